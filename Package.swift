@@ -142,7 +142,7 @@ let package = Package(
             dependencies: [
                 "Jobs", "Runner", "Clients", "Diagnosis", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools",
                 "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Sharing", "Masking", "Guide", "Files", "ExchangeCore",
+                "Content", "Recording", "Sharing", "Masking", "Guide", "Files", "ExchangeCore", "Text",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict

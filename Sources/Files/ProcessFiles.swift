@@ -1,14 +1,12 @@
 package import Foundation
 
-/// Reads Linux's files about processes in `/proc`; results are `nil` or empty where there are none, or not for us.
+/// Linux's files about processes in `/proc`; results are `nil` or empty if they are missing or not readable.
 package enum ProcessFiles {
-    /// More bytes than a file that matters here has.
     private static let largest = 1 << 20
 
-    /// Whether this system has these files.
     package static var exist: Bool { access("/proc/self/fd", R_OK) == 0 && access("/proc/self/stat", R_OK) == 0 }
 
-    /// The content of a file in `/proc`, whose size is not known before it is read.
+    /// The size of a file in `/proc` is unknown before it is read.
     package static func content(_ path: String) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -36,14 +34,13 @@ package enum ProcessFiles {
         return processes
     }
 
-    /// The number of the process or thread that was made last; `nil` where the system does not say.
+    /// The number of the process or thread that was created last.
     package static var newest: Substring? {
-        // Of `/proc/loadavg` the last field.
         content("/proc/loadavg").flatMap { String(decoding: $0, as: UTF8.self).split(separator: " ").last }
     }
 
     package static func parent(of pid: pid_t) -> pid_t? {
-        // The program's name, in parentheses, may have parentheses and spaces itself.
+        // The program's name, in parentheses, may contain parentheses and spaces.
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: UInt8(ascii: ")")) else {
             return nil
         }
@@ -65,7 +62,6 @@ package enum ProcessFiles {
         return name.trimmingCharacters(in: .newlines)
     }
 
-    /// Calls `body` with the inode of each socket that the process has open.
     package static func forEachSocket(of pid: pid_t, _ body: (UInt64) -> Void) {
         let prefix = Array("socket:[".utf8)
         var target = [CChar](repeating: 0, count: 64)
@@ -99,7 +95,6 @@ package enum ProcessFiles {
         }
     }
 
-    /// The decimal number that a text begins with.
     private static func number(_ text: UnsafePointer<CChar>) -> UInt64? {
         guard (48...57).contains(text.pointee) else { return nil }
         return UInt64(strtoull(text, nil, 10))

@@ -4,10 +4,7 @@ package struct GuideRun: Sendable, Hashable {
     package var text: String
     package var style: Style
 
-    package init(_ text: String, _ style: Style = .plain) {
-        self.text = text
-        self.style = style
-    }
+    package init(_ text: String, _ style: Style = .plain) { (self.text, self.style) = (text, style) }
 }
 
 extension [GuideRun] {

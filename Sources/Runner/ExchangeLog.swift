@@ -4,20 +4,18 @@ package import Masking
 import Sharing
 import Synchronization
 
-/// Writes a line for each exchange that ended, on the recorder's thread.
+/// Writes a line for each ended exchange, on the recorder's thread.
 package final class ExchangeLog: Sendable {
     package enum Form: String, Sendable, CaseIterable {
-        /// Columns.
         case lines
-        /// One JSON object a line.
+        /// One JSON object for each line.
         case json
-        /// No lines.
         case quiet
     }
 
     private let form: Form
     private let write: @Sendable (String) -> Void
-    /// Replaces secrets in lines of JSON, which other programs keep; `nil` to leave them.
+    /// Masks secrets in lines of JSON.
     private let mask: Mutex<RecordMask?>
     private let hasHeader = Atomic(false)
     private let maskedPlaces = Atomic(0)
@@ -46,7 +44,7 @@ package final class ExchangeLog: Sendable {
         return record
     }
 
-    /// How much was masked so far, for who reads the summary; `nil` for nothing.
+    /// How much was masked so far.
     package var summary: String? {
         RunSummary.masked(
             places: maskedPlaces.load(ordering: .relaxed),

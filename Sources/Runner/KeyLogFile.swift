@@ -2,13 +2,13 @@ import Foundation
 import Jobs
 import Synchronization
 
-/// The file that `SSLKEYLOGFILE` names: TLS secrets in the NSS key log form, for Wireshark.
+/// The file that `SSLKEYLOGFILE` names: TLS secrets in the NSS key log format, for Wireshark.
 final class KeyLogFile: Sendable {
     private let handle: Mutex<FileHandle>
 
-    /// Opens the file for appending, without waiting for a pipe or device; only its user can read a new one.
+    /// Opens the file for appending, without waiting for a pipe or device; a new one is readable only by its user.
     init(path: String) throws {
-        // A pipe whose reader is slow loses lines, so that no connection waits for it.
+        // A slow reader of a pipe loses lines, so that no connection waits for it.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
         var facts = stat()
         var problem: String?
@@ -19,10 +19,7 @@ final class KeyLogFile: Sendable {
             close(descriptor)
         }
         if let problem {
-            throw StartError(
-                "The key log \(path) cannot be written: \(problem).",
-                hint: "Set SSLKEYLOGFILE to a file that can be written, or unset it."
-            )
+            throw StartError("The key log \(path) cannot be written: \(problem).", hint: "Set or unset SSLKEYLOGFILE.")
         }
         handle = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }

@@ -3,14 +3,14 @@ import Jobs
 import Synchronization
 import Text
 
-/// The file that `--log` names: a line for each exchange, beside the output of a command.
+/// The file of `--log`: a line for each exchange.
 final class LogFile: Sendable {
     private let path: String
     private let report: @Sendable (String) -> Void
-    /// `nil` once a line could not be written.
+    /// `nil` after a failed write.
     private let handle: Mutex<FileHandle?>
 
-    /// Opens the file, without what it had before; only its user can read a new one. Throws ``StartError``.
+    /// Opens and empties the file; a new one is readable only by its user. Throws ``StartError``.
     init(path: String, report: @escaping @Sendable (String) -> Void) throws(StartError) {
         (self.path, self.report) = (path, report)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOCTTY | O_CLOEXEC, 0o600)
@@ -22,7 +22,7 @@ final class LogFile: Sendable {
 
     var isWhole: Bool { handle.withLock { $0 != nil } }
 
-    /// Appends lines; after a failure, which is reported, nothing more is written.
+    /// After a failure, which is reported once, nothing more is written.
     @Sendable func append(_ text: String) {
         let problem = handle.withLock { handle -> String? in
             do {

@@ -1,15 +1,12 @@
 import Foundation
 package import Jobs
 
-/// Asks for a password at the terminal, without showing it.
 package enum PasswordPrompt {
-    /// Whether somebody is there to be asked.
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     private static let limit = 1_024
 
-    /// Asks for the password of a file or a user; `nil` where none was typed, or no terminal is there. Throws `StartError`
-    /// where the user gave up.
+    /// `nil` if nothing was typed or there is no terminal. Throws `StartError` if the user cancels.
     package static func ask(_ owner: String) throws(StartError) -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0 else { return nil }
@@ -17,7 +14,7 @@ package enum PasswordPrompt {
         var before = termios()
         guard tcgetattr(terminal, &before) == 0 else { return nil }
         var quiet = before
-        // Keys come one by one and none is a signal, so that nothing can leave the terminal without its echo.
+        // Keys arrive one by one and none is a signal, so the terminal always gets its echo back.
         quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         guard tcsetattr(terminal, TCSAFLUSH, &quiet) == 0 else { return nil }
         defer { tcsetattr(terminal, TCSAFLUSH, &before) }

@@ -2,19 +2,18 @@ import Files
 import Jobs
 package import ProxyServer
 
-/// The file of the users who may use the proxy.
 package enum ProxyUsersFile {
-    /// Far more than any such file holds, in bytes.
+    /// In bytes.
     private static let longest = 1 << 20
 
-    /// The file that `sluice proxy-auth` keeps where no other is named.
+    /// The default file of `sluice proxy-auth`.
     package static var standard: String { StandardPaths.configuration + "/proxy-users" }
 
-    /// Reads a file; throws `StartError` with the line that cannot be used.
+    /// Throws `StartError` with the line that cannot be used.
     package static func read(_ path: String, takesPipes: Bool = false) throws -> ProxyUsers {
         let bytes = try InputFile.contents(of: path, atMost: longest + 1, takesPipes: takesPipes)
         guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self) else {
-            throw StartError("\(path) is no file of users: it is longer than 1 MiB, or not UTF-8.", hint: advice)
+            throw StartError("\(path) is not a file of users: it is longer than 1 MiB or not UTF-8.", hint: advice)
         }
         do throws(ProxyUsersError) {
             let users = try ProxyUsers(text)
@@ -25,7 +24,7 @@ package enum ProxyUsersFile {
         }
     }
 
-    /// Writes a file that only its owner can read, whole or not at all.
+    /// Writes a file readable only by its owner, as a whole or not at all.
     package static func write(_ users: ProxyUsers, to path: String) throws {
         if path == standard { try StandardPaths.makeDirectory(StandardPaths.configuration) }
         let file = try OutputFile(path, isSecret: true)

@@ -1,44 +1,38 @@
-/// The packet filter's rules that redirect connections to a listener of mode `transparent`: a file for Linux' `nft`.
+/// Rules for Linux' `nft` that redirect connections to a listener of mode `transparent`.
 package struct RedirectionRules: Sendable, Hashable {
-    /// Whose connections are redirected.
     package enum Part: String, Sendable, Hashable, CaseIterable {
-        /// Those of other machines, which have this one as their gateway.
+        /// Other machines, whose gateway is this one.
         case gateway
-        /// Those of this machine's own programs.
+        /// Programs of this machine.
         case local
     }
 
-    /// The port that Sluice listens on.
     package var port: Int
-    /// The servers' ports whose connections are redirected.
     package var serverPorts: [Int]
-    /// The number of the user that Sluice runs as, whose connections are left alone.
+    /// The number of the user that Sluice runs as, whose connections are not redirected.
     package var user: UInt32
     package var parts: Set<Part>
 
     package init(port: Int, serverPorts: [Int], user: UInt32, parts: Set<Part> = Set(Part.allCases)) {
-        self.port = port
-        self.serverPorts = serverPorts
-        self.user = user
-        self.parts = parts
+        (self.port, self.serverPorts, self.user, self.parts) = (port, serverPorts, user, parts)
     }
 
-    /// The table in which all of it is, so that it goes as a whole.
+    /// One table, so that all of it can be removed at once.
     package static let table = "inet sluice"
 
-    /// What prints this file.
+    /// The command that prints this file.
     private var command: String {
         var words = ["sluice transparent --print --port \(port)"]
         if serverPorts != [80, 443] {
             words.append("--server-ports \(serverPorts.map(String.init).joined(separator: ","))")
         }
         if let part = parts.first, parts.count == 1 { words.append("--only \(part.rawValue)") }
-        // The present user is another one where this is run by somebody else.
+        // Another user may run the command.
         if parts.contains(.local) { words.append("--user \(user)") }
         return words.joined(separator: " ")
     }
 
-    /// The chain that refuses HTTP/3, if HTTPS is redirected.
+    /// Refuses HTTP/3, if HTTPS is redirected.
     private func noHTTP3(_ name: String, hook: String, except: String = "") -> String {
         guard serverPorts.contains(443) else { return "" }
         return """
@@ -52,7 +46,7 @@ package struct RedirectionRules: Sendable, Hashable {
             """
     }
 
-    /// The file: the table anew, whatever was in it before.
+    /// The file replaces an earlier table.
     package var text: String {
         let ports = serverPorts.map(String.init).joined(separator: ", ")
         var text = """

@@ -7,27 +7,26 @@ import Recording
 import Rules
 import Tools
 
-/// The rules of a running proxy: their files, the tools that are switched off, and how they are replaced.
+/// The rules of a running proxy: their files, the disabled tools, and how they are replaced.
 ///
-/// Exchanges under way keep the rules that they began with, except for tools that are switched in place. What is in
-/// force may be edited without being saved; a change of the files never discards these edits.
+/// Open exchanges keep their rules, except for tools that are switched. Rules in force may be edited without being
+/// saved; changes of files never discard such edits.
 actor RulesInForce {
-    /// The profile; `nil` where the run began without one.
+    /// `nil` if the run began without a profile.
     private(set) var profile: RuleProfile?
-    /// The tools that are switched off, whether the profile says something about them or not.
+    /// Switched off, whether the profile mentions them or not.
     private(set) var off: Set<StageID>
 
-    /// The files that were asked for, without those that they include.
+    /// The requested files, without included ones.
     private var paths: [String]
-    /// What was read from pipes at the start, which cannot be read again.
+    /// What was read from pipes, which cannot be read again.
     private let piped: [ProfileSource]
-    /// The texts that are in force and not in their files.
+    /// The texts in force that differ from their files.
     private var unsaved: [ProfileSource] = []
-    /// What was in each file when it was read or written last, by its identity; none for a file that did not exist.
+    /// The last known content of each file, by its identity; none for a file that did not exist.
     private var disk: [String: String] = [:]
-    /// Whether a problem of the files was reported that is not solved yet.
     private var hasReportedProblem = false
-    /// Changes are made one after the other, although an actor goes on with another while one waits.
+    /// An actor runs other calls while one waits, so changes need an order.
     private var isChanging = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private let server: ProxyServer
@@ -56,7 +55,6 @@ actor RulesInForce {
         RulesInForce.note(profile, off, recorder)
     }
 
-    /// The rules that a server begins with under a profile.
     static func rules(
         _ profile: RuleProfile?,
         without off: Set<StageID>? = nil,
@@ -72,8 +70,8 @@ actor RulesInForce {
         )
         let networks = try profile.access.map { text in
             if let network = AccessRules.Network(text) { return network }
-            let hint = "It takes an address or a network such as 192.168.0.0/16."
-            throw StartError("'\(text)' under 'access' is no network.", hint: hint)
+            let hint = "Write an address or a network such as 192.168.0.0/16."
+            throw StartError("'\(text)' under 'access' is not a network.", hint: hint)
         }
         rules.access = AccessRules(networks: networks)
         return rules
@@ -85,7 +83,7 @@ actor RulesInForce {
 
     // MARK: - State
 
-    /// Every tool in the fixed order, with what the profile has for it.
+    /// In the fixed order, with the rules of the profile.
     var tools: [ToolState] {
         ToolRegistry.standard.inOrder.map { tool in
             let rules = profile?.tools.first { $0.tool == tool }?.rules ?? []
@@ -94,7 +92,7 @@ actor RulesInForce {
         }
     }
 
-    /// The files of the profile with the texts that are in force, in their order.
+    /// The files of the profile with the texts in force.
     var states: [ProfileSource] {
         let edited = Set(unsaved.map(\.identity))
         return (profile?.sources ?? []).map {
@@ -104,12 +102,12 @@ actor RulesInForce {
 
     var current: ProfileInForce { ProfileInForce(profiles: states, rules: revision) }
 
-    /// A hash of what is in force and whether it is saved, as a name for it.
+    /// A hash of the texts and whether they are saved.
     var revision: String { String(UInt(bitPattern: states.hashValue), radix: 36) }
 
     // MARK: - Changing
 
-    /// Switches tools on or off for exchanges that begin from now on.
+    /// For exchanges that begin later.
     func set(_ tools: Set<StageID>, isOn: Bool) async throws {
         await beginTurn()
         defer { endTurn() }
@@ -117,19 +115,15 @@ actor RulesInForce {
         try await putInForce()
     }
 
-    /// Puts texts in force without writing them; files that are not named stay as they are.
+    /// Puts texts in force without writing them; other files are not changed.
     ///
-    /// A file that is not of the profile yet becomes its last. `revision` is what the texts were made from, `nil` for
-    /// whatever is in force. Throws what is wrong with the texts, or ``ControlError`` where something else is in
-    /// force than what they were made from; the rules then stay as they were.
+    /// A new file becomes the last one of the profile. `revision` is the one that the texts were made from; `nil` is
+    /// any. Throws errors of the texts, or ``ControlError`` for another revision; then the rules are not changed.
     func apply(_ texts: [ProfileSource], madeFrom revision: String? = nil) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
         guard revision == nil || revision == self.revision else {
-            throw ControlError(
-                "The rules were changed elsewhere meanwhile.",
-                hint: "Nothing was done; make the change again, on the rules that are in force now."
-            )
+            throw ControlError("The rules were changed elsewhere.", hint: "Edit the rules in force now.")
         }
         var edited = unsaved
         var roots = paths
@@ -141,7 +135,7 @@ actor RulesInForce {
             let isNew = !known.contains(identity) && !roots.contains(text.file)
             if isNew { roots.append(text.file) }
         }
-        // A profile that was made here, is in no file and has no rule again is none.
+        // A new profile without a file and without rules is removed.
         for text in edited where disk[text.identity] == nil && text.isBlankProfile {
             edited.removeAll { $0.identity == text.identity }
             roots.removeAll { $0 == text.file }
@@ -157,16 +151,16 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
-    /// Reads the files again and puts them in force; returns what has changed, `nil` where there is no profile.
+    /// Reads the files again; `nil` without a profile.
     ///
-    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlError``. Throws what is wrong
-    /// with the files, too; the rules then stay as they were.
+    /// `discardsEdits`: unsaved texts are lost; otherwise they are a ``ControlError``. Throws errors of the files, too;
+    /// then the rules are not changed.
     func reload(discardsEdits: Bool = false) async throws -> RulesDifference? {
         await beginTurn()
         defer { endTurn() }
         try checkNothingIsLost(discardsEdits)
         guard !paths.isEmpty else { return nil }
-        // A profile that was never saved has no file to go back to.
+        // A profile that was never saved has no file.
         let roots = paths.filter { path in !unsaved.contains { $0.file == path && disk[$0.identity] == nil } }
         let before = profile
         let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots, edited: piped)
@@ -184,10 +178,7 @@ actor RulesInForce {
         )
     }
 
-    /// Puts the profile of other files in force in place of the present one; returns what has changed.
-    ///
-    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlError``. Throws what is wrong
-    /// with the files; the rules then stay as they were.
+    /// Replaces the profile by that of other files, like ``reload(discardsEdits:)``.
     func load(_ files: [String], discardsEdits: Bool) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
@@ -200,19 +191,15 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
-    /// What a change of the files has led to.
+    /// The effect of changed files.
     enum FileChange: Sendable {
-        /// The files have what is in force, or what they had before.
         case none
-        /// Other rules are in force.
         case changed(RulesDifference, lints: [ProfileIssue])
-        /// Files have changed whose texts are edited here; the edits stay.
+        /// Changed files whose texts have unsaved edits, which are kept.
         case conflict([String])
     }
 
-    /// Reads the files after they have changed: edits that are not saved stay in force, other texts are replaced.
-    ///
-    /// Throws what is wrong with the files; the rules then stay as they were.
+    /// Reads changed files; unsaved edits are kept. Throws errors of the files; then the rules are not changed.
     func followFiles() async throws -> FileChange {
         await beginTurn()
         defer { endTurn() }
@@ -221,7 +208,7 @@ actor RulesInForce {
             let now = try ProfileFile.text(text.file)
             let identity = text.identity
             if now == text.text {
-                // Another program has saved the same.
+                // Another program has saved the same text.
                 unsaved.removeAll { $0.identity == identity }
                 disk[identity] = now
             } else if let now, now != disk[identity] {
@@ -253,10 +240,10 @@ actor RulesInForce {
 
     // MARK: - Saving
 
-    /// Writes texts that are in force to these files, or to all that are not saved, and returns the files.
+    /// Writes texts in force to these files, or to all unsaved ones; returns the files.
     ///
-    /// `isForced`: files that others have changed meanwhile are overwritten. Throws ``ControlError`` for the first
-    /// file that was not written; those before it were.
+    /// `isForced` overwrites files that others have changed. Throws ``ControlError`` for the first file that was not
+    /// written.
     func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlError) -> [String] {
         await beginTurn()
         defer { endTurn() }
@@ -265,7 +252,7 @@ actor RulesInForce {
             let wanted = files.map { ProfileSource(file: $0, text: "").identity }
             let known = Set((profile?.sources ?? []).map(\.identity))
             for (file, identity) in zip(files, wanted) where !known.contains(identity) {
-                throw ControlError("\(file) is no file of the profile that is in force.")
+                throw ControlError("\(file) is not a file of the profile in force.")
             }
             chosen = unsaved.filter { wanted.contains($0.identity) }
         }
@@ -282,7 +269,7 @@ actor RulesInForce {
                 let isNew = disk[identity] == nil
                 throw ControlError(
                     "\(text.file) \(isNew ? "is there already" : "was changed since it was read").",
-                    hint: "Overwrite it with \"force\":true, or take what it says: profile.reload with \"force\":true.",
+                    hint: "Overwrite it with \"force\":true, or load it: profile.reload with \"force\":true.",
                     conflict: isNew ? .exists : .changed
                 )
             }
@@ -306,12 +293,12 @@ actor RulesInForce {
 
     private func change(to after: RuleProfile?) async throws(ProfileError) {
         do {
-            // Fails for a wrong network or an unusable file before anything is changed.
+            // Throws for a wrong network or file before anything is changed.
             let access = try ServerAccess(after, option: upstream, secrets: &secrets)
             _ = try RulesInForce.rules(after, without: off)
             let before = profile
             let (offBefore, offNow) = (before?.off ?? [], after?.off ?? [])
-            // What the user switched stays so, unless the file has something else than before.
+            // Switches of the user are kept, unless the file has changed them.
             off.subtract(offBefore.subtracting(offNow))
             off.formUnion(offNow.subtracting(offBefore))
             (profile, self.access) = (after, access)
@@ -335,16 +322,12 @@ actor RulesInForce {
     private static func note(_ profile: RuleProfile?, _ off: Set<StageID>, _ recorder: Recorder) {
         var admits: (@Sendable (RequestURL) -> Bool)?
         if let record = profile?.record, !record.isEverything { admits = { record.admits($0) } }
-        recorder.noteRules(
-            sources: profile?.sources ?? [],
-            switchedOff: off.map(\.name),
-            admits: admits
-        )
+        recorder.noteRules(sources: profile?.sources ?? [], switchedOff: off.map(\.name), admits: admits)
     }
 }
 
 extension ProfileSource {
-    /// Whether the text has a version and nothing else.
+    /// Whether the text has only a version.
     fileprivate var isBlankProfile: Bool {
         let lines = text.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace } }
         return lines.allSatisfy { $0.isEmpty || $0 == "version:1" }

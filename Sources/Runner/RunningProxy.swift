@@ -13,24 +13,19 @@ import Synchronization
 import Text
 package import Wire
 
-/// One running Sluice: the proxy, its recorder, its rules and its log.
 package final class RunningProxy: Sendable {
-    /// The address the proxy listens on as a forward proxy; the first listener's where it is none.
+    /// The address of the forward proxy, or of the first listener.
     package let address: SocketAddress
-    /// All listeners, in the order of the settings.
     package let listening: [ProxyServer.Listening]
-    /// What an earlier run left in flight in the session.
+    /// Exchanges of the session that an earlier run left in flight.
     package let recovered: RecoveryReport?
-    /// The authority that signs what clients are shown.
     package let authority: CertificateAuthority
-    /// The profile's summary, in one line; `nil` without a profile.
     package let profileSummary: String?
-    /// The profile's warnings, one line each.
     package let profileLints: [String]
-    /// The first exchange of this run; a session that is continued has others before it.
+    /// A continued session has earlier ones.
     private let firstExchange: ExchangeID
 
-    /// The credentials with which Sluice's own requests pass the proxy; `nil` where clients need none.
+    /// For Sluice's own requests, if the proxy requires credentials.
     package let ownCredentials: BasicCredentials?
 
     private let server: ProxyServer
@@ -44,16 +39,14 @@ package final class RunningProxy: Sendable {
     private let report: @Sendable (String) -> Void
     private let recordingProblem: RecordingProblem
 
-    /// Why the recording stopped, once it has.
+    /// Why the recording stopped.
     private final class RecordingProblem: Sendable {
         let text = Mutex<String?>(nil)
     }
 
-    /// Starts everything that the settings ask for; `files` are those that they name, where they were read already.
-    ///
-    /// `onFinished` gets the exchanges that ended, beside the log; `print` log lines; `report` errors that are not of
-    /// one exchange, and with `reportsRefusals` each host that is passed undecrypted as a client refused it. Throws `StartError`, `SessionError`, `CertificateError` or `ProfileError`, each with a text
-    /// for the user.
+    /// `onFinished` gets ended exchanges, `print` log lines, `report` errors that do not belong to an exchange, and with
+    /// `reportsRefusals` each host that is no longer decrypted. Throws `StartError`, `SessionError`, `CertificateError` or
+    /// `ProfileError`.
     package static func start(
         _ settings: RunSettings,
         files: StartFiles? = nil,
@@ -114,7 +107,7 @@ package final class RunningProxy: Sendable {
             return running
         } catch {
             recorder.close()
-            // An empty session would be found as 'last'.
+            // An empty session would be 'last'.
             let isOurs = isNew || settings.rotation != nil
             if isOurs, let path = recorder.path { try? FileManager.default.removeItem(atPath: path) }
             throw describe(error, settings)
@@ -159,39 +152,33 @@ package final class RunningProxy: Sendable {
         )
     }
 
-    /// How much was masked in what was printed of exchanges; `nil` for nothing.
     package var maskedSummary: String? { log.summary }
 
-    /// Whether every line for the file that `--log` names was written.
     package var isLogWhole: Bool { logFile?.isWhole ?? true }
 
-    /// The proxy that `--upstream-proxy` names, in words; `nil` without the option.
     package var upstreamSummary: String? { settings.upstreamProxy?.text }
 
-    /// Where it is a forward proxy; `nil` where it listens in other modes only.
     package var forwardAddress: SocketAddress? { listening.first { $0.mode == .regular }?.address }
 
-    /// The messages that wait for a decision.
     package var holds: HoldBoard { server.holds }
 
-    /// The file with the authority's certificate: the one that the settings name, else the user's own.
+    /// That of the settings, or the user's own.
     package var authorityPath: String {
         settings.authority.map { URL(fileURLWithPath: $0).path } ?? StandardPaths.authorityCertificate
     }
 
-    /// The session file that is recorded to now; `nil` where nothing is recorded.
+    /// The current file; `nil` if nothing is recorded.
     package var session: String? { recorder.path }
 
-    /// What all certificates that it mints have in common, as ``AuthorityInUse/leafKeyHash``.
+    /// ``AuthorityInUse/leafKeyHash``.
     package var leafKeyHash: String? { server.leafKeyHash.map { Data($0).base64EncodedString() } }
 
-    /// Rises whenever the session has changed.
+    /// Increases with each change of the session.
     package var revision: Int { recorder.revision }
 
-    /// Waits until everything recorded so far is in the session file.
     package func flush() { recorder.flush() }
 
-    /// Opens the control socket; a failure is reported, since everything else works without.
+    /// Failures are reported; everything else works without the socket.
     private func beginControl() async {
         guard settings.hasControl else { return }
         do {
@@ -204,7 +191,6 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// What the control socket offers, without the socket.
     package var controlTarget: any ControlTarget {
         RunningTarget(
             address: address.place,
@@ -226,7 +212,6 @@ package final class RunningProxy: Sendable {
         )
     }
 
-    /// What brings exchanges of other files into the session; `nil` where nothing is recorded.
     package var imports: (any SessionImports)? {
         session.map { _ in
             RunningImports(
@@ -237,7 +222,7 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// Watches the profile's files, new ones too, and puts them in force again whenever they change.
+    /// Loads changed files of the profile.
     func watchProfile() async {
         let rules = rules
         let files = await rules.states.map(\.file)
@@ -265,17 +250,17 @@ package final class RunningProxy: Sendable {
             case .conflict(let files):
                 let names = files.joined(separator: ", ")
                 report(
-                    "sluice: \(names) has changed, but edits that are not saved are in force; they stay.\n"
+                    "sluice: \(names) has changed, but unsaved edits are in force and kept.\n"
                         + "Save them over the file, or reload the file and lose them.\n"
                 )
             }
         } catch {
-            report("\(error)\nsluice: the profile has errors; the rules stay as they were\n")
+            report("\(error)\nsluice: the profile has errors; the rules are unchanged\n")
         }
     }
 
-    /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session. Later
-    /// calls return the same summary.
+    /// Stops accepting, lets exchanges finish for the grace period, and closes the session. Later calls return the same
+    /// summary.
     package func stop() async -> RecorderSummary {
         await watcher.withLock { $0 }?.stop()
         await control.withLock { $0.take() }?.stop()
@@ -283,17 +268,12 @@ package final class RunningProxy: Sendable {
         return recorder.close()
     }
 
-    /// Checks the profile's assertions on the traffic, after ``stop()``.
-    ///
-    /// Throws `StartError` where nothing was recorded, `SessionError` where the session cannot be read.
+    /// After ``stop()``. Throws `StartError` if nothing was recorded, `SessionError` if the session cannot be read.
     package func checkAssertions() async throws -> [AssertionResult] {
         guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
         let summary = recorder.close()
         guard let session = summary.path else {
-            throw StartError(
-                "The profile has assertions, and nothing was recorded to check them against.",
-                hint: "Leave out --no-session."
-            )
+            throw StartError("The profile has assertions, but nothing is recorded.", hint: "Omit --no-session.")
         }
         let all = summary.earlierPaths + [session]
         let sessions = all.filter { FileManager.default.fileExists(atPath: $0) }
@@ -306,11 +286,10 @@ package final class RunningProxy: Sendable {
 
     // MARK: - Setting up
 
-    /// Refuses what is no address, and to listen for other machines where neither the settings nor the profile say which
-    /// ones.
+    /// Throws for wrong addresses, and for listening to other machines without allowed networks.
     private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {
         if let wrong = settings.listeners.first(where: { isWrongAddress($0.host) }) {
-            throw StartError("\(wrong.host.prefix(80)) is no address.", isUsage: true)
+            throw StartError("\(wrong.host.prefix(80)) is not an address.", isUsage: true)
         }
         guard settings.allowed.isEmpty, profile?.access.isEmpty ?? true,
             let open = settings.listeners.first(where: { !$0.isLoopback })
@@ -324,15 +303,15 @@ package final class RunningProxy: Sendable {
         )
     }
 
-    /// Whether a host has the form of an address and is none, as 999.1.1.1; names are looked up when they are listened on.
+    /// A text like 999.1.1.1; names are looked up when they are listened on.
     private static func isWrongAddress(_ host: String) -> Bool {
-        // The C library knows short forms as 127.1, too.
+        // The C library accepts short forms such as 127.1.
         let isIPv4 = host.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == 0x2E } && host.count(where: { $0 == "." }) > 2
         guard isIPv4 || host.contains(":") else { return false }
         return (try? SocketAddress(ipAddress: String(host.prefix { $0 != "%" }), port: 0)) == nil
     }
 
-    /// Refuses listeners whose clients cannot be asked who they are, where clients are to be asked.
+    /// Throws for listeners whose clients cannot authenticate, if they must.
     private static func checkAuthentication(_ settings: RunSettings) throws {
         guard settings.proxyUsers != nil, let open = settings.listeners.first(where: { !$0.mode.canAuthenticate })
         else {
@@ -344,7 +323,7 @@ package final class RunningProxy: Sendable {
         )
     }
 
-    /// Loads the authority that the settings name, or the user's own, which is made at first use.
+    /// That of the settings, or the user's own, which is created at first use.
     package static func loadAuthority(_ settings: RunSettings) throws -> CertificateAuthority {
         if let file = settings.authority {
             let (key, password) = (settings.authorityKey, settings.authorityPassword)
@@ -396,7 +375,6 @@ package final class RunningProxy: Sendable {
         return configuration
     }
 
-    /// Hosts as URLs have them.
     private static func hosts(_ names: [String]) -> Set<String> {
         Set(names.map { $0.splitHost?.host ?? $0.lowercased() })
     }
@@ -430,14 +408,19 @@ package final class RunningProxy: Sendable {
 }
 
 extension SocketAddress {
-    /// The address as `host:port`, an IPv6 host in brackets.
+    /// The address with which this machine's clients reach a listener on all addresses.
+    package var reachable: SocketAddress {
+        guard let host = ipAddress, ["0.0.0.0", "::"].contains(host) else { return self }
+        return (try? SocketAddress(ipAddress: host == "::" ? "::1" : "127.0.0.1", port: port ?? 0)) ?? self
+    }
+
+    /// `host:port`, an IPv6 host in brackets.
     package var place: String {
         let host = ipAddress ?? ""
         return "\(host.contains(":") ? "[\(host)]" : host):\(port ?? 0)"
     }
 }
 
-/// Passes messages and their metadata on to the user.
 private struct StandardErrorLogHandler: LogHandler {
     let report: @Sendable (String) -> Void
     var logLevel: Logger.Level

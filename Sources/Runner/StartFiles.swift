@@ -5,20 +5,20 @@ package import Rules
 import Tools
 import Wire
 
-/// The files that a proxy needs before it begins: its profile and the authorities.
+/// The profile, the authorities and the users of a proxy.
 ///
-/// They are read before anything is started that must be stopped, so that until then a signal may end the process. A
-/// file may be the output of a command, the shell's `<(…)`, which is given up after five seconds of silence.
+/// They are read before anything is started, so that until then a signal ends the process. A file may be a pipe
+/// (`<(…)`), which is given up after five seconds of silence.
 package struct StartFiles: Sendable {
     let profile: RuleProfile?
     let authority: CertificateAuthority
     let trust: TLSTrust
-    /// Asks clients for a user and a password; `nil` where they need none.
+    /// `nil` if clients need no password.
     let authentication: ProxyAuthentication?
     let access: ServerAccess
     let secrets: ServerAccess.Secrets
 
-    /// Throws ``StartError`` where the profile has assertions that nothing could be checked against.
+    /// Throws ``StartError`` if there are assertions and nothing is recorded.
     package func checkAssertions(_ settings: RunSettings) throws {
         guard settings.recordsNothing, let assertion = profile?.assertions.first else { return }
         throw StartError(
@@ -29,14 +29,11 @@ package struct StartFiles: Sendable {
         )
     }
 
-    /// What the profile says of replays.
     package var replay: ReplayRules { profile?.replay ?? ReplayRules() }
 
-    /// Reads the files; throws `StartError` or `CertificateError` where one cannot be used.
-    ///
-    /// On a terminal a password that is needed, and in no file, is asked for.
+    /// Throws `StartError` or `CertificateError`. Asks for missing passwords on a terminal.
     package init(_ settings: RunSettings) throws {
-        // A path that a variable of the shell was to give.
+        // The empty value of a shell variable.
         let empty = settings.session?.isEmpty == true ? "--session" : settings.profiles.contains("") ? "--profile" : nil
         if let empty {
             throw StartError("\(empty) has an empty name.", hint: "Is a variable of the shell not set?", isUsage: true)
@@ -60,7 +57,7 @@ package struct StartFiles: Sendable {
         }
         authority = try RunningProxy.loadAuthority(settings)
         trust = TLSTrust(extraFiles: settings.upstreamAuthorities)
-        // A file that cannot be used is reported now, and not at the first server.
+        // Errors are reported now, not at the first server.
         if !settings.upstreamAuthorities.isEmpty { try trust.loadExtraFiles() }
     }
 }

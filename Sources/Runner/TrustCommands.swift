@@ -1,39 +1,38 @@
 import Foundation
 import Jobs
 
-/// The commands that make a program, a machine or a browser trust the certificate authority.
+/// Commands that make a program, a machine or a browser trust the authority.
 ///
-/// `SSL_CERT_FILE` and `REQUESTS_CA_BUNDLE` take the place of all other authorities, and Sluice itself reads the first
-/// for the servers that it asks: they are for one command and are not exported.
+/// `SSL_CERT_FILE` and `REQUESTS_CA_BUNDLE` replace all other authorities, and Sluice itself reads the first one for
+/// servers, so they are set for one command.
 package struct TrustCommands {
-    /// The authority's certificate (PEM), as a word of a shell.
+    /// The authority's certificate (PEM), quoted for a shell.
     let file: String
-    /// Whether they are for root's shell, which needs no `sudo`.
     private let isRoot: Bool
 
     package init(file: String, isRoot: Bool = geteuid() == 0) {
         (self.file, self.isRoot) = (file, isRoot)
     }
 
-    /// Words before a command, which is to follow.
+    /// A command follows.
     var curl: String { "curl --cacert \(file)" }
     var git: String { "git -c http.sslCAInfo=\(file)" }
 
-    /// Variables before a command, which is to follow.
+    /// A command follows.
     package var openSSL: String { "SSL_CERT_FILE=\(file)" }
     package var requests: String { "REQUESTS_CA_BUNDLE=\(file)" }
     var gRPC: String { "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=\(file)" }
-    /// Adds to Node's own authorities, so that it may be exported.
+    /// It adds to Node's own authorities, so it may be exported.
     package var node: String { "NODE_EXTRA_CA_CERTS=\(file)" }
 
     private var keytool: String { "keytool -importcert -noprompt -alias sluice -file \(file)" }
 
-    /// Makes a trust store in the working directory.
+    /// In the working directory.
     var javaStore: String { "\(keytool) -keystore truststore.p12 -storepass \(TrustFiles.javaPassword)" }
     var javaWithStore: String {
         "java -Djavax.net.ssl.trustStore=truststore.p12 -Djavax.net.ssl.trustStorePassword=\(TrustFiles.javaPassword)"
     }
-    /// Adds to the store of the Java that is installed.
+    /// In the store of the installed Java.
     package var javaItself: String { root("\(keytool) -cacerts -storepass \(TrustFiles.javaPassword)") }
 
     package var debian: String {
@@ -47,7 +46,7 @@ package struct TrustCommands {
 
     package static let fedoraFolder = "/etc/pki/ca-trust/source/anchors"
 
-    /// Adds to the database of a browser, whose place (`sql:FOLDER`) is a word of a shell.
+    /// In the database of a browser; the place (`sql:FOLDER`) is quoted for a shell.
     package func database(_ place: String) -> String { "certutil -d \(place) -A -t C,, -n sluice -i \(file)" }
 
     private func root(_ first: String, _ second: String? = nil) -> String {

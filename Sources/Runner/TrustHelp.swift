@@ -1,9 +1,7 @@
-/// How to make each platform trust the certificate authority.
+/// How to trust the authority on each platform.
 package enum TrustHelp {
-    /// A line of the instructions, and the command in it.
     package struct Line: Sendable, Hashable {
         package let text: String
-        /// `nil` for none.
         package let command: String?
 
         fileprivate init(_ text: String) { (self.text, command) = (text, nil) }
@@ -13,12 +11,12 @@ package enum TrustHelp {
         }
     }
 
-    /// The instructions as one text; `path` is the authority's certificate (PEM).
+    /// `path` is the authority's certificate (PEM).
     package static func text(path: String) -> String { lines(path: path).map { $0.text + "\n" }.joined() }
 
-    /// The instructions; `path` is the authority's certificate (PEM).
+    /// `path` is the authority's certificate (PEM).
     package static func lines(path: String) -> [Line] {
-        // They may be for another machine, whose user is not known here.
+        // They may be for another machine, whose user is unknown.
         let commands = TrustCommands(file: "'\(path)'", isRoot: false)
         return [Line("The certificate of your Sluice authority is"), Line("  ", path)] + prose(warning)
             + programs(commands) + systems(commands) + prose(phones)
@@ -71,11 +69,7 @@ package enum TrustHelp {
             Line("macOS"),
             Line("  ", commands.macOS),
             Line("Windows (as administrator)"),
-            Line(
-                "  ",
-                TrustCommands.windows,
-                "       (from: sluice ca export --format der -o sluice-ca.cer)"
-            ),
+            Line("  ", TrustCommands.windows, "       (from: sluice ca export --format der -o sluice-ca.cer)"),
             Line(""),
             Line("Firefox"),
             Line("  Settings, Privacy & Security, View Certificates, Authorities, Import"),

@@ -10,14 +10,12 @@ import Rules
 enum Main {
     static func main() async {
         if Completion.writeScript(CommandLine.arguments) { return }
-        // A pipe that nobody reads any more, as after `| head`, is an error like others: nobody is cut off in mid-work by
-        // a line for standard error, and nothing temporary stays.
+        // A closed pipe, as after `| head`, is an error like others, so that temporary files are removed.
         signal(SIGPIPE, SIG_IGN)
         if let unknown = UnknownCommand(CommandLine.arguments) {
             StandardStreams.error(unknown.text)
             Sluice.exit(withError: ExitCode(2))
         }
-        // The command that the arguments name, once they are read.
         var parsed: (any ParsableCommand.Type)?
         do {
             var command = try Sluice.parseAsRoot()
@@ -33,7 +31,7 @@ enum Main {
     }
 
     private static func finish(with error: any Error, of command: (any ParsableCommand.Type)?) -> Never {
-        // A shell that asks for completions has a command line on its screen, into which nothing may be printed.
+        // Nothing may be printed into the command line of a shell that requests completions.
         let isCompletion = CommandLine.arguments.dropFirst().first == "---completion"
         if isCompletion, Sluice.exitCode(for: error) != .success { Sluice.exit(withError: ExitCode(1)) }
         if let exit = error as? ExitCode { Sluice.exit(withError: exit) }
@@ -52,7 +50,7 @@ enum Main {
             StandardStreams.error(ErrorLine.text("\(interrupted)"))
             Sluice.exit(withError: ExitCode(interrupted.exitCode))
         }
-        // Who has read enough need not be told; this is how the signal would have ended us.
+        // A reader that has read enough is not an error; the code is that of the signal.
         if let error = error as? FileError, error.cause == .unread, error.path == OutputFile.standardOutput {
             Sluice.exit(withError: ExitCode(128 + SIGPIPE))
         }
@@ -63,8 +61,7 @@ enum Main {
         Sluice.exit(withError: ExitCode(failure?.isUsage == true ? 2 : 1))
     }
 
-    /// What ArgumentParser says about arguments that it cannot read, for one that a command has refused later: by then
-    /// it would print the usage of the root command.
+    /// For errors thrown by a command, since ArgumentParser would print the usage of the root command.
     private static func wrongUsage(of command: any ParsableCommand.Type, _ message: String) -> String {
         let usage = Sluice.helpMessage(for: command).split(separator: "\n", omittingEmptySubsequences: false)
             .drop { !$0.hasPrefix("USAGE: ") }.prefix { !$0.isEmpty }
@@ -77,17 +74,14 @@ enum Main {
             """
     }
 
-    /// Help without the words that ArgumentParser puts before an overview and behind the names of groups.
+    /// Help without the words that ArgumentParser adds to an overview and to names of groups.
     private static func plain(help: String) -> String {
         let text = help.hasPrefix("OVERVIEW: ") ? String(help.dropFirst("OVERVIEW: ".count)) : help
         return text.replacing(" SUBCOMMANDS:\n", with: ":\n")
     }
 
     /// The words that name a command.
-    private static func path(
-        to command: any ParsableCommand.Type,
-        from root: any ParsableCommand.Type
-    ) -> [String]? {
+    private static func path(to command: any ParsableCommand.Type, from root: any ParsableCommand.Type) -> [String]? {
         if root == command { return [root._commandName] }
         for child in root.configuration.subcommands {
             if let path = path(to: command, from: child) { return [root._commandName] + path }
@@ -97,7 +91,7 @@ enum Main {
 }
 
 struct Sluice: AsyncParsableCommand {
-    /// ``ErrorLine`` has it.
+    /// ``ErrorLine`` adds it.
     static let _errorPrefix = ""
 
     static let configuration = CommandConfiguration(
@@ -106,10 +100,10 @@ struct Sluice: AsyncParsableCommand {
         discussion: """
               sluice                                   the console, a proxy on port 8080
               sluice run -- curl https://example.com/  one command behind the proxy
-              sluice show last 1                       what it asked for and got
+              sluice show last 1                       its request and response
               sluice guide                             everything explained, by topic
 
-            Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.
+            Exit codes: 0 success, 1 the check or command failed, 2 wrong usage.
             """,
         version: SluiceVersion.text,
         groupedSubcommands: [

@@ -3,15 +3,14 @@ import Foundation
 import HTTPModel
 import Jobs
 
-/// A word in the place of a command that names none. ArgumentParser would take it for an argument of the console.
+/// A word that is not a command, which ArgumentParser would take for an argument of the console.
 struct UnknownCommand {
-    /// The command before it that has commands below it.
     private let group: any ParsableCommand.Type
-    /// The words before it, without `sluice` and `help`.
+    /// Without `sluice` and `help`.
     private let path: [String]
     private let word: String
 
-    /// `nil` where the arguments name a command, or an option comes first.
+    /// `nil` if the arguments name a command or an option comes first.
     init?(_ arguments: [String]) {
         var rest = arguments.dropFirst()
         let isHelp = rest.first == "help"
@@ -32,7 +31,6 @@ struct UnknownCommand {
         return nil
     }
 
-    /// What is wrong, and what may have been meant.
     var text: String {
         let commands = group.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
         let name = (path + [word]).joined(separator: " ")
@@ -42,8 +40,8 @@ struct UnknownCommand {
         text += "\n"
         if nearest == nil {
             if group == Import.self {
-                text += "To bring in exchanges: sluice import session \(word) -o SESSION\n"
-                text += "To make a rule profile of Charles' settings: sluice import charles \(word)\n"
+                text += "To import exchanges: sluice import session \(word) -o SESSION\n"
+                text += "To import Charles' settings: sluice import charles \(word)\n"
             } else if path.isEmpty, FileManager.default.fileExists(atPath: word) {
                 text += "To open the file: sluice open \(word)\n"
             } else if !path.isEmpty {

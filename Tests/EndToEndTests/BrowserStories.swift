@@ -203,9 +203,9 @@ extension EndToEnd {
             #expect(outcome.status == 1, "the browser was ended by a signal: \(outcome.errors)")
             #expect(try leftovers(scratch) == [])
             for (options, status, words) in [
-                (["--browser", "netscape"], 2, "no browser that Sluice knows"),
+                (["--browser", "netscape"], 2, "not a browser that Sluice can start"),
                 (["--browser", scratch.path("none")], 1, "cannot be executed"),
-                (["--running", "--session", "x.sluice"], 2, "is said where it was started"),
+                (["--running", "--session", "x.sluice"], 2, "are those of the running Sluice"),
             ] {
                 let outcome = try await Program.run(
                     try SluiceProcess.executable(),

@@ -20,7 +20,7 @@ extension UserStories {
             for about in ["authority", "port", "terminal", "size", "proxies", "sessions", "descriptors", "clock"] {
                 #expect(before.text.contains(try Regex("(?m)^(ok|note) +\(about) ")), "\(about)\n\(before.text)")
             }
-            #expect(before.text.contains("there is none yet"))
+            #expect(before.text.contains("the first start will create it"))
             #expect(before.text.contains("Nothing stops Sluice"))
 
             let path = try await SluiceProcess.run(["ca", "path"], scratch: scratch)
@@ -28,10 +28,10 @@ extension UserStories {
             let after = try await doctor()
             #expect(after.text.contains(try Regex("(?m)^ok +authority .*valid until ")), "\(after.text)")
             #expect(after.text.contains(try Regex("(?m)^note +system store +does not trust")), "\(after.text)")
-            #expect(after.text.contains(try Regex("mend: (sudo )?cp ")))
+            #expect(after.text.contains(try Regex("fix: (sudo )?cp ")))
         }
 
-        @Test("A port that is taken ends it with 1, and the command that mends it works; JSON says the same")
+        @Test("A port that is taken ends it with 1, and the command that fixes it works; JSON says the same")
         func port() async throws {
             let origin = try Origin { _, _ in }
             let place = "127.0.0.1:\(origin.port)"
@@ -40,7 +40,7 @@ extension UserStories {
             let lines = outcome.text.split(separator: "\n")
             let port = try #require(lines.first { $0.contains("\"about\":\"port\"") })
             #expect(port.contains("\"level\":\"problem\"") && port.contains("\(place) is in use"), "\(port)")
-            #expect(port.contains("\"mend\":\"sluice --listen 127.0.0.1:"))
+            #expect(port.contains("\"fix\":\"sluice --listen 127.0.0.1:"))
             for wrong in ["nonsense", "127.0.0.1", "127.0.0.1:99999"] {
                 #expect(try await doctor(["--listen", wrong]).status == 2, "\(wrong)")
             }

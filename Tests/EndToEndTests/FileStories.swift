@@ -85,7 +85,7 @@ extension UserStories {
             try FileManager.default.removeItem(atPath: sluice.session)
             let end = try await sluice.stop()
             #expect(end.status == 1)
-            #expect(end.errors.contains("sluice: 2 exchanges were NOT recorded: "), "\(end.errors)")
+            #expect(end.errors.contains("sluice: NOT recorded: 2 exchanges: "), "\(end.errors)")
         }
 
         @Test("The session of a HAR goes with its console, and with the next one where that was killed")

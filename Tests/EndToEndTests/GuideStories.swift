@@ -111,7 +111,7 @@ extension UserStories {
                 }
             }
             #expect(count >= 30)
-            #expect(try await sluice(["guide", "--markdown"], status: 2).contains("goes with a topic"))
+            #expect(try await sluice(["guide", "--markdown"], status: 2).contains("needs a topic"))
         }
 
         /// A command as ArgumentParser describes it.

@@ -10,7 +10,7 @@ extension UserStories {
             let sluice = try await SluiceProcess()
             #expect(try await sluice.stop().status == 0)
             let outcome = try await sluice.command(["import", "charles", sluice.session])
-            #expect(outcome.status == 1 && outcome.errors.contains("is a session and has no settings of Charles"))
+            #expect(outcome.status == 1 && outcome.errors.contains("is a session, not settings of Charles"))
             #expect(outcome.errors.contains("sluice import session FILE"), "\(outcome.errors)")
         }
 

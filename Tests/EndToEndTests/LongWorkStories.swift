@@ -88,7 +88,7 @@ extension UserStories {
             try await comparing.row(containing: "reading big.har", "%", "MB/s")
             try await comparing.send(Keys.control("c"))
             #expect(try await comparing.exitStatus() == 130)
-            try await comparing.wait(for: "stopped. Not everything was compared.")
+            try await comparing.wait(for: "stopped. The comparison is incomplete.")
             #expect(try files(scratch).filter { $0.hasPrefix("sluice-archive") } == [])
 
             let half = try ConsoleScreen(

@@ -196,7 +196,7 @@ extension UserStories {
             #expect(plain.status == 0 && plain.errors.contains("--direct sends them as changed"))
             let direct = try await repeated(sluice, sluice.session, "*", "--direct")
             #expect(direct.status == 0 && direct.text.contains("1 of 1 the same"), "\(direct.text)\(direct.errors)")
-            #expect(direct.errors.contains("/blocked: a tool answered it, so it was sent to no server"))
+            #expect(direct.errors.contains("/blocked: a rule answered it, so it was not sent to a server"))
             #expect(direct.errors.contains(": a tunnel, of which no request is known"), "\(direct.errors)")
             let file = sluice.scratch.path("profile.yaml")
             let through = try await repeated(sluice, sluice.session, "1,2", "--profile", file)

@@ -54,8 +54,8 @@ extension EndToEnd {
             let sluice = try await SluiceProcess(["--max-session", "2mb"])
             for number in 0..<20 { _ = try await sluice.get("http://127.0.0.1:\(origin.port)/n/\(number)") }
             let end = try await sluice.stop()
-            #expect(end.errors.contains("the bodies of its oldest exchanges are dropped from now on"), "\(end.errors)")
-            #expect(end.errors.contains("lost their bodies, as --max-session says"), "\(end.errors)")
+            #expect(end.errors.contains("the bodies of its oldest exchanges are dropped"), "\(end.errors)")
+            #expect(end.errors.contains("lost their bodies (--max-session)"), "\(end.errors)")
             let size = try FileManager.default.attributesOfItem(atPath: sluice.session)[.size] as? Int ?? 0
             #expect(size > 0 && size <= 2_000_000)
             let words = "the body was dropped to keep the session below 2mb"
@@ -74,12 +74,12 @@ extension EndToEnd {
         @Test(
             "Wrong values of the options end with 2 and say what is meant",
             arguments: [
-                (["--rotate", "1x"], "--rotate takes a time"), (["--rotate", "10kb"], "--rotate takes a time"),
-                (["--keep", "3"], "--keep goes with --rotate"),
+                (["--rotate", "1x"], "--rotate takes one time"), (["--rotate", "10kb"], "--rotate takes one time"),
+                (["--keep", "3"], "--keep needs --rotate"),
                 (["--rotate", "1h", "--keep", "0"], "--keep takes a number"),
                 (["--max-session", "3kb"], "--max-session takes a size"),
                 (["--rotate", "1h", "--session", "a-%Q"], "%Q is not a directive"),
-                (["--rotate", "1h", "--no-session"], "leaves nothing to rotate"),
+                (["--rotate", "1h", "--no-session"], "has no file to rotate"),
             ]
         )
         func wrong(options: [String], words: String) async throws {

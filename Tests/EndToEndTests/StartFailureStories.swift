@@ -54,7 +54,7 @@ extension UserStories {
             ] {
                 try await fails(arguments, status: 2, says: "lets other machines reach", "--allow")
             }
-            try await fails(["run", "--listen", "999.1.1.1:0"], status: 2, says: "999.1.1.1 is no address.")
+            try await fails(["run", "--listen", "999.1.1.1:0"], status: 2, says: "999.1.1.1 is not an address.")
         }
 
         @Test("A session path that cannot be written")

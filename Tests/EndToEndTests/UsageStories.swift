@@ -66,8 +66,8 @@ extension UserStories {
                 ("exprot a.sluice --format har", "there is no command 'exprot'; did you mean 'export'?"),
                 ("help nosuch", "there is no command 'nosuch'."), ("help statz", "did you mean 'stats'?"),
                 ("profile chekc a.yaml", "there is no command 'profile chekc'; did you mean 'profile check'?"),
-                ("import x.har", "To bring in exchanges: sluice import session x.har -o SESSION"),
-                ("import x.har", "To make a rule profile of Charles' settings: sluice import charles x.har"),
+                ("import x.har", "To import exchanges: sluice import session x.har -o SESSION"),
+                ("import x.har", "To import Charles' settings: sluice import charles x.har"),
                 ("hold qqqqqq", "The commands are 'hold list', "),
             ]
         )

@@ -134,7 +134,11 @@ struct ProfileTests {
         #expect(issues("version: 1").isEmpty)
         let many = issues("version: 1\nblock: { at: a, except: [\(String(repeating: "a,", count: 80_000))] }")
         #expect(many.first?.hasSuffix("about 10,000 fit in a file; put the others into a second one") == true)
-        #expect(issues("version: 1\nblock: { at: a.example, method: GTE }") == ["2:33 lint did you mean GET?"])
+        #expect(
+            issues("version: 1\nblock: { at: a.example, method: GTE }") == [
+                "2:33 lint 'GTE' is not a usual method; did you mean GET?"
+            ]
+        )
         #expect(issues("version: 1\nblock: { at: a.example, method: [PURGE, MKCOL] }").isEmpty)
         let body = "rules: [ { modify: body, on: response, match: a, to: b } ]"
         #expect(

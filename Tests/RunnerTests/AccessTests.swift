@@ -36,7 +36,9 @@ struct AccessTests {
 
     @Test("The networks of a profile open the listener as --allow does; a profile without any does not")
     func profileNetworks() async throws {
-        #expect(try await refusal("access: [ 198.51.100.0/24 ]")?.message == "192.0.2.1 is no address of this machine.")
+        #expect(
+            try await refusal("access: [ 198.51.100.0/24 ]")?.message == "192.0.2.1 is not an address of this machine."
+        )
         for profile in ["", "access: []"] {
             let refusal = try await refusal(profile)
             #expect(refusal?.message == "Listening on 192.0.2.1 lets other machines reach the proxy.")
@@ -53,7 +55,7 @@ struct AccessTests {
         }
         for host in ["999.1.1.1", "127.0.0.256", "1.2.3.4.5", "fe80::zz", "1::2::3"] {
             let refusal = try #require(try await refusal("access: [ 10.0.0.0/8 ]", host: host))
-            #expect(refusal.isUsage && refusal.message == "\(host) is no address.")
+            #expect(refusal.isUsage && refusal.message == "\(host) is not an address.")
         }
     }
 }

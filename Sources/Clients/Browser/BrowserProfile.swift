@@ -5,64 +5,49 @@ import NIOCore
 package import Runner
 import Wire
 
-/// How a browser comes to the proxy: the address, and what it is to trust.
+/// The address of the proxy, and the authority to trust.
 package struct BrowserProxy: Sendable {
     package var host: String
     package var port: Int
-    /// The authority's certificate, DER.
+    /// DER.
     package var authority: Data
-    /// The SHA-256 of the public key of all minted certificates, in Base64; `nil` where a Sluice does not say it.
+    /// The SHA-256 of the public key of all minted certificates, in Base64.
     package var leafKeyHash: String?
 
     package init(host: String, port: Int, authority: Data, leafKeyHash: String?) {
         (self.host, self.port, self.authority, self.leafKeyHash) = (host, port, authority, leafKeyHash)
     }
 
-    /// That of a proxy in this process.
     package init(_ running: RunningProxy) {
         self.init(
-            host: Self.reachable(running.address.ipAddress ?? ""),
+            host: running.address.reachable.ipAddress ?? "127.0.0.1",
             port: running.address.port ?? 0,
             authority: Data(running.authority.certificateDER),
             leafKeyHash: running.leafKeyHash
         )
     }
 
-    /// That of another process; `nil` where it does not say what is needed.
     package init?(_ status: ControlStatus) {
-        guard let authority = status.authority,
-            let (host, port) = RequestURL.splitAuthority(status.forwardAddress ?? ""), let port
-        else { return nil }
+        guard let (host, port) = RequestURL.splitAuthority(status.forwardAddress ?? ""), let port else { return nil }
         let address = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        let place = try? SocketAddress(ipAddress: address, port: port)
         self.init(
-            host: Self.reachable(address),
+            host: place?.reachable.ipAddress ?? address,
             port: port,
-            authority: authority.certificate,
-            leafKeyHash: authority.leafKeyHash
+            authority: status.authority.certificate,
+            leafKeyHash: status.authority.leafKeyHash
         )
-    }
-
-    /// Where a proxy listens on all addresses, the browser uses the loopback one.
-    private static func reachable(_ host: String) -> String {
-        switch host {
-        case "", "0.0.0.0": "127.0.0.1"
-        case "::": "::1"
-        default: host
-        }
     }
 
     var url: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 
-/// A fresh profile in a folder of its own, with which a browser uses the proxy and trusts its authority. Nothing outside of
-/// the folder is touched.
+/// A temporary profile with which a browser uses the proxy and trusts its authority.
 struct BrowserProfile: Sendable {
     let directory: TemporaryDirectory
-    /// The arguments of the browser, without its name.
     let arguments: [String]
     let variables: [String: String]
 
-    /// Throws ``StartError``.
     init(_ browser: InstalledBrowser, _ proxy: BrowserProxy, urls: [String], further: [String]) throws {
         let directory = try TemporaryDirectory("browser")
         self.directory = directory
@@ -84,7 +69,7 @@ struct BrowserProfile: Sendable {
         }
     }
 
-    /// URLs as a browser's command line takes them: a host alone is meant as one, and not as a file or an option.
+    /// A host alone is a URL, not a file or an option.
     static func addresses(_ urls: [String]) -> [String] {
         guard !urls.isEmpty else { return ["about:blank"] }
         return urls.map { url in
@@ -98,9 +83,8 @@ struct BrowserProfile: Sendable {
 
     // MARK: - Chromium
 
-    /// Chromium leaves a folder with a socket in the temporary one where it is killed, so that is to be its own.
-    ///
-    /// The path of a socket has 104 bytes at the most; where this one would be longer the user's folder stays.
+    /// A killed Chromium leaves a folder with a socket in the temporary folder, so it gets its own. The path of a socket
+    /// has at most 104 bytes; if this one is longer, the user's folder is used.
     private static func temporaryFolder(_ directory: TemporaryDirectory) -> [String: String] {
         let socket = "\(directory.path)/org.chromium.Chromium.XXXXXX/SingletonSocket"
         return socket.utf8.count < 104 ? ["TMPDIR": directory.path] : [:]
@@ -116,13 +100,13 @@ struct BrowserProfile: Sendable {
         var flags = [
             "--user-data-dir=\(directory.path)/profile",
             "--proxy-server=\(proxy.url)",
-            // Requests to this machine pass the proxy, too.
+            // Requests to this machine use the proxy, too.
             "--proxy-bypass-list=<-loopback>",
-            // Only the certificates that this Sluice mints are taken; all others are verified as ever.
+            // Only certificates that this Sluice mints are accepted; all others are verified.
             "--ignore-certificate-errors-spki-list=\(hash)",
             "--disable-quic",
         ]
-        // No pages, questions and bars of a first start; no requests that nobody asked for, as far as flags go.
+        // No pages and questions of a first start; no requests of the browser's own, as far as flags allow.
         flags += [
             "no-first-run", "no-default-browser-check", "disable-search-engine-choice-screen", "test-type",
             "disable-background-networking", "disable-component-update", "disable-sync", "disable-default-apps",
@@ -150,7 +134,7 @@ struct BrowserProfile: Sendable {
             ("network.proxy.ssl", "\"\(quoted)\""), ("network.proxy.ssl_port", "\(proxy.port)"),
             ("network.proxy.no_proxies_on", "\"\""), ("network.proxy.allow_hijacking_localhost", "true"),
             ("network.proxy.failover_direct", "false"),
-            // HTTP/3 and DNS over HTTPS would lead past the proxy.
+            // HTTP/3 and DNS over HTTPS would bypass the proxy.
             ("network.http.http3.enable", "false"), ("network.trr.mode", "5"),
             ("browser.aboutwelcome.enabled", "false"), ("browser.shell.checkDefaultBrowser", "false"),
             ("browser.startup.homepage", "\"about:blank\""), ("browser.startup.homepage_override.mstone", "\"ignore\""),

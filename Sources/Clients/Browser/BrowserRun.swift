@@ -3,7 +3,7 @@ import Jobs
 import Runner
 import Synchronization
 
-/// A browser that runs behind the proxy with a profile of its own, which goes with it.
+/// A browser behind the proxy, with a temporary profile.
 package final class BrowserRun: Sendable {
     private let child: ChildProcess
     private let profile: BrowserProfile
@@ -11,17 +11,11 @@ package final class BrowserRun: Sendable {
     private let relaysSignals: Bool
     private let isAwaited = Atomic(false)
 
-    /// How much of what a browser said is shown where it failed.
+    /// Lines of a failed browser's errors that are shown.
     private static let shownLines = 5
 
-    /// Starts a browser.
-    ///
-    /// - Parameters:
-    ///   - urls: what it is to open; a host alone is taken for `http`.
-    ///   - further: further arguments.
-    ///   - isAlone: whether it has our standard input and output, and gets our signals; its errors are kept for
-    ///     ``outcome()`` at any rate.
-    /// - Throws: ``StartError`` or ``ChildError``.
+    /// `isAlone`: the browser has our standard input and output, and gets our signals. Its errors are kept for
+    /// ``outcome()``. Throws ``StartError`` or ``ChildError``.
     package static func start(
         _ browser: InstalledBrowser,
         _ proxy: BrowserProxy,
@@ -55,11 +49,10 @@ package final class BrowserRun: Sendable {
         self.relaysSignals = relaysSignals
     }
 
-    /// Asks it to end.
     package func stop() { child.send(SIGTERM) }
 
-    /// Waits for its end, removes its profile, and returns its exit code and, where that is not 0, what it said last;
-    /// `nil` at once where somebody waits already.
+    /// Waits for its end and removes its profile; `nil` if another caller waits already. The words are the last errors of a
+    /// browser that failed.
     package func outcome() async -> (exitCode: Int32, words: String)? {
         guard !isAwaited.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         let code = await child.exitCode()
@@ -74,7 +67,7 @@ package final class BrowserRun: Sendable {
         return (code, words)
     }
 
-    /// Processes of the browser may write for a moment after the first one has ended.
+    /// Other processes of the browser may write for a moment after the first one has ended.
     private func removeProfile() async {
         for _ in 0..<20 {
             profile.directory.remove()

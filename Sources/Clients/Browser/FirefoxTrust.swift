@@ -1,13 +1,12 @@
 import Foundation
 import Jobs
 
-/// Puts an authority into the certificate database of a Firefox profile, by the library that Firefox brings along: NSS. So
-/// no other tool is needed, and the database has the form that this very Firefox reads.
+/// Adds an authority to the certificate database of a Firefox profile, with the NSS library of that Firefox.
 enum FirefoxTrust {
-    /// What one process may do only once at a time.
+    /// NSS is initialised once at a time.
     private static let lock = NSLock()
 
-    /// Throws ``StartError`` where the library is not found, or refuses.
+    /// Throws ``StartError`` if the library is not found or fails.
     static func add(_ certificate: Data, toProfile profile: String, of browser: InstalledBrowser) throws(StartError) {
         lock.lock()
         defer { lock.unlock() }
@@ -26,7 +25,6 @@ enum FirefoxTrust {
     }
 }
 
-/// The functions of NSS that make a certificate database.
 private struct NSSLibrary {
     private typealias Initialize =
         @convention(c) (
@@ -37,21 +35,13 @@ private struct NSSLibrary {
     private typealias Asking = @convention(c) (OpaquePointer?) -> Int32
     private typealias Releasing = @convention(c) (OpaquePointer?) -> Void
     private typealias InitializePin =
-        @convention(c) (
-            OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?
-        ) -> Int32
+        @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32
     private typealias NewCertificate =
-        @convention(c) (
-            OpaquePointer?, UnsafeMutableRawPointer, UnsafePointer<CChar>?, Int32, Int32
-        ) -> OpaquePointer?
+        @convention(c) (OpaquePointer?, UnsafeMutableRawPointer, UnsafePointer<CChar>?, Int32, Int32) -> OpaquePointer?
     private typealias ImportCertificate =
-        @convention(c) (
-            OpaquePointer?, OpaquePointer?, UInt, UnsafePointer<CChar>?, Int32
-        ) -> Int32
+        @convention(c) (OpaquePointer?, OpaquePointer?, UInt, UnsafePointer<CChar>?, Int32) -> Int32
     private typealias ChangeTrust =
-        @convention(c) (
-            OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer
-        ) -> Int32
+        @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer) -> Int32
 
     private let initialize: Initialize
     private let shutdown: NoArguments
@@ -71,7 +61,7 @@ private struct NSSLibrary {
     private static let suffix = "so"
     #endif
 
-    /// Where the library of a browser may be that is started by a script.
+    /// Libraries of browsers that a script starts.
     private static let places = [
         "/usr/lib/firefox", "/usr/lib/firefox-esr", "/usr/lib64/firefox", "/opt/firefox",
         "/Applications/Firefox.app/Contents/MacOS",
@@ -81,7 +71,7 @@ private struct NSSLibrary {
         let own = (program as NSString).deletingLastPathComponent
         let directory = ([own] + Self.places).first { access("\($0)/libnss3.\(Self.suffix)", R_OK) == 0 }
         if let directory {
-            // What it needs lies beside it, and is not to be taken from elsewhere in another version.
+            // Its dependencies are beside it.
             for name in ["nspr4", "plc4", "plds4", "nssutil3", "mozsqlite3"] {
                 let path = "\(directory)/lib\(name).\(Self.suffix)"
                 if access(path, R_OK) == 0 { dlopen(path, RTLD_NOW | RTLD_GLOBAL) }
@@ -110,14 +100,12 @@ private struct NSSLibrary {
         (self.destroyCertificate, self.freeSlot) = (destroyCertificate, freeSlot)
     }
 
-    /// Makes a database without a password in the folder, in which the certificate is an authority for servers.
     func add(_ der: [UInt8], toProfile profile: String) -> Bool {
         guard initialize("sql:\(profile)", "", "", "secmod.db", 0) == 0 else { return false }
         defer { _ = shutdown() }
         guard let slot = keySlot() else { return false }
         defer { freeSlot(slot) }
         if needsPin(slot) != 0, initializePin(slot, nil, "") != 0 { return false }
-        /// NSS' `SECItem`.
         struct Item {
             var type: UInt32 = 0
             var data: UnsafeMutablePointer<UInt8>?
@@ -131,7 +119,7 @@ private struct NSSLibrary {
         guard let certificate else { return false }
         defer { destroyCertificate(certificate) }
         guard importCertificate(slot, certificate, 0, "Sluice", 0) == 0 else { return false }
-        // NSS' `CERTCertTrust`: for servers a valid authority (8) that is trusted (16); nothing for mail and code.
+        // NSS' `CERTCertTrust`: for servers a valid authority (8) that is trusted (16); not for mail and code.
         var trust: (UInt32, UInt32, UInt32) = (24, 0, 0)
         return changeTrust(database(), certificate, &trust) == 0
     }

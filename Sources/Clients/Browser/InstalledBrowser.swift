@@ -2,22 +2,20 @@ import Files
 import Foundation
 package import Jobs
 
-/// A browser of this machine.
 package struct InstalledBrowser: Sendable, Hashable {
     package enum Family: Sendable, Hashable { case chromium, firefox }
 
-    /// The file that is executed.
     package let executable: String
     package let family: Family
 
-    /// The names of programs, in the order in which they are looked for where none is asked for.
+    /// In the order in which they are searched.
     private static let programs: [(name: String, family: Family)] = [
         ("chromium", .chromium), ("chromium-browser", .chromium), ("google-chrome", .chromium),
         ("google-chrome-stable", .chromium), ("chrome", .chromium), ("microsoft-edge", .chromium),
         ("brave-browser", .chromium), ("firefox", .firefox), ("firefox-esr", .firefox),
     ]
 
-    /// Where browsers are that are not in `PATH`.
+    /// Browsers that are not in `PATH`.
     private static let places: [(path: String, program: String, family: Family)] = [
         ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "google-chrome", .chromium),
         ("/Applications/Chromium.app/Contents/MacOS/Chromium", "chromium", .chromium),
@@ -27,10 +25,8 @@ package struct InstalledBrowser: Sendable, Hashable {
         ("/opt/firefox/firefox", "firefox", .firefox), ("/usr/lib/firefox/firefox", "firefox", .firefox),
     ]
 
-    /// Finds a browser by its name (`chromium`, `chrome`, `firefox`, or what its program is called) or path, or the first
-    /// that is there.
-    ///
-    /// Throws ``StartError`` where there is none; its text says which names were looked for.
+    /// Finds a browser by its name (`chromium`, `chrome`, `firefox` or its program) or path, or the first one installed.
+    /// Throws ``StartError``.
     package static func find(_ wanted: String?, environment: [String: String]) throws(StartError) -> InstalledBrowser {
         if let wanted, wanted.contains("/") {
             guard access(wanted, X_OK) == 0 else {
@@ -54,8 +50,8 @@ package struct InstalledBrowser: Sendable, Hashable {
         guard !names.isEmpty else {
             let known = programs.map(\.name).joined(separator: ", ")
             throw StartError(
-                "'\(wanted ?? "")' is no browser that Sluice knows how to start.",
-                hint: "There are: \(known). Or give --browser the path of one.",
+                "'\(wanted ?? "")' is not a browser that Sluice can start.",
+                hint: "Use one of \(known), or a path.",
                 isUsage: true
             )
         }
@@ -70,7 +66,7 @@ package struct InstalledBrowser: Sendable, Hashable {
         }
         throw StartError(
             "No browser is found: neither of \(names.map(\.name).joined(separator: ", ")) in PATH, nor in the usual places.",
-            hint: "Install one, or give its path: --browser /path/to/chromium"
+            hint: "Install one, or use its path: --browser /path/to/chromium"
         )
     }
 
@@ -85,17 +81,16 @@ package struct InstalledBrowser: Sendable, Hashable {
         return candidates.first { access($0, X_OK) == 0 && FileFacts(path: $0)?.isDirectory != true }
     }
 
-    /// Refuses what could not read the profile that is made for it.
+    /// Throws for a browser that cannot read a temporary profile.
     private func usable() throws(StartError) -> InstalledBrowser {
         guard !resolved.hasPrefix("/snap/"), resolved != "/usr/bin/snap" else {
             throw StartError(
                 "\(executable) is in a snap, which may not read the temporary folder with its profile.",
-                hint: "Install the browser from another source, and give its path with --browser."
+                hint: "Install it from another source, and use its path with --browser."
             )
         }
         return self
     }
 
-    /// The file behind links.
     var resolved: String { URL(fileURLWithPath: executable).resolvingSymlinksInPath().path }
 }

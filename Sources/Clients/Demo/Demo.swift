@@ -8,12 +8,12 @@ package import Runner
 import Sharing
 import Synchronization
 
-/// Sluice with traffic of its own: an origin, a client and a real proxy in one process, without a network.
+/// An origin, a client and a real proxy in one process, without a network.
 package enum Demo {
-    /// More than the demo ever takes, so that a fault becomes an error and does not hang.
+    /// A limit for faults.
     private static let limit = Duration.seconds(30)
 
-    /// Runs the demo and prints its exchanges, a summary, and what to try next; `session` is `nil` for a new file.
+    /// Prints the exchanges, a summary and further commands.
     package static func run(session: String?) async throws {
         var settings = RunSettings()
         settings.session = session
@@ -52,10 +52,10 @@ package enum Demo {
         if let path = summary.path, let id = telling.withLock({ $0 }) { write(advice(path, id)) }
     }
 
-    /// The settings of a proxy for the demo's traffic that a user watches.
+    /// The settings of a proxy for a demo that a user watches.
     ///
-    /// It listens on a free port of loopback, trusts the origin, and has the demo's rules; a message that their
-    /// breakpoint holds waits for a decision. The files are removed with the origin.
+    /// It listens on a free port of loopback and trusts the origin; a message that its breakpoint holds waits for a
+    /// decision. The files are removed with the origin.
     package static func settings(
         for origin: DemoOrigin,
         session: String?
@@ -75,7 +75,6 @@ package enum Demo {
     private static func unattended(_ settings: RunSettings, _ origin: DemoOrigin) throws -> RunSettings {
         var settings = settings
         try prepare(&settings, origin, isAttended: false)
-        // No user controls it.
         settings.hasControl = false
         settings.watchesProfile = false
         return settings

@@ -2,18 +2,16 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// The demo's client: sends one request after the other through the proxy, and checks the answers.
 struct DemoClient: Sendable {
     let proxy: SocketAddress
     let origin: DemoOrigin
-    /// Trusts only the proxy's authority: what it accepts was decrypted on the way.
+    /// What it accepts was decrypted by the proxy.
     private let trustsProxy: TLSTrust
-    /// Trusts only the origin's authority: what it accepts was not decrypted.
+    /// What it accepts was not decrypted.
     private let trustsOrigin: TLSTrust
 
-    /// The path of the exchange that has the most to show.
+    /// The exchange that shows the most.
     static let featuredPath = DemoProfile.rewrittenPath
-    /// A port where no server listens.
     static let deadPort = 1
 
     init(proxy: SocketAddress, authority: CertificateAuthority, origin: DemoOrigin) {
@@ -23,7 +21,7 @@ struct DemoClient: Sendable {
         trustsOrigin = TLSTrust(includesSystem: false, authorities: [origin.authority])
     }
 
-    /// Makes all the exchanges; throws for the first with another answer than expected.
+    /// Throws for the first unexpected answer.
     func run() async throws {
         try await shop()
         try await logIn()
@@ -36,7 +34,6 @@ struct DemoClient: Sendable {
 
     // MARK: - Visits
 
-    /// Over HTTP: JSON with cookies, a form, a redirect, an answer from a file.
     func shop() async throws {
         try await plain { connection in
             let products = try await DemoClient.products(connection)
@@ -49,7 +46,6 @@ struct DemoClient: Sendable {
         }
     }
 
-    /// Over HTTP: a request that a breakpoint holds.
     func logIn() async throws {
         try await plain { connection in
             try await connection.fetch(
@@ -62,24 +58,20 @@ struct DemoClient: Sendable {
         }
     }
 
-    /// Over HTTP: a WebSocket.
     func converse(_ messages: [String], pause: Duration = .zero) async throws {
         try await plain { try await $0.converse("/api/chat", messages, pause: pause) }
     }
 
-    /// Over HTTPS: a stream of events.
     func watch(count: Int, pauseMilliseconds: Int) async throws {
         let path = "/api/events?count=\(count)&pause=\(pauseMilliseconds)"
         try await secure { try await $0.fetch("GET", path, expecting: 200) }
     }
 
-    /// Requests that fail: one to a tracker that is blocked, one to a server that does not run.
     func fail() async throws {
         try await track()
         try await askNobody()
     }
 
-    /// Over HTTPS, decrypted by the proxy: the rest.
     func look() async throws {
         try await secure { connection in
             try await DemoClient.read(connection)
@@ -97,7 +89,6 @@ struct DemoClient: Sendable {
         }
     }
 
-    /// Over HTTP/2 on both legs: JSON, a picture, a gRPC call.
     func multiplex() async throws {
         try await http2 { connection in
             try await DemoClient.products(connection)
@@ -106,7 +97,7 @@ struct DemoClient: Sendable {
         }
     }
 
-    /// Over HTTPS that a rule keeps the proxy from decrypting: the client receives the origin's own certificate.
+    /// The client receives the origin's own certificate.
     func passThrough() async throws {
         try await open("https", DemoProfile.unreadHost, origin.unreadPort) { connection in
             try await connection.startTLS(trust: trustsOrigin)
@@ -116,7 +107,6 @@ struct DemoClient: Sendable {
 
     // MARK: - Single exchanges
 
-    /// Exchanges that a user at work would see now and then.
     static let everyday: [@Sendable (DemoClient) async throws -> Void] = [
         { try await $0.plain { try await $0.fetch("GET", "/api/products", expecting: 200) } },
         { try await $0.secure { try await read($0) } },

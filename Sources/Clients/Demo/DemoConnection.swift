@@ -4,15 +4,13 @@ import Jobs
 import NIOCore
 import Wire
 
-/// One connection of the demo's client through a proxy to an origin, which checks the answers.
+/// A connection of the demo's client through the proxy to the origin, which checks the answers.
 final class DemoConnection {
     struct Response {
         let head: ResponseHead
-        /// The body with its content coding.
         var body = ByteBuffer()
         var trailers: FieldSection?
 
-        /// The decoded body.
         var text: String {
             let encoding = head.fields.value(of: .contentEncoding)
             return String(buffer: ContentDecoder.decode(body, contentEncoding: encoding, limit: 1 << 20).bytes)
@@ -21,11 +19,10 @@ final class DemoConnection {
 
     private let connection: ProxyConnection
     private let origin: RequestURL
-    /// What precedes the path in the requests' targets: scheme and authority for a proxy, nothing for an origin.
+    /// Scheme and authority for a proxy, empty for an origin.
     private var targetPrefix: String
     private var http2: DemoHTTP2Connection?
 
-    /// Connects to a proxy in order to ask an origin, and closes the connection after `body`.
     static func open(
         to origin: RequestURL,
         through proxy: SocketAddress,
@@ -40,7 +37,7 @@ final class DemoConnection {
         targetPrefix = "\(origin.scheme)://\(origin.authority)"
     }
 
-    /// Asks the proxy for a tunnel to the origin, and speaks TLS through it; TLS errors show at the first request.
+    /// Requests a tunnel to the origin and begins TLS; TLS errors show at the first request.
     func startTLS(trust: TLSTrust, isHTTP2: Bool = false) async throws {
         do {
             try await connection.startTLS(to: origin, trust: trust, applicationProtocol: isHTTP2 ? "h2" : "http/1.1")
@@ -51,7 +48,7 @@ final class DemoConnection {
         if isHTTP2 { http2 = DemoHTTP2Connection(connection, origin: origin) }
     }
 
-    /// Sends a request; throws where there is no answer, another status, or an answer for which `isRight` is false.
+    /// Throws without an answer, or if the status differs or `isRight` is false.
     @discardableResult
     func fetch(
         _ method: String,
@@ -82,10 +79,7 @@ final class DemoConnection {
         guard response.head.status == status, isRight(response) else {
             let status = "\(response.head.status) \(response.head.reason)"
             let body = "\(response.body.readableBytes) bytes: \(response.text.prefix(300))"
-            throw StartError(
-                "The demo got an unexpected answer to \(what): \(status), \(body)",
-                hint: DemoConnection.hint
-            )
+            throw StartError("The demo got a wrong answer to \(what): \(status), \(body)", hint: DemoConnection.hint)
         }
         return response
     }
@@ -100,9 +94,9 @@ final class DemoConnection {
         return Response(head: response, body: received)
     }
 
-    private static let hint = "Nothing outside this process takes part in the demo: this looks like a fault in Sluice."
+    private static let hint = "The demo uses nothing outside this process, so this is probably a fault in Sluice."
 
-    /// Opens a WebSocket and sends each message when the one before it was answered, after a pause.
+    /// Sends each message after the answer to the one before, and a pause.
     func converse(_ path: String, _ messages: [String], pause: Duration = .zero) async throws {
         try await fetch(
             "GET",
@@ -119,10 +113,7 @@ final class DemoConnection {
             while answers < count {
                 guard let bytes = try await connection.read() else {
                     try Task.checkCancellation()
-                    throw StartError(
-                        "The demo's WebSocket ended after \(answers) messages.",
-                        hint: DemoConnection.hint
-                    )
+                    throw StartError("The demo's WebSocket ended after \(answers) messages.", hint: DemoConnection.hint)
                 }
                 bytes.withUnsafeReadableBytes { reader.feed($0) { _ in answers += 1 } }
             }

@@ -1,16 +1,13 @@
 import Content
 import NIOCore
 
-/// What the demo's origin answers with.
 enum DemoContent {
-    /// One piece of the large download and of the upload.
     static let piece = ByteBuffer(bytes: (0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* ($0 >> 7)) })
-    /// How many pieces the download has: 5 MiB.
+    /// 5 MiB.
     static let downloadPieces = 80
-    /// How many pieces the upload has: 2 MiB.
+    /// 2 MiB.
     static let uploadPieces = 32
 
-    /// A list of products as indented JSON.
     static func products() -> String {
         let names = ["Lock gate", "Paddle gear", "Windlass", "Mooring ring", "Weir board", "Penstock", "Culvert"]
         let products = names.enumerated().map { index, name in
@@ -27,7 +24,6 @@ enum DemoContent {
         return "{\n  \"products\": [\n\(products.joined(separator: ",\n"))\n  ],\n  \"total\": \(names.count)\n}\n"
     }
 
-    /// A longer text as JSON, worth compressing.
     static func articles() -> String {
         let text = "A sluice lets through what it is meant to let through, and shows how much of it there was."
         let articles = (1...40).map {
@@ -49,7 +45,7 @@ enum DemoContent {
 
     static let callPath = "/locks.v1.Locks/GetLevel"
 
-    /// A message of gRPC: a name as field 1, and a number as field 2 where there is one.
+    /// A message of gRPC: a name as field 1, and a number as field 2.
     static func call(lock: String, metres: UInt8? = nil) -> ByteBuffer {
         var message = ByteBuffer(bytes: [0x0A, UInt8(lock.utf8.prefix(127).count)] + Array(lock.utf8.prefix(127)))
         if let metres { message.writeBytes([0x10, metres & 0x7F]) }
@@ -59,7 +55,7 @@ enum DemoContent {
         return framed
     }
 
-    /// A picture of water as PNG (RFC 2083).
+    /// A PNG picture of water (RFC 2083).
     static func picture(width: Int = 192, height: Int = 128) throws -> ByteBuffer {
         var rows = ByteBuffer()
         for y in 0..<height {
@@ -94,7 +90,6 @@ enum DemoContent {
 struct CRC32 {
     private var state = UInt32.max
 
-    /// The checksum of what was added.
     var value: UInt32 { ~state }
 
     mutating func add(_ bytes: ByteBuffer) {

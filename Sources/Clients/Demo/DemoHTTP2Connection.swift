@@ -8,12 +8,8 @@ final class DemoHTTP2Connection {
     private let origin: RequestURL
     private let session = HTTP2Session(.client)
 
-    init(_ connection: ProxyConnection, origin: RequestURL) {
-        self.connection = connection
-        self.origin = origin
-    }
+    init(_ connection: ProxyConnection, origin: RequestURL) { (self.connection, self.origin) = (connection, origin) }
 
-    /// Sends a request and reads the response to its end.
     func exchange(_ head: RequestHead, _ body: [ByteBuffer]) async throws -> DemoConnection.Response {
         let stream = try session.sendRequest(head, scheme: origin.scheme, isEnd: body.isEmpty).stream
         for piece in body { session.sendData(piece, on: stream) }

@@ -2,7 +2,6 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// Serves a connection of the demo's origin in HTTP/2.
 enum DemoHTTP2Server {
     static func serve(_ connection: DemoOrigin.Connection) async throws {
         try await connection.executeThenClose { inbound, outbound in

@@ -6,19 +6,17 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// The demo's own origin: an HTTP and three HTTPS servers on loopback, with an authority of its own.
+/// An HTTP and three HTTPS servers on loopback with an authority of their own, until ``stop()``.
 ///
-/// It runs until ``stop()``, which also removes its directory: its authority's certificate, a profile, and a file that
-/// the profile answers with.
+/// Its directory has the authority's certificate, a profile, and a file that the profile answers with.
 package final class DemoOrigin: Sendable {
-    /// The authority of the HTTPS servers, which only the demo trusts.
     let authority: CertificateAuthority
     let httpPort: Int
-    /// The port of the HTTPS server for `localhost` that speaks HTTP/1.1.
+    /// For `localhost`, HTTP/1.1.
     let httpsPort: Int
-    /// The port of the HTTPS server for `localhost` that speaks HTTP/2.
+    /// For `localhost`, HTTP/2.
     let http2Port: Int
-    /// The port of the HTTPS server for `127.0.0.1`, which the demo's rules leave undecrypted.
+    /// For `127.0.0.1`, which the demo's rules do not decrypt.
     let unreadPort: Int
     let directory: TemporaryDirectory
     private let task: Task<Void, Never>
@@ -65,14 +63,12 @@ package final class DemoOrigin: Sendable {
         }
     }
 
-    /// Ends all connections, frees the ports and removes the files.
     package func stop() async {
         task.cancel()
         await task.value
         directory.remove()
     }
 
-    /// Runs an origin while `body` runs.
     static func run<Value: Sendable>(_ body: @Sendable (DemoOrigin) async throws -> Value) async throws -> Value {
         let origin = try await start()
         let result: Result<Value, any Error>
@@ -83,7 +79,6 @@ package final class DemoOrigin: Sendable {
 
     // MARK: - Connections
 
-    /// The certificate and protocol of an HTTPS server.
     private struct Identity {
         let host: String
         let applicationProtocol: String
@@ -91,7 +86,7 @@ package final class DemoOrigin: Sendable {
         let key: LeafKey
         let ticketKeys = TLSTicketKeys()
 
-        /// The TLS of one connection; there are so few that each makes its own context.
+        /// A context for each connection, since there are few.
         func makeHandler() throws -> TLSChannelHandler {
             let certificate = try CertificateMint(authority: authority, leafKey: key).certificate(for: host)
             return TLSChannelHandler(
@@ -114,7 +109,7 @@ package final class DemoOrigin: Sendable {
             }
     }
 
-    /// A client that goes away or a listener that fails does not end the others.
+    /// Failures of one client do not end the others.
     private static func accept(
         _ listener: Listener,
         _ serve: @escaping @Sendable (Connection) async throws -> Void

@@ -2,12 +2,10 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// A request that the demo's origin has read whole.
 struct DemoRequest {
     let head: RequestHead
-    /// The beginning of the body, at most `bodyLimit` bytes: what the routes read is short.
+    /// At most `bodyLimit` bytes.
     private(set) var body = ByteBuffer()
-    /// How many bytes the whole body has.
     private(set) var bodySize = 0
     private(set) var checksum = CRC32()
 
@@ -15,7 +13,6 @@ struct DemoRequest {
 
     init(head: RequestHead) { self.head = head }
 
-    /// Takes a part of the body.
     mutating func add(_ part: ByteBuffer) {
         bodySize += part.readableBytes
         checksum.add(part)
@@ -24,27 +21,21 @@ struct DemoRequest {
     }
 }
 
-/// A response of the demo's origin: what to say, and how fast.
 struct DemoAnswer {
     var status = 200
-    /// The header fields without the framing.
     var fields: [(String, String)] = []
-    /// The body in pieces, each written when the one before it was.
+    /// Each piece is written after the one before.
     var pieces: [ByteBuffer] = []
-    /// Whether the length is left open (`Transfer-Encoding: chunked`).
     var isChunked = false
     var trailers: FieldSection?
-    /// How long to wait before the first byte.
     var delay = Duration.zero
-    /// How long to wait between pieces.
+    /// Between pieces.
     var pause = Duration.zero
 
-    /// The head without the framing.
     var head: ResponseHead { ResponseHead(status: status, fields: [("Server", "sluice-demo")] + fields) }
 
     var framing: BodyFraming { isChunked ? .chunked : .length(pieces.reduce(0) { $0 + Int64($1.readableBytes) }) }
 
-    /// An answer with its body in one piece.
     static func whole(_ type: String, _ body: ByteBuffer, status: Int = 200) -> DemoAnswer {
         DemoAnswer(status: status, fields: [("Content-Type", type)], pieces: [body])
     }
@@ -53,7 +44,6 @@ struct DemoAnswer {
         whole("\(type); charset=utf-8", ByteBuffer(string: text), status: status)
     }
 
-    /// The same answer with further header fields.
     func adding(_ name: String, _ value: String) -> DemoAnswer {
         var answer = self
         answer.fields.append((name, value))
@@ -61,7 +51,6 @@ struct DemoAnswer {
     }
 }
 
-/// The resources of the demo's origin.
 enum DemoRoutes {
     static func answer(_ request: DemoRequest) throws -> DemoAnswer {
         let path = request.head.target.prefix { $0 != "?" }
@@ -104,7 +93,6 @@ enum DemoRoutes {
         }
     }
 
-    /// Echoes the form and the cookies.
     private static func order(_ request: DemoRequest) -> DemoAnswer {
         let fields = FormFields.parse(request.body.readableBytesView).map { field in
             "    \(JSONWriter.quoted(field.name)): \(JSONWriter.quoted(field.value))"
@@ -122,7 +110,7 @@ enum DemoRoutes {
         return .text("application/json", text, status: 201).adding("Location", "/api/orders/1")
     }
 
-    /// A stream of unannounced length: `count` events, `pause` milliseconds apart, as the query has them.
+    /// `count` events, `pause` milliseconds apart, chunked.
     private static func events(_ request: DemoRequest) -> DemoAnswer {
         let query = request.head.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         let parameters = FormFields.parse(Array(query.utf8))

@@ -3,7 +3,6 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// Serves a connection of the demo's origin in HTTP/1.1, up to a WebSocket.
 enum DemoServer {
     static func serve(_ connection: DemoOrigin.Connection) async throws {
         try await connection.executeThenClose { inbound, outbound in
@@ -48,7 +47,7 @@ enum DemoServer {
         if output.readableBytes > 0 { try await outbound.write(output) }
     }
 
-    /// Accepts an upgrade, sends a greeting, and answers each message until the client closes the WebSocket.
+    /// Sends a greeting, and answers each message until the client closes the WebSocket.
     private static func converse(
         _ key: String,
         _ early: ByteBuffer?,
@@ -93,12 +92,11 @@ enum DemoServer {
 
 /// Short WebSocket frames (RFC 6455 §5.2).
 enum DemoFrame {
-    /// A message of text, cut to the 125 bytes that a one-byte length can give.
+    /// At most 125 bytes, for a length of one byte.
     static func text(_ text: String, isMasked: Bool) -> ByteBuffer {
         frame(0x81, Array(text.utf8.prefix(125)), isMasked)
     }
 
-    /// A close frame with the status 1000.
     static func close(isMasked: Bool) -> ByteBuffer { frame(0x88, [0x03, 0xE8], isMasked) }
 
     private static func frame(_ first: UInt8, _ payload: [UInt8], _ isMasked: Bool) -> ByteBuffer {

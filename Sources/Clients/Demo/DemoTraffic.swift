@@ -4,9 +4,8 @@ package import Wire
 extension Demo {
     /// Sends the demo's requests through a proxy: one exchange of every kind within about two seconds.
     ///
-    /// With `forever` about one exchange a second follows, a WebSocket and a stream of events stay open, and a request
-    /// is held again and again, until the task is cancelled. No error ends it: the user may change the proxy's rules,
-    /// and shall see what they do.
+    /// With `forever`, about one exchange a second follows, a WebSocket and an event stream stay open, and requests are
+    /// held again and again until the task is cancelled. Errors are ignored, since the user may change the rules.
     package static func drive(
         _ origin: DemoOrigin,
         through proxy: SocketAddress,
@@ -44,7 +43,6 @@ extension Demo {
         }
     }
 
-    /// Does something once, or until the task is cancelled, and ignores its errors.
     private static func repeating(
         _ isRepeated: Bool,
         pause: Duration = .seconds(1),

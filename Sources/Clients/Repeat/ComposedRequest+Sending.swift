@@ -3,16 +3,10 @@ import HTTPModel
 import NIOCore
 
 extension ComposedRequest {
-    /// The request as it is sent.
     var outgoing: OutgoingRequest {
         let isEmpty = body.readableBytes == 0
         let expectsBody = ["POST", "PUT", "PATCH", "QUERY"].contains(head.method)
-        let origin = RequestURL(
-            scheme: destination.scheme,
-            host: destination.host,
-            port: destination.port,
-            path: "/"
-        )
+        let origin = RequestURL(scheme: destination.scheme, host: destination.host, port: destination.port, path: "/")
         let framing: BodyFraming = isEmpty && !expectsBody ? .none : .length(Int64(body.readableBytes))
         return OutgoingRequest(head, to: origin, OutgoingBody(body), framing: framing)
     }

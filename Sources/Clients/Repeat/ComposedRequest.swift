@@ -4,42 +4,39 @@ package import NIOCore
 package import Runner
 import Wire
 
-/// A request to send, again or for the first time, and the text that it is edited as.
+/// A request to send, and the text as which it is edited.
 ///
-/// Its lengths follow from its body, and it has no fields that are for one connection only. What was received keeps its
-/// bytes until it is edited.
+/// Its lengths follow from its body, and it has no hop-by-hop fields. Received bytes are kept until they are edited.
 package struct ComposedRequest: Sendable {
-    /// The head: its target is in origin form or `*`; a Content-Length keeps its place.
+    /// The target is in origin form or `*`; a Content-Length keeps its place.
     let head: RequestHead
     let destination: Destination
-    /// The body with its content coding.
+    /// With its content coding.
     package let body: ByteBuffer
 
     package var method: String { head.method }
 
-    /// The absolute URL.
     package var url: String { destination.url(of: head) }
 
-    /// The fields in order, without Content-Length.
+    /// Without Content-Length.
     package var fields: [HoldEdit.Pair] {
         head.fields.filter { !HeaderRules.isFraming($0) }.map { HoldEdit.Pair($0.name, $0.value) }
     }
 
-    /// Whether it goes to this machine, by its name or address.
     package var isLocal: Bool { ComposedRequest.isLocal(destination.host) }
 
-    /// Whether a host is this machine, by its name or address.
+    /// By name or address.
     static func isLocal(_ host: String) -> Bool {
         let host = host.lowercased()
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
-        // In the canonical form of an address (RFC 5952).
+        // In canonical form (RFC 5952).
         let address = try? SocketAddress(ipAddress: host, port: 0).ipAddress
         return address.map { $0 == "::1" || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.") } ?? false
     }
 
     private init(_ message: HeldMessage) throws(ControlError) {
         guard case .request(var head, let body, let destination) = message else {
-            throw ControlError("This is no request.")
+            throw ControlError("This is not a request.")
         }
         ComposedRequest.setHost(&head.fields, destination)
         self.head = head
@@ -49,10 +46,8 @@ package struct ComposedRequest: Sendable {
 
     // MARK: - From a session
 
-    /// Takes the request of an exchange as the client sent it.
-    ///
-    /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; a WebSocket becomes a plain GET. Throws
-    /// for a tunnel, bytes that were not HTTP, or a body that was not recorded whole.
+    /// The request as the client sent it, without hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers; a WebSocket
+    /// becomes a plain GET. Throws for a tunnel, malformed bytes, or an incomplete body.
     package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlError) {
         var (head, destination) = try ComposedRequest.head(of: exchange, asSent: false)
         for name in [FieldName.transferEncoding, .trailer] { head.fields.removeAll(name) }
@@ -60,9 +55,8 @@ package struct ComposedRequest: Sendable {
         try self.init(.request(head, body: isHTTP ? body : ByteBuffer(), destination: destination))
     }
 
-    /// The head of a recorded request without what was for one connection only, its framing excepted, and where it goes.
-    ///
-    /// `asSent`: as it went to the server after the tools, and not as it came from the client. Throws like ``init(_:body:)``.
+    /// A recorded head without hop-by-hop fields except its framing, and the destination. `asSent`: as sent to the server,
+    /// after the rules. Throws like ``init(_:body:)``.
     static func head(
         of exchange: RecordedExchange,
         asSent: Bool
@@ -88,7 +82,7 @@ package struct ComposedRequest: Sendable {
         // An extended CONNECT (RFC 8441) is recorded as a GET.
         if stored == nil, head.method != record.method, !record.method.isEmpty { head.method = record.method }
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), head.target != "*" {
-            // A fragment, too, since it was sent.
+            // With its fragment, if that was sent.
             let target = head.originTarget
             if target.first == UInt8(ascii: "/") || target == Array("*".utf8) {
                 head.setTarget(target)
@@ -110,7 +104,7 @@ package struct ComposedRequest: Sendable {
 
     private static let schemes = ["http": "http", "https": "https", "ws": "http", "wss": "https"]
 
-    /// HTTP/2 may split cookies over several fields; HTTP/1.1 must not (RFC 9113 §8.2.3).
+    /// HTTP/2 may split cookies into several fields; HTTP/1.1 must not (RFC 9113 §8.2.3).
     private static func joinCookies(_ fields: inout FieldSection) {
         let cookies = fields.values(of: .cookie)
         guard cookies.count > 1, let first = fields.firstIndex(of: .cookie) else { return }
@@ -120,14 +114,11 @@ package struct ComposedRequest: Sendable {
 
     // MARK: - As a text
 
-    /// The request as a text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the body decoded.
-    ///
-    /// A body that is not text is one line in angle brackets; where the line is not edited the body stays as it is.
+    /// The text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the decoded body. A body that is not
+    /// text is one line in angle brackets; if that is not edited, the body is kept.
     package var draft: String { HoldDraft(message).text }
 
-    /// Reads a text that a user wrote, or edited from the draft of `original`; throws what is wrong, with the line.
-    ///
-    /// Lines at the top that begin with `#` are left out.
+    /// Reads an edited draft; throws errors with their line. Lines at the top that begin with `#` are ignored.
     package init(draft: String, original: ComposedRequest?) throws(ControlError) {
         let blank = HeldMessage.request(
             RequestHead(method: "GET", target: "/"),
@@ -137,9 +128,7 @@ package struct ComposedRequest: Sendable {
         try self.init(try HoldDraft(original?.message ?? blank).apply(draft))
     }
 
-    /// Makes a request from its parts; throws what is wrong with one of them.
-    ///
-    /// A body with a content coding comes coded. Fields that follow from the body are left out.
+    /// A body with a content coding must be coded. Fields that follow from the body are dropped. Throws for a wrong part.
     package init(
         method: String,
         url: String,
@@ -155,7 +144,6 @@ package struct ComposedRequest: Sendable {
         try self.init(.request(plain.head, body: body, destination: plain.destination))
     }
 
-    /// The request with changes of its parts; throws what cannot be done.
     package func edited(_ edit: HoldEdit) throws(ControlError) -> ComposedRequest {
         try ComposedRequest(try edit.apply(to: message))
     }
@@ -163,7 +151,7 @@ package struct ComposedRequest: Sendable {
     private var message: HeldMessage { .request(head, body: body, destination: destination) }
 }
 
-/// Compares and hashes what would be sent, and the destination.
+/// By the bytes to send and the destination.
 extension ComposedRequest: Hashable {
     package static func == (left: ComposedRequest, right: ComposedRequest) -> Bool {
         left.message.isSame(as: right.message)

@@ -4,9 +4,9 @@ import NIOCore
 package import Recording
 import Wire
 
-/// A request on its way to a proxy: its head is framed, its body is at hand or read while it is sent.
+/// A request to a proxy: its head is framed, its body is in memory or read while it is sent.
 package struct OutgoingRequest: Sendable {
-    /// In absolute form without a tunnel (RFC 9112 §3.2.2).
+    /// In absolute form, or in origin form in a tunnel (RFC 9112 §3.2.2).
     let head: RequestHead
     let origin: RequestURL
     let framing: BodyFraming
@@ -14,7 +14,6 @@ package struct OutgoingRequest: Sendable {
     /// Only a chunked body has trailers (RFC 9112 §7.1.2).
     let trailers: FieldSection?
 
-    /// Frames a head in origin form.
     init(
         _ head: RequestHead,
         to origin: RequestURL,
@@ -31,18 +30,17 @@ package struct OutgoingRequest: Sendable {
         (self.head, self.origin, self.body, self.trailers) = (head, origin, body, trailers)
     }
 
-    /// Whether TLS is spoken to its origin.
     var isSecure: Bool { origin.scheme == "https" }
 
-    /// Whether it may be sent on the connection on which another one was.
+    /// Whether it may be sent on the same connection.
     func canFollow(_ other: OutgoingRequest) -> Bool { isSecure ? other.origin == origin : !other.isSecure }
 }
 
-/// A body that is sent with its content coding, in pieces.
+/// With its content coding.
 package struct OutgoingBody: Sendable {
     /// In bytes.
     let size: Int64
-    /// Reads at most so many bytes from a place; fewer only at the end.
+    /// Returns fewer bytes only at the end.
     let read: @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer
 
     init(_ bytes: ByteBuffer) {
@@ -61,14 +59,12 @@ package struct OutgoingBody: Sendable {
 // MARK: - From a session
 
 extension OutgoingRequest {
-    /// Bodies up to this size, in bytes, are read at once.
+    /// In bytes; shorter bodies are read at once.
     private static let shortBody: Int64 = 64 << 10
 
-    /// Takes the request of an exchange as the client sent it, or where `asSent` as it went to the server after the tools,
-    /// with the bytes and the framing of its body, trailers included.
-    ///
-    /// Left out is what was for one connection (RFC 9110 §7.6.1), and `Expect`. Throws `ControlError` where there is no
-    /// request that can be sent again (``RepeatSelection``), and `SessionError`.
+    /// The request as the client sent it, or `asSent` as sent to the server, with the bytes and the framing of its body,
+    /// and trailers. Hop-by-hop fields (RFC 9110 §7.6.1) and `Expect` are dropped. Throws `ControlError` if the request
+    /// cannot be sent again (``RepeatSelection``), and `SessionError`.
     package init(_ exchange: RecordedExchange, asSent: Bool, from reader: SessionReader) throws {
         let id = exchange.record.id
         let (received, destination) = try ComposedRequest.head(of: exchange, asSent: asSent)
@@ -92,12 +88,7 @@ extension OutgoingRequest {
                 // In HTTP/2 a body needs no announcement.
                 body.size > 0 ? .chunked : .none
             }
-        let origin = RequestURL(
-            scheme: destination.scheme,
-            host: destination.host,
-            port: destination.port,
-            path: "/"
-        )
+        let origin = RequestURL(scheme: destination.scheme, host: destination.host, port: destination.port, path: "/")
         self.init(received, to: origin, body, framing: framing, trailers: trailers)
     }
 }

@@ -4,18 +4,17 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// One connection to a proxy, and through it to one origin: requests in HTTP/1.1, one after the other.
+/// A connection to a proxy, and through it to one origin, for requests in HTTP/1.1.
 ///
-/// Only the task that opened it uses it. After an upgrade, or with another protocol of ALPN, use ``read()`` and
+/// Only the task that opened it uses it. After an upgrade, or with another ALPN protocol, use ``read()`` and
 /// ``write(_:)``.
 final class ProxyConnection {
     enum ConnectionError: Error, CustomStringConvertible {
-        /// The proxy opened no tunnel, and answered with this status.
+        /// The status with which the proxy refused a tunnel.
         case noTunnel(Int)
-        /// The proxy closed the connection before the answer was whole.
+        /// The proxy closed the connection before the end of the answer.
         case closed(hadAnswer: Bool)
         case expired(Duration)
-        /// The request's body could not be read to its end.
         case unreadableBody(String)
 
         var description: String {
@@ -30,7 +29,6 @@ final class ProxyConnection {
         }
     }
 
-    /// A piece of a final response.
     enum Arrival {
         case head(ResponseHead)
         case part(ByteBuffer)
@@ -41,14 +39,14 @@ final class ProxyConnection {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private var parser = HTTP1ResponseParser()
     private var keepsAlive = true
-    /// What the proxy gets in `Proxy-Authorization`, until there is a tunnel.
+    /// `Proxy-Authorization`, until there is a tunnel.
     private var proxyAuthorization: String?
 
-    /// Larger bodies, in bytes, are written while the answer is read.
+    /// In bytes; larger bodies are written while the answer is read.
     private static let smallBody = 64 << 10
 
-    /// Connects to a proxy within a time, and closes the connection after `body`; `authorization` is the value of
-    /// `Proxy-Authorization`, where it asks for one.
+    /// Connects within a time, and closes the connection after `body`; `authorization` is the value of
+    /// `Proxy-Authorization`.
     static func open(
         through proxy: SocketAddress,
         authorization: String? = nil,
@@ -80,16 +78,15 @@ final class ProxyConnection {
         self.outbound = outbound
     }
 
-    /// Its end here, `host:port`; empty where that is not known.
+    /// Our end, `host:port`; empty if unknown.
     var address: String {
         guard let host = channel.localAddress?.ipAddress, let port = channel.localAddress?.port else { return "" }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// Whether another request may follow.
     var isReusable: Bool { keepsAlive && channel.isActive }
 
-    /// Opens a tunnel and starts TLS in it; the first request throws TLS errors.
+    /// Opens a tunnel and starts TLS; TLS errors show at the first request.
     func startTLS(to origin: RequestURL, trust: TLSTrust, applicationProtocol: String = "http/1.1") async throws {
         let host = origin.host
         let authority = host.contains(":") ? "[\(host)]:\(origin.port)" : "\(host):\(origin.port)"
@@ -100,14 +97,14 @@ final class ProxyConnection {
         try await channel.eventLoop.submit { [channel] in
             let context = try TLSClientContext(trust: trust)
             let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
-            // Before the handler that passes plaintext on to us.
+            // Before the handler that passes plaintext to us.
             try channel.pipeline.syncOperations.addHandler(TLSChannelHandler(session: session), position: .first)
         }.get()
         parser = HTTP1ResponseParser()
         keepsAlive = true
     }
 
-    /// Does some work; after a time closes the connection and throws ``ConnectionError/expired(_:)``.
+    /// Closes the connection after a time and throws ``ConnectionError/expired(_:)``.
     func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
         let deadline = ContinuousClock.now + limit
         let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in channel.close(promise: nil) }
@@ -121,9 +118,8 @@ final class ProxyConnection {
 
     // MARK: - Messages
 
-    /// Sends a request, whose framing fields must fit its body, and reads the final response to its end.
-    ///
-    /// Interim responses are skipped. `take` gets the head and each part of the body, which is not kept otherwise.
+    /// Sends a request, whose framing fields must fit its body, and reads the final response. Interim responses are
+    /// skipped. `take` gets the head and each part of the body.
     func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),
@@ -132,7 +128,7 @@ final class ProxyConnection {
         try await exchange(head, OutgoingBody(body), .length(Int64(body.readableBytes)), trailers: nil, take)
     }
 
-    /// Sends a request, whose framing fields must agree with `framing`, likewise.
+    /// The framing fields must agree with `framing`.
     func exchange(
         _ head: RequestHead,
         _ body: OutgoingBody,
@@ -149,11 +145,11 @@ final class ProxyConnection {
         guard body.size > Int64(ProxyConnection.smallBody) else {
             HTTP1Encoder.writePart(try body.read(0, ProxyConnection.smallBody), framing: framing, into: &output)
             HTTP1Encoder.writeEnd(framing: framing, trailers: trailers, into: &output)
-            // Where writing fails, the proxy may have answered with the reason before it closed.
+            // After a failed write, the proxy may have answered with the reason.
             try? await outbound.write(output)
             return try await response(take)
         }
-        // The proxy may answer before it has read everything, so we must be reading.
+        // The proxy may answer before it has read everything.
         return try await withThrowingTaskGroup(of: Written.self) { [channel, outbound, output] writing in
             writing.addTask {
                 let written = await ProxyConnection.write(output, body, framing, trailers, to: outbound)
@@ -171,7 +167,7 @@ final class ProxyConnection {
             switch try await writing.next() {
             case .whole: break
             case .unreadable(let reason): throw ConnectionError.unreadableBody(reason)
-            // The rest of an unread request would be taken for the next one.
+            // The rest of an unread request would be read as the next one.
             case .cut, nil: keepsAlive = false
             }
             return try outcome.get()
@@ -223,7 +219,6 @@ final class ProxyConnection {
                 case .head(let head, let framing):
                     response = head
                     take(.head(head))
-                    // After a 101 the connection is not for HTTP.
                     if head.status == 101 || !Persistence.keepsAlive(head, framing: framing) { keepsAlive = false }
                 case .part(let part): take(.part(part))
                 case .end:
@@ -243,7 +238,7 @@ final class ProxyConnection {
 
     // MARK: - Bytes
 
-    /// The next bytes that follow what was read of HTTP/1.1; `nil` at the end of the connection.
+    /// The bytes after those of HTTP/1.1; `nil` at the end of the connection.
     func read() async throws -> ByteBuffer? {
         if let rest = parser.takeRemaining(), rest.readableBytes > 0 { return rest }
         return try await inbound.next()

@@ -1,10 +1,8 @@
 import Synchronization
 
-/// Shared by the senders of one plan: the results so far.
 final class SharedRepeatCounter: Sendable {
     private let tally: Mutex<RepeatCounter>
 
-    /// Progress is reported ten times a second at most.
     private static let interval = Duration.milliseconds(100)
 
     init(total: Int) { tally = Mutex(RepeatCounter(total: total)) }
@@ -14,7 +12,7 @@ final class SharedRepeatCounter: Sendable {
     @Sendable
     func add(_ outcome: SendOutcome) { tally.withLock { $0.add(outcome) } }
 
-    /// Reports the progress whenever it has changed, until the task is cancelled.
+    /// Reports changed progress until the task is cancelled.
     func report(_ progress: @Sendable (RepeatProgress) -> Void) async {
         var last = self.progress
         while (try? await Task.sleep(for: SharedRepeatCounter.interval)) != nil {
@@ -25,10 +23,8 @@ final class SharedRepeatCounter: Sendable {
     }
 }
 
-/// Counts outcomes.
 struct RepeatCounter {
     private var counted: RepeatProgress
-    /// The times of the answers.
     private var times = RepeatTimes()
 
     init(total: Int) { counted = RepeatProgress(total: total) }

@@ -1,32 +1,31 @@
 import Foundation
 package import Runner
 
-/// How often a request is sent again, and how fast.
+/// How often and how fast a request is sent again.
 package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
-    /// How often it is sent in all.
     package var times: Int
-    /// How many are under way at a time; at the end, where it grows.
+    /// At a time; at the end, if it grows.
     package var parallel: Int
-    /// How many are under way at the beginning: from there it grows evenly with what is done.
+    /// At the beginning.
     package var firstParallel: Int
-    /// The time between an answer and the next request of the same sender, in milliseconds; the shortest, where it is drawn.
+    /// Between an answer and the next request of the same sender, in milliseconds; the shortest, if it is random.
     package var delayMilliseconds: Int
-    /// The longest such time; each is drawn anew.
+    /// The longest such time.
     package var longestDelayMilliseconds: Int
 
     package static let mostTimes = 100_000
     package static let mostParallel = 256
     /// One hour.
     package static let longestDelay = 3_600_000
-    /// More requests to another machine must be confirmed.
+    /// More requests to another machine need confirmation.
     package static let confirmedTimes = 100
 
-    /// Makes a plan; a value out of bounds becomes the nearest bound.
+    /// Values out of bounds become the nearest bound.
     package init(times: Int = 1, parallel: Int = 1, delayMilliseconds: Int = 0) {
         self.init(times: times, parallel: parallel...parallel, delayMilliseconds: delayMilliseconds...delayMilliseconds)
     }
 
-    /// Makes a plan with ranges, likewise.
+    /// With ranges.
     package init(times: Int, parallel: ClosedRange<Int>, delayMilliseconds: ClosedRange<Int>) {
         self.times = min(max(times, 1), RepeatPlan.mostTimes)
         self.parallel = min(max(parallel.upperBound, 1), RepeatPlan.mostParallel)
@@ -35,8 +34,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         longestDelayMilliseconds = min(max(delayMilliseconds.upperBound, 0), RepeatPlan.longestDelay)
     }
 
-    /// Reads the parts of a plan, each as a user names it: `10` or `2..10` at a time; `50`, `50ms`, `50..200ms` or `2s`
-    /// between them.
+    /// Reads parts: `10` or `2..10` at a time; `50`, `50ms`, `50..200ms` or `2s` between them.
     package init(times: Int, parallel: String, delay: String) throws(ControlError) {
         guard (1...RepeatPlan.mostTimes).contains(times) else {
             throw ControlError("'\(times)' does not say how often: a number from 1 to \(RepeatPlan.mostTimes).")
@@ -49,8 +47,8 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// Reads `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, with ranges `100 x 2..10, 50..200ms`, or bare numbers, the third
-    /// in milliseconds: `100 10 50`.
+    /// Reads `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, with ranges `100 x 2..10, 50..200ms`, or bare numbers `100 10
+    /// 50`.
     package init(_ text: String) throws(ControlError) {
         let words = text.split(separator: " ").map(String.init)
         if (2...3).contains(words.count), words.allSatisfy({ Int($0) != nil }) {
@@ -60,7 +58,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         let parts = RepeatPlan.trimmed(text.split(separator: ",", omittingEmptySubsequences: false))
         let counts = RepeatPlan.trimmed(parts[0].split(omittingEmptySubsequences: false) { "xX×*".contains($0) })
         guard parts.count <= 2, (1...2).contains(counts.count) else {
-            throw ControlError("'\(text.prefix(60))' is no plan.", hint: RepeatPlan.help)
+            throw ControlError("'\(text.prefix(60))' is not a plan.", hint: RepeatPlan.help)
         }
         let times = try RepeatPlan.number(counts[0], in: 1...RepeatPlan.mostTimes, "how often")
         let limits = 1...RepeatPlan.mostParallel
@@ -69,7 +67,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         self.init(times: times, parallel: parallel, delayMilliseconds: delay)
     }
 
-    /// The plan as ``init(_:)`` reads it.
+    /// As ``init(_:)`` reads it.
     package var description: String {
         let lanes = RepeatPlan.words(firstParallel...max(firstParallel, parallel))
         let delay = RepeatPlan.words(delays)
@@ -87,16 +85,14 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
 
     var hasDelay: Bool { longestDelayMilliseconds > 0 || delayMilliseconds > 0 }
 
-    /// The time until a sender's next request.
     var drawnDelay: Duration { .milliseconds(Int.random(in: delays)) }
 
-    /// How many of `count` requests must have ended before a sender begins, the first having number 0.
+    /// How many of `count` requests must have ended before a sender begins; the first sender has number 0.
     func requests(beforeLane lane: Int, of count: Int) -> Int {
         guard lane >= firstParallel, parallel > firstParallel else { return 0 }
         return count * (lane - firstParallel + 1) / (parallel - firstParallel + 1)
     }
 
-    /// Whether the user must confirm it: many requests to another machine.
     package func needsConfirmation(forHost host: String) -> Bool {
         times > RepeatPlan.confirmedTimes && !ComposedRequest.isLocal(host)
     }
@@ -113,7 +109,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         throw ControlError("'\(text.prefix(40))' does not say \(what): \(limits).", hint: help)
     }
 
-    /// Reads a number or two with `..` between.
+    /// Reads `5` or `2..10`.
     private static func range(
         _ text: String,
         in limits: ClosedRange<Int>,
@@ -123,7 +119,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         let first = try number(ends[0], in: limits, what)
         let last = ends.count > 1 ? try number(ends[1], in: limits, what) : first
         guard first <= last else {
-            throw ControlError("'\(text.prefix(40))' is no range: its first number is the greater one.", hint: help)
+            throw ControlError("'\(text.prefix(40))' is not a range: its first number is greater.", hint: help)
         }
         return first...last
     }
@@ -131,7 +127,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     private static func delay(_ text: String) throws(ControlError) -> ClosedRange<Int> {
         let units = [("ms", 1), ("s", 1000)]
         guard let (unit, scale) = units.first(where: { text.hasSuffix($0.0) }) else {
-            throw ControlError("'\(text.prefix(40))' is no delay with its unit, as 50ms or 2s.", hint: help)
+            throw ControlError("'\(text.prefix(40))' is not a delay such as 50ms or 2s.", hint: help)
         }
         let bare = String(text.dropLast(unit.count))
         let range = try range(bare, in: 0...(longestDelay / scale), "how long to wait")

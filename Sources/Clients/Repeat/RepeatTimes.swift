@@ -1,6 +1,5 @@
-/// Times of answers, of which exact percentiles and a histogram are asked for. In microseconds.
+/// Times of answers in microseconds, for exact percentiles and a histogram.
 package struct RepeatTimes: Sendable, Hashable {
-    /// Those up to `sortedCount` are in order.
     private var values: [Int64] = []
     private var sortedCount = 0
     private static let block = 1_024
@@ -29,10 +28,8 @@ package struct RepeatTimes: Sendable, Hashable {
         sortedCount = values.count
     }
 
-    /// The times, the shortest first.
     package var sorted: [Int64] { sortedCount == values.count ? values : values.sorted() }
 
-    /// What is told of the times together.
     package struct Summary: Sendable, Hashable {
         package var least: Int64
         package var p50: Int64
@@ -41,12 +38,11 @@ package struct RepeatTimes: Sendable, Hashable {
         package var most: Int64
     }
 
-    /// `nil` where there are no times.
     package var summary: Summary? {
         let sorted = sorted
         guard let least = sorted.first, let most = sorted.last else { return nil }
         func percentile(_ percent: Int) -> Int64 {
-            // The nearest rank: the least time that this percentage does not exceed.
+            // The nearest rank.
             sorted[max((sorted.count * percent + 99) / 100, 1) - 1]
         }
         return Summary(least: least, p50: percentile(50), p95: percentile(95), p99: percentile(99), most: most)
@@ -55,15 +51,13 @@ package struct RepeatTimes: Sendable, Hashable {
     // MARK: - Histogram
 
     package struct Bucket: Sendable, Hashable {
-        /// The shortest time that belongs to it.
         package var from: Int64
-        /// The first time that does not; of the last bucket it may be beyond its longest time.
+        /// Exclusive; the last bucket may have longer times.
         package var to: Int64
         package var count: Int
     }
 
-    /// At most so many buckets of one round length; where some times are much longer than all others, the last bucket has
-    /// them all.
+    /// At most `most` buckets of one round length; a few much longer times are all in the last bucket.
     package func buckets(_ most: Int = 12) -> [Bucket] {
         let sorted = sorted
         guard let summary, most > 1 else { return [] }
@@ -83,7 +77,7 @@ package struct RepeatTimes: Sendable, Hashable {
         return buckets
     }
 
-    /// 1, 2 or 5 times a power of ten, from a tenth of a millisecond on.
+    /// 1, 2 or 5 times a power of ten, from a tenth of a millisecond.
     private static func step(atLeast least: Int64) -> Int64 {
         var ten: Int64 = 100
         while ten < Int64.max / 100 {

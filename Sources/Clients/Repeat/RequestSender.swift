@@ -3,28 +3,25 @@ package import Foundation
 import HTTPModel
 import Jobs
 package import NIOCore
+import Runner
 import Synchronization
 package import Wire
 
-/// Sends requests through a running proxy, so that its tools apply to them and they are recorded.
-///
-/// It needs only the proxy's address and the certificate of its authority, so the proxy may run in another process.
+/// Sends requests through a running proxy, so that its rules apply and they are recorded. The proxy may run in another
+/// process.
 package final class RequestSender: Sendable {
     private let proxy: SocketAddress
     private let trust: TLSTrust
     private let limit: Duration
     private let authorization: String?
-    /// What answers of the proxy itself are known by.
+    /// The value of `X-Sluice-Mark` in the proxy's own answers.
     private let mark: String?
     private let used = Mutex(SentConnections())
 
-    /// The connections that were opened so far.
     package var connections: SentConnections { used.withLock(\.self) }
 
-    /// Uses a proxy of this process; one request may take `limit` in all.
-    ///
-    /// The system's authorities are trusted too, for hosts that are not decrypted. `authorization` is the value of
-    /// `Proxy-Authorization`, where the proxy asks for one.
+    /// One request may take `limit` in all. The system's authorities are trusted, too, for hosts that are not decrypted.
+    /// `authorization` is the value of `Proxy-Authorization`.
     package init(
         proxy: SocketAddress,
         authority: CertificateAuthority,
@@ -32,15 +29,13 @@ package final class RequestSender: Sendable {
         limit: Duration = .seconds(300)
     ) {
         (self.authorization, mark) = (authorization, LocalAnswer.mark)
-        self.proxy = RequestSender.reachable(proxy)
+        self.proxy = proxy.reachable
         trust = TLSTrust(authorities: [authority])
         self.limit = limit
     }
 
-    /// Uses a proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`.
-    ///
-    /// `certificate` is that of its authority, DER, in place of the PEM file `authority`; `mark` is what its own answers have in
-    /// `X-Sluice-Mark`.
+    /// A proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`. `certificate` (DER) is that of its
+    /// authority, in place of the PEM file `authority`.
     package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
@@ -53,23 +48,16 @@ package final class RequestSender: Sendable {
         guard let (host, port) = RequestURL.splitAuthority(proxy), let port,
             let address = try? SocketAddress(ipAddress: host, port: port)
         else {
-            throw StartError("'\(proxy)' is no address of a proxy.", hint: "For example: 127.0.0.1:8080")
+            throw StartError("'\(proxy)' is not the address of a proxy.", hint: "For example: 127.0.0.1:8080")
         }
-        self.proxy = RequestSender.reachable(address)
+        self.proxy = address.reachable
         trust = certificate.map { TLSTrust(certificates: [Array($0)]) } ?? TLSTrust(extraFiles: [authority])
         try trust.loadExtraFiles()
         self.limit = limit
     }
 
-    /// The loopback address of a proxy that listens on all addresses.
-    private static func reachable(_ address: SocketAddress) -> SocketAddress {
-        guard let host = address.ipAddress, ["0.0.0.0", "::"].contains(host) else { return address }
-        return (try? SocketAddress(ipAddress: host == "::" ? "::1" : "127.0.0.1", port: address.port ?? 0)) ?? address
-    }
-
     // MARK: - Sending
 
-    /// Sends a request once.
     package func send(_ request: ComposedRequest) async -> SendOutcome {
         let outcome = Mutex<SendOutcome?>(nil)
         let request = request.outgoing
@@ -84,9 +72,8 @@ package final class RequestSender: Sendable {
             ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
     }
 
-    /// Carries out a plan; cancelling the task ends it early, and the requests under way then do not count.
-    ///
-    /// `progress` is called ten times a second at most, and at the end.
+    /// Cancelling the task ends the plan early; requests in flight do not count then. `progress` is called at most ten
+    /// times a second, and at the end.
     @discardableResult
     package func run(
         _ request: ComposedRequest,
@@ -105,14 +92,10 @@ package final class RequestSender: Sendable {
         return end
     }
 
-    /// Sends requests from 0 on, as many at a time and as fast as a plan says; cancelling the task ends it early, and the
-    /// requests under way then have no outcome.
+    /// Sends `count` requests as the plan says; cancelling the task ends it early, and requests in flight have no outcome.
     ///
-    /// - Parameters:
-    ///   - count: how many there are.
-    ///   - plan: how many at a time and how fast; how often is not asked for.
-    ///   - request: makes the request of a number; one that cannot be made has failed.
-    ///   - onOutcome: called with each outcome, by many tasks.
+    /// `request` makes the request of a number, counted from 0; if it throws, that request has failed. Many tasks call
+    /// `onOutcome`.
     package func send(
         _ count: Int,
         _ plan: RepeatPlan,
@@ -124,7 +107,7 @@ package final class RequestSender: Sendable {
         await withTaskGroup { lanes in
             var iterator = ends.makeAsyncIterator()
             for lane in 0..<min(plan.parallel, count) {
-                // Further lanes begin when so much is done.
+                // Further senders begin after so many requests.
                 let threshold = plan.requests(beforeLane: lane, of: count)
                 while counts.ended.load(ordering: .relaxed) < threshold, await iterator.next() != nil {}
                 guard !Task.isCancelled else { break }
@@ -147,7 +130,7 @@ package final class RequestSender: Sendable {
         }
     }
 
-    /// Sends one request after the other, on as few connections as the proxy and the origins allow.
+    /// Sends one request after the other, on as few connections as possible.
     private func work(
         _ plan: RepeatPlan,
         next: () -> Int?,
@@ -162,10 +145,7 @@ package final class RequestSender: Sendable {
                     pending = (index, try request(index))
                 } catch {
                     let now = WallClock.now()
-                    report(
-                        index,
-                        SendOutcome(status: nil, duration: 0, bytes: 0, failure: "\(error)", startedAt: now)
-                    )
+                    report(index, SendOutcome(status: nil, duration: 0, bytes: 0, failure: "\(error)", startedAt: now))
                 }
             }
         }
@@ -202,7 +182,7 @@ package final class RequestSender: Sendable {
         }
     }
 
-    /// Whether the proxy closed a connection at the moment it was used again (RFC 9112 §9.3.1).
+    /// Whether the proxy closed a connection when it was reused (RFC 9112 §9.3.1).
     private func mayRepeat(_ attempt: Attempt, of request: OutgoingRequest, after error: any Error) -> Bool {
         guard attempt.isOnUsedConnection, attempt.status == nil, request.head.isIdempotent else { return false }
         return switch error {
@@ -218,7 +198,7 @@ package final class RequestSender: Sendable {
     ) async throws {
         try await connection.within(limit) {
             if request.isSecure, !attempt.isOnUsedConnection {
-                // Reads the system's authorities here, and not on an event loop.
+                // The system's authorities are read here, not on an event loop.
                 try trust.load()
                 try await connection.startTLS(to: request.origin, trust: trust)
             }
@@ -241,11 +221,9 @@ package final class RequestSender: Sendable {
         attempt.end = .now
     }
 
-    /// One request on its way.
     private struct Attempt {
         private var start = ContinuousClock.now
         private var startedAt = WallClock.now()
-        /// Whether the connection had another request before.
         var isOnUsedConnection = false
         var address: String?
         var status: Int?
@@ -257,7 +235,6 @@ package final class RequestSender: Sendable {
             (self.isOnUsedConnection, self.address) = (isOnUsedConnection, address)
         }
 
-        /// The request is sent now.
         mutating func begin() { (start, startedAt) = (.now, WallClock.now()) }
 
         func outcome(failure: String? = nil) -> SendOutcome {
@@ -283,7 +260,6 @@ package final class RequestSender: Sendable {
     }
 }
 
-/// How many requests of a plan were begun and have ended.
 private final class SendingCounts: Sendable {
     let begun = Atomic(0)
     let ended = Atomic(0)

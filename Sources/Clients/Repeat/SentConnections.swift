@@ -1,10 +1,10 @@
 package import HTTPModel
 
-/// The connections on which a sender sent requests: by them the exchanges are told that it made.
+/// The connections of a sender, by which its exchanges are recognised.
 package struct SentConnections: Sendable, Hashable {
-    /// When connections came from an address, `host:port`, in microseconds since 1970; an open one has no end yet.
+    /// By address, `host:port`, in microseconds since 1970; an open connection has no end yet.
     private var times: [String: [ClosedRange<Int64>]] = [:]
-    /// Grows with each connection that begins or ends.
+    /// Increases with each connection that begins or ends.
     package private(set) var version = 0
 
     package init() {}
@@ -20,7 +20,7 @@ package struct SentConnections: Sendable, Hashable {
         version += 1
     }
 
-    /// Whether the exchange came on one of them: another client may have the same address at another time.
+    /// Another client may have the same address at another time.
     package func contains(_ record: ExchangeRecord) -> Bool {
         guard let address = record.clientAddress else { return false }
         return times[address]?.contains { $0.contains(record.startedAt) } ?? false

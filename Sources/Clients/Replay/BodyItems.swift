@@ -4,12 +4,12 @@ import NIOCore
 import ProxyServer
 import Sharing
 
-/// What a replay compares of a request's body: JSON by place, forms by field, multipart bodies by part, else the bytes.
+/// The compared values of a body: JSON by path, forms by field, multipart bodies by part, others as bytes.
 struct BodyItems {
     let fields: FieldSection
     let rules: ComparisonRules
 
-    /// Texts up to this length are compared, and told, as they are; longer ones by their digest.
+    /// Longer texts are compared and reported by their digest.
     private static let longestText = 4_096
 
     private func item(_ place: String, _ value: String) -> ComparedRequest.Item {
@@ -24,7 +24,7 @@ struct BodyItems {
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         let isForm = type?.essence == "application/x-www-form-urlencoded"
         let first = bytes.readableBytesView.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        // curl -d calls JSON a form, and some clients call it nothing.
+        // curl -d labels JSON as a form, and some clients do not label it.
         let mayBeJSON = type.map { $0.isJSON || isForm || $0.type == "text" } ?? true
         let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         if type?.isJSON == true || mayBeJSON && looksLikeJSON, let tree = try? JSONTree(Array(buffer: bytes)) {
@@ -40,7 +40,7 @@ struct BodyItems {
         }
     }
 
-    /// The body without its content coding; `nil` where that cannot be undone, or is too long.
+    /// Without its content coding; `nil` if that fails or the body is too long.
     private func decoded(_ raw: ByteBuffer) -> ByteBuffer? {
         guard fields.contains(.contentEncoding) else { return raw }
         let codings = ContentCoding.list(fields.values(of: .contentEncoding).joined(separator: ","))
@@ -48,7 +48,7 @@ struct BodyItems {
         return result.problem == nil ? result.bytes : nil
     }
 
-    /// The parts, whatever their boundary is; `nil` where they cannot be told apart.
+    /// Whatever the boundary is; `nil` if the parts cannot be separated.
     private func multipart(_ bytes: ByteBuffer, _ type: MediaType) -> [ComparedRequest.Item]? {
         guard let multipart = Multipart(bytes, mediaType: type), multipart.isComplete else { return nil }
         return multipart.parts.enumerated().compactMap { index, part in
@@ -60,7 +60,7 @@ struct BodyItems {
         }
     }
 
-    /// Bytes as a value: a short text as it is, else how many there are, with their digest.
+    /// A short text, or the number of bytes with their digest.
     static func text(_ bytes: ByteBuffer) -> String {
         if bytes.readableBytes <= longestText, let text = String(validating: bytes.readableBytesView, as: UTF8.self) {
             return text
@@ -75,7 +75,6 @@ struct BodyItems {
     }
 }
 
-/// The values of a JSON text with their places.
 private struct JSONItems {
     let tree: JSONTree
     let rules: ComparisonRules
@@ -83,17 +82,17 @@ private struct JSONItems {
 
     init(tree: JSONTree, rules: ComparisonRules) { (self.tree, self.rules) = (tree, rules) }
 
-    /// Longer places, in bytes, are told by a digest: each value below has its place, and a name may be as long as the body.
+    /// In bytes; longer paths are reported by a digest.
     private static let longestPath = 1_024
 
-    /// Adds a value and all below it; the limit on nesting bounds the recursion.
+    /// The limit on nesting bounds the recursion.
     mutating func add(_ node: Int, at path: String, member: String?) {
         guard tree.nodes.indices.contains(node), !rules.ignores(path: path, member: member) else { return }
         let value = tree.nodes[node]
         let path = path.utf8.count > JSONItems.longestPath ? JSONItems.shortened(path) : path
         switch value.kind {
         case .objectBegin:
-            // An empty one is a value, too.
+            // An empty object is a value, too.
             if value.children.isEmpty { add(path, "{}") }
             for child in value.children {
                 let name = tree.name(of: child) ?? ""

@@ -7,18 +7,16 @@ import Sharing
 import Text
 
 /// A request as a replay compares it: places with their values, such as `query field 'page'` and `body $.items[0].id`.
-///
-/// Two requests are the same where these lists are. What a difference is called comes from the same list, so nothing can
-/// differ that has no name.
+/// Requests are the same if these lists are.
 struct ComparedRequest: Sendable {
-    /// In the order in which differences are told.
+    /// In the order of reported differences.
     enum Part: UInt8, Sendable, CaseIterable {
         case method, scheme, host, port, path, query, header, body
     }
 
     struct Item: Sendable, Hashable {
         var part: Part
-        /// As a sentence names it.
+        /// As in a sentence.
         var place: String
         var value: String
 
@@ -31,10 +29,9 @@ struct ComparedRequest: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(place) }
     }
 
-    /// By part, of each by place; those of one place in their order.
+    /// By part and place; items of one place in their order.
     let items: [Item]
 
-    /// What decides how requests are compared.
     struct Matching: Sendable {
         let query: ComparisonRules
         let body: ComparisonRules
@@ -43,16 +40,13 @@ struct ComparedRequest: Sendable {
 
         init(_ rules: ReplayRules = ReplayRules()) {
             query = ComparisonRules(ignoring: rules.ignoredQuery, isExact: true)
-            body = ComparisonRules(
-                ignoring: rules.ignoredBody.map { $0.replacing(".[", with: "[") },
-                isExact: true
-            )
+            body = ComparisonRules(ignoring: rules.ignoredBody.map { $0.replacing(".[", with: "[") }, isExact: true)
             headers = rules.headers.map { FieldName($0.lowercased()) }
             ignored = rules.ignored
         }
     }
 
-    /// Lists what is compared of a request; `fields` are those of its head.
+    /// `fields` are those of the head.
     init(method: String, url: RequestURL, fields: FieldSection, body: ComparedBody, rules: Matching) {
         var items = [Item(part: .method, place: "the method", value: method)]
         if !rules.ignored.contains(.scheme) {
@@ -83,7 +77,7 @@ struct ComparedRequest: Sendable {
         self.items = items + listed
     }
 
-    /// The same for requests that are the same, in this process.
+    /// Valid in this process.
     var fingerprint: Fingerprint {
         var digest = ByteDigest()
         for item in items {
@@ -93,7 +87,7 @@ struct ComparedRequest: Sendable {
         return digest.fingerprint
     }
 
-    /// The same for requests of which a part is the same.
+    /// The fingerprint of one part.
     func fingerprint(of part: Part) -> Fingerprint {
         var digest = ByteDigest()
         for item in items where item.part == part {
@@ -107,21 +101,19 @@ struct ComparedRequest: Sendable {
 
     // MARK: - Differences
 
-    /// A place in which two requests differ.
     struct Difference: Sendable, Hashable {
         var place: String
-        /// `nil` where the request does not have it.
+        /// `nil` if the request does not have the place.
         var asked: String?
         var recorded: String?
 
         private static let longest = 80
 
-        /// The place in a length that a sentence bears.
         var shownPlace: String { place.shortened(to: Difference.longest) }
 
         /// For example `query field 'page' is "3", recorded "2"`.
         var description: String {
-            // JSON has its own quotes, and a digest needs none.
+            // JSON has quotes, and a digest needs none.
             let isPlain = place.hasPrefix("body $") || place == "the body"
             func quoted(_ value: String) -> String {
                 let short = value.shortened(to: Difference.longest)
@@ -137,7 +129,7 @@ struct ComparedRequest: Sendable {
         }
     }
 
-    /// What differs from a recorded request, in the order of the parts.
+    /// In the order of the parts.
     func differences(from recorded: ComparedRequest) -> [Difference] {
         var waiting: [String: [Item]] = [:]
         for item in recorded.items.reversed() { waiting[item.place, default: []].append(item) }
@@ -160,7 +152,7 @@ struct ComparedRequest: Sendable {
 
     // MARK: - URLs
 
-    /// The scheme with which a request begins: a WebSocket begins as HTTP.
+    /// A WebSocket begins as HTTP.
     static func normalized(scheme: String) -> String {
         switch scheme {
         case "ws": "http"
@@ -169,7 +161,7 @@ struct ComparedRequest: Sendable {
         }
     }
 
-    /// A path whose escapes are written in one way: none for what needs none, else in capitals (RFC 3986 §6.2.2).
+    /// With normalised percent-encoding (RFC 3986 §6.2.2).
     static func normalized(path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
         var result: [UInt8] = []
@@ -197,7 +189,7 @@ struct ComparedRequest: Sendable {
         return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    /// Adds the fields of a query or a form, decoded; those that the rules name are left out.
+    /// The decoded fields of a query or a form, without those that the rules ignore.
     static func fields(
         _ bytes: [UInt8],
         _ part: Part,
@@ -214,7 +206,7 @@ struct ComparedRequest: Sendable {
         }
     }
 
-    /// The text that a name or value of a form stands for; as it is written where that is no text.
+    /// Unchanged if it is not UTF-8.
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
         let needsDecoding = bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
         guard needsDecoding else { return String(decoding: bytes, as: UTF8.self) }

@@ -3,15 +3,14 @@ import NIOCore
 import ProxyServer
 import Recording
 
-/// When the parts of a recorded answer came: the head after the time that the server took, the body's parts when they
-/// arrived, or, where that was not recorded, evenly over the time that they took.
+/// When the parts of a recorded answer arrived; without recorded arrivals, evenly over the time of the body.
 struct RecordedPace {
     private let exchange: RecordedExchange
     private let reader: SessionReader
     private let bodySize: Int64
     private let factor: Double
 
-    /// Of a stream so many arrivals are kept; what comes after them comes at once.
+    /// Later arrivals of a stream have no delay.
     private static let mostArrivals = 100_000
     private static let mostSteps: Int64 = 1_000
 
@@ -46,7 +45,7 @@ struct RecordedPace {
         }
     }
 
-    /// Microseconds of the recording as a time to wait, at most a day.
+    /// At most a day.
     private func amount(_ microseconds: Int64) -> TimeAmount {
         .microseconds(Int64(min(Double(microseconds) * factor, 86_400e6)))
     }

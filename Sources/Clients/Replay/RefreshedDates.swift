@@ -1,11 +1,10 @@
 import HTTPModel
 import Sharing
 
-/// Moves the dates of a recorded response: `Date`, `Expires` and the end of cookies.
-///
-/// `Last-Modified` stays: it is about the content, which is the recorded one.
+/// Moves the dates of a recorded response: `Date`, `Expires` and the end of cookies, but not `Last-Modified`, which is
+/// about the content.
 enum RefreshedDates {
-    /// Moves the dates by seconds; what is no date stays as it is.
+    /// Texts that are not dates are not changed.
     static func move(_ fields: inout FieldSection, by seconds: Int64) {
         for place in fields.indices {
             let field = fields[place]

@@ -10,18 +10,18 @@ import Sharing
 import Synchronization
 import Text
 
-/// Answers requests from a recorded session, in the order in which they were recorded.
+/// Answers requests from a recorded session, in the recorded order.
 ///
-/// An answer is the response as it was received from the server, so that tools act on it once. Requests are compared as they
-/// would be sent to the server with those that were sent, and where none was sent so, with those that were received.
+/// An answer is the response as received from the server, so that rules act on it once. Requests are compared as sent;
+/// if nothing was sent, as received.
 package final class Replay: RecordedAnswers {
     package struct Options: Sendable {
         package var rules = ReplayRules()
-        /// Whether each answer is given once, whatever the rules say.
+        /// Each answer only once, whatever the rules say.
         package var givesOnce = false
-        /// Whether dates are as far from now as they were from the recording.
+        /// Dates are moved by the time since the recording.
         package var refreshesDates = false
-        /// How much of the recorded delays there is: 1 for as they were; `nil` for none.
+        /// The factor for recorded delays; `nil` is no delay.
         package var timing: Double?
 
         package init() {}
@@ -31,34 +31,29 @@ package final class Replay: RecordedAnswers {
     let matching: ComparedRequest.Matching
     private let options: Options
     private let recording: String
-    /// Whether the filter fits no exchange.
     private let choosesNothing: Bool
-    /// Several, so that one long body does not keep the others waiting.
+    /// Several, so that one long body does not delay others.
     private let readers: [SessionReader]
     private let nextReader = Atomic(0)
     private let progress: Mutex<Progress>
 
     private struct Progress {
-        /// Which entries have answered.
         var isGiven: [Bool]
-        /// The place of the first answer to a request that was not given.
+        /// The index of the first answer that was not given.
         var next: [Fingerprint: Int] = [:]
-        /// The entry that answered a request last.
+        /// The entry of the last answer.
         var last: [Fingerprint: Int32] = [:]
         var answers = 0
         var misses = 0
-        /// The first of them, with how often each came.
         var firstMisses: [ReplayMiss] = []
         var missPlaces: [String: Int] = [:]
     }
 
-    /// Of so many misses the texts are kept.
+    /// Further misses are only counted.
     private static let mostMisses = 100
     private static let readerCount = 4
 
-    /// Reads a session or an archive, as far as a filter chooses its exchanges.
-    ///
-    /// Throws `StartError` for a wrong filter or another file, `SessionError` or `FileError` for one that cannot be read.
+    /// Throws `StartError` for a wrong filter or another file, `SessionError` or `FileError` for an unreadable one.
     package init(_ session: String, filter: String = "", options: Options = Options()) throws {
         let chosen = try SessionQuery.filter(filter)
         recording = try SessionQuery.path(session)
@@ -91,24 +86,20 @@ package final class Replay: RecordedAnswers {
         readers[nextReader.wrappingAdd(1, ordering: .relaxed).oldValue & (Replay.readerCount - 1)]
     }
 
-    /// Why nothing would be answered; `nil` where there are answers.
+    /// Why there is no answer at all.
     package var problem: StartError? {
         guard index.count == 0 else { return nil }
         guard !choosesNothing else { return .nothingFits(recording) }
-        return StartError(
-            "\(recording) has no response that could be given again\(leftOut).",
-            hint: "sluice list \(recording) prints the exchanges there are."
-        )
+        return StartError("\(recording) has no answers\(leftOut).", hint: "See sluice list \(recording)")
     }
 
-    /// Why exchanges answer nothing, after a semicolon; empty where all do.
+    /// After a semicolon.
     private var leftOut: String {
         let left = ReplayIndex.LeftOut.allCases.compactMap { reason in index.leftOut[reason].map { reason.counted($0) }
         }
         return left.isEmpty ? "" : "; left out: \(left.joined(separator: ", "))"
     }
 
-    /// Whether a file is the one that is replayed.
     package func isRecording(_ path: String) -> Bool {
         func real(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
         return real(path) == real(recording)
@@ -136,14 +127,14 @@ package final class Replay: RecordedAnswers {
                 choose(answers, fingerprint, met, &progress, takes: true)
             }
         }
-        // RFC 9110 §9.3.2: HEAD is answered as GET is, without the body; what GET gets next stays the same.
+        // RFC 9110 §9.3.2: a HEAD uses the next GET, without its body and without using it up.
         guard request.head.method == "HEAD" else { return nil }
         let get = compared(request.asked("GET")).fingerprint
         guard let answers = index.answers[get] else { return nil }
         return progress.withLock { choose(answers, get, met, &$0, takes: false) }
     }
 
-    /// The answer that comes next of those to a request, if there is one.
+    /// The next answer to a request.
     private func choose(
         _ answers: [Int32],
         _ fingerprint: Fingerprint,
@@ -181,18 +172,15 @@ package final class Replay: RecordedAnswers {
             throw ExchangeFailure(.notRecorded, "Exchange \(id) is no longer in the recording.")
         }
         let record = exchange.record
-        // What developer tools write of HTTP/2.
+        // Developer tools write these for HTTP/2.
         for place in head.fields.indices.reversed() where head.fields[place].nameBytes.first == UInt8(ascii: ":") {
             head.fields.remove(at: place)
         }
         if options.refreshesDates {
             let moment = Date()
-            RefreshedDates.move(
-                &head.fields,
-                by: Int64(moment.timeIntervalSince1970) - record.startedAt / 1_000_000
-            )
+            RefreshedDates.move(&head.fields, by: Int64(moment.timeIntervalSince1970) - record.startedAt / 1_000_000)
         }
-        // No leg of ours speaks HTTP/3, of which an import may be.
+        // An import may have HTTP/3, which Sluice does not speak.
         if head.version > .http2 { head.version = .http2 }
         if head.isChanged, let changed = StoredHead.response(head.serialized()) { head = changed }
         let size =
@@ -264,7 +252,6 @@ package final class Replay: RecordedAnswers {
 
     // MARK: - What is said
 
-    /// What there is to answer with, in lines.
     package var opening: String {
         let count = index.count
         var text = "sluice: replaying \(recording): \(count.of("answer")) to \(index.answers.count.of("request"))"
@@ -275,10 +262,8 @@ package final class Replay: RecordedAnswers {
         return text
     }
 
-    /// How many requests there was no answer to.
     package var misses: Int { progress.withLock { $0.misses } }
 
-    /// What came of it, in lines.
     package var summary: String {
         let (answers, misses, first, given) = progress.withLock { progress in
             (progress.answers, progress.misses, progress.firstMisses, progress.isGiven.count { $0 })
@@ -299,12 +284,11 @@ package final class Replay: RecordedAnswers {
         return text
     }
 
-    /// Of so many misses the summary says what they were.
+    /// Further misses are not printed.
     private static let mostTold = 20
 }
 
 extension AskedRequest {
-    /// The same with another method.
     func asked(_ method: String) -> AskedRequest {
         var other = self
         other.head.method = method

@@ -5,30 +5,26 @@ import Recording
 import Rules
 import Sharing
 
-/// The recorded exchanges by what is compared of their requests.
-///
-/// Made once; it takes some 300 bytes for an exchange, whatever the lengths of bodies.
+/// The recorded exchanges by their compared requests; some 300 bytes for an exchange.
 struct ReplayIndex: Sendable {
-    /// Why a recorded exchange does not answer.
     enum LeftOut: String, Sendable, CaseIterable {
         case failed, blocked, unfinished, cut, webSocket, upgraded
-        /// The filter, or `only` and `except`, leave it out.
+        /// Excluded by the filter, or by `only` and `except`.
         case notChosen
 
-        /// For the line at the start: how many, and what they are.
         func counted(_ count: Int) -> String {
             switch self {
             case .failed: "\(count) that failed"
             case .blocked: "\(count) that a rule blocked"
             case .unfinished: "\(count) that did not end"
-            case .cut: "\(count) whose body is not there whole"
+            case .cut: "\(count) with an incomplete body"
             case .webSocket: count == 1 ? "1 WebSocket" : "\(count) WebSockets"
             case .upgraded: "\(count) that went on in another protocol"
             case .notChosen: "\(count) that were not chosen"
             }
         }
 
-        /// Of one exchange, to whoever asks for it: "it is …".
+        /// After "it is".
         var reason: String {
             switch self {
             case .failed: "it failed, so there is no whole answer"
@@ -44,16 +40,16 @@ struct ReplayIndex: Sendable {
 
     struct Entry: Sendable {
         var id: Int64
-        /// The condition that its answer depends on; `nil` for none.
+        /// The condition of its answer, if it has one.
         var condition: Fingerprint?
-        /// `nil` where it answers.
+        /// `nil` if it answers.
         var leftOut: LeftOut?
         var query: Fingerprint
         var header: Fingerprint
         var body: Fingerprint
     }
 
-    /// The requests of one method to one URL as they are compared, whatever the query.
+    /// The requests of one method to one URL, with any query.
     struct Endpoint: Sendable {
         /// Without a query.
         var url: RequestURL
@@ -62,17 +58,16 @@ struct ReplayIndex: Sendable {
     }
 
     private(set) var entries: [Entry] = []
-    /// The entries that answer a request, in the order of the recording.
+    /// In the recorded order.
     private(set) var answers: [Fingerprint: [Int32]] = [:]
     private(set) var endpoints: [Endpoint] = []
     private(set) var leftOut: [LeftOut: Int] = [:]
-    /// How many have secrets replaced.
+    /// Answers with masked secrets.
     private(set) var masked = 0
 
-    /// How many exchanges answer.
     var count: Int { entries.count { $0.leftOut == nil } }
 
-    /// More are not kept for telling what is nearest.
+    /// Further ones are not candidates for the nearest request.
     private static let mostEndpoints = 100_000
 
     private struct EndpointKey: Hashable {
@@ -80,7 +75,7 @@ struct ReplayIndex: Sendable {
         var method: String
     }
 
-    /// Reads a session: those of the numbers, where there are some. Throws `SessionError`.
+    /// Throws `SessionError`.
     init(
         _ reader: SessionReader,
         numbers: Set<Int64>? = nil,
@@ -88,7 +83,7 @@ struct ReplayIndex: Sendable {
         matching: ComparedRequest.Matching
     ) throws {
         var places: [EndpointKey: Int32] = [:]
-        // By what was received, where that is not what was sent; those that were sent so come first.
+        // Received requests that differ from sent ones follow the sent ones.
         var received: [(Fingerprint, Int32)] = []
         try reader.forEachRequest { recorded in
             let record = recorded.record
@@ -159,28 +154,28 @@ struct ReplayIndex: Sendable {
         guard hasBody, record.extras.masked.isEmpty, let text = head.fields.value(of: .contentLength),
             let length = Int64(text), length > record.sizes.responseBody
         else { return nil }
-        // What is coded again when an archive is read has another length.
+        // Bodies that are coded again when an archive is read have another length.
         let isRecoded = record.sizes.responseBody > 0 && head.fields.contains(.contentEncoding)
         return isRecoded ? nil : .cut
     }
 }
 
 extension ExchangeRecord {
-    /// The status that the server sent; a stage may have given the client another one.
+    /// A rule may have given the client another status.
     func receivedStatus(_ messages: ExchangeMessages) -> Int {
         guard flags.contains(.responseChanged), let bytes = messages.responseHead else { return status }
         return StoredHead.response(bytes)?.status ?? status
     }
 }
 
-/// The fields of a request that an answer is for, and for no other request.
+/// The fields on which an answer depends.
 enum AnswerCondition {
     private static let validators: [FieldName] = [
         "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     ]
     private static let ranges: [FieldName] = ["range", "if-range"]
 
-    /// What an answer with a status depends on: 304 and 412 on the validators, 206 and 416 on the range (RFC 9110 §13, §14).
+    /// 304 and 412 depend on validators, 206 and 416 on ranges (RFC 9110 §13, §14).
     static func of(status: Int, _ fields: FieldSection) -> Fingerprint? {
         switch status {
         case 304, 412: fingerprint(validators, fields)
@@ -189,12 +184,10 @@ enum AnswerCondition {
         }
     }
 
-    /// The conditions that a request meets.
     static func met(by fields: FieldSection) -> Set<Fingerprint> {
         [fingerprint(validators, fields), fingerprint(ranges, fields)]
     }
 
-    /// The fields that the condition of a status is about, of two requests.
     static func differences(
         status: Int,
         _ fields: FieldSection,
@@ -219,7 +212,6 @@ enum AnswerCondition {
 }
 
 extension RecordedRequest {
-    /// The head of a request as it was received, or as it was sent on.
     func requestHead(_ version: RecordedRequests.Version) -> ByteBuffer? {
         version == .sent ? messages.requestHeadSent ?? messages.requestHead : messages.requestHead
     }
@@ -229,9 +221,7 @@ extension RecordedRequest {
     }
 }
 
-/// Reads what is compared of recorded requests.
 struct RecordedRequests {
-    /// Which of the two recorded versions of a request.
     enum Version { case received, sent }
 
     private let reader: SessionReader
@@ -274,7 +264,6 @@ struct RecordedRequests {
         }
     }
 
-    /// One recorded request; `nil` where there is none of that number.
     func request(_ id: Int64, _ matching: ComparedRequest.Matching) throws -> (RecordedRequest, ComparedRequest)? {
         guard let exchange = try reader.exchange(ExchangeID(id)) else { return nil }
         let recorded = RecordedRequest(record: exchange.record, messages: exchange.messages)

@@ -4,16 +4,13 @@ import ProxyServer
 import Recording
 import Text
 
-/// A request that the recording does not answer, and the recorded one that comes nearest.
+/// A request without a recorded answer, and the nearest recorded request.
 struct ReplayMiss: Sendable {
-    /// What was asked for, and why there is no answer.
     let failure: ExchangeFailure
-    /// The method, the URL and the reason on a line.
     let text: String
-    /// How often it came.
     var count = 1
 
-    /// The same for misses that are told together.
+    /// Equal misses are reported together.
     var key: String { text }
 
     init(_ request: AskedRequest, _ reason: String, nearest: String = "") {
@@ -25,7 +22,7 @@ struct ReplayMiss: Sendable {
 
     init(_ failure: ExchangeFailure, _ text: String) { (self.failure, self.text) = (failure, VisibleText.of(text)) }
 
-    /// Finds out what is nearest. Throws `SessionError`.
+    /// Finds the nearest request. Throws `SessionError`.
     init(_ request: AskedRequest, in replay: Replay, _ source: RecordedRequests) throws {
         let compared = replay.compared(request)
         let asked = "\(request.head.method) \(request.url)"
@@ -64,7 +61,7 @@ struct ReplayMiss: Sendable {
         let url = recorded.sentURL ?? recorded.url
         var nearest = "The nearest is exchange \(recorded.id), \(recorded.method) \(url)"
         if differences.isEmpty {
-            nearest += ", the same request: \(entry.leftOut?.reason ?? "it cannot be told apart")."
+            nearest += ", the same request: \(entry.leftOut?.reason ?? "it is the same")."
         } else {
             nearest += ": \(ReplayMiss.list(differences))."
             if let leftOut = entry.leftOut { nearest += " Besides, \(leftOut.reason)." }
@@ -83,7 +80,7 @@ struct ReplayMiss: Sendable {
 
     // MARK: - The nearest
 
-    /// Of so many requests that are equally near by their URL the differences are counted.
+    /// Differences are counted for this many requests with equally near URLs.
     private static let mostRead = 24
 
     private static func nearest(
@@ -100,7 +97,7 @@ struct ReplayMiss: Sendable {
             if score == best, places.count < mostRead { places.append(place) }
         }
         let parts = (asked.fingerprint(of: .query), asked.fingerprint(of: .header), asked.fingerprint(of: .body))
-        // Those that have most in common come first, equal ones in their recorded order; no more are kept than are read.
+        // By the number of equal parts, then in the recorded order.
         var byRank = [[ReplayIndex.Entry]](repeating: [], count: 8)
         for number in places.lazy.flatMap({ index.endpoints[$0].entries }) {
             let entry = index.entries[Int(number)]
@@ -112,7 +109,7 @@ struct ReplayMiss: Sendable {
         for entry in byRank.reversed().joined().prefix(mostRead) {
             guard let (recorded, request) = try source.request(entry.id, replay.matching) else { continue }
             let differences = asked.differences(from: request)
-            // Of those that differ in as much, one that answers comes before one that does not.
+            // Of equally different ones, one that answers is preferred.
             let isNearer = found.map { best in
                 (differences.count, entry.leftOut == nil ? 0 : 1) < (best.2.count, best.1.leftOut == nil ? 0 : 1)
             }
@@ -121,7 +118,7 @@ struct ReplayMiss: Sendable {
         return found
     }
 
-    /// How much of method and URL is the same; the path counts most.
+    /// The path counts most.
     private static func score(_ endpoint: ReplayIndex.Endpoint, _ asked: ComparedRequest) -> Int {
         var score = 0
         if endpoint.url.host == asked.value(of: .host) { score += 200 }
@@ -130,7 +127,6 @@ struct ReplayMiss: Sendable {
         if endpoint.url.scheme == asked.value(of: .scheme) { score += 10 }
         let path = asked.value(of: .path) ?? ""
         if endpoint.url.path == path { return score + 1_000 }
-        // Segments that both have at their ends.
         let (left, right) = (segments(endpoint.url.path), segments(path))
         let longest = max(left.count, right.count, 1)
         let before = zip(left, right).prefix { $0 == $1 }.count

@@ -96,7 +96,7 @@ extension ConsoleModel {
 
     private mutating func take(_ status: ControlStatus, _ holds: [HoldSummary]) -> [Effect] {
         proxy.address = status.address
-        proxy.listeners = status.listeners ?? []
+        proxy.listeners = status.listeners
         proxy.session = status.session
         proxy.recordingProblem = status.recordingProblem
         proxy.recording = status.recording

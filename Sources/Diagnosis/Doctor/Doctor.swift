@@ -1,14 +1,14 @@
 import Foundation
 import Jobs
 
-/// A look at the machine: what Sluice needs, and who trusts its authority.
+/// Checks this machine: what Sluice needs, and who trusts its authority.
 ///
-/// Nothing is changed: no authority is made, and files that are made to see whether that can be done are removed.
+/// Nothing is changed: no authority is made, and files made to test a folder are removed.
 package struct Doctor: Sendable {
     let environment: [String: String]
     let host: String
     let port: Int
-    /// How long another program may take to answer.
+    /// For another program.
     let patience: Duration
 
     package init(
@@ -20,7 +20,6 @@ package struct Doctor: Sendable {
         (self.environment, self.host, self.port, self.patience) = (environment, host, port, patience)
     }
 
-    /// Looks at everything, at once where that takes time.
     package func findings() async -> [Finding] {
         let check = AuthorityCheck(directory: StandardPaths.configuration, environment: environment)
         let (authority, findings) = check.look()
@@ -52,13 +51,13 @@ package struct Doctor: Sendable {
             ])
     }
 
-    /// Without a folder for what is thrown away, commands, browsers and demonstrations cannot begin.
+    /// Without a folder for temporary files, commands, browsers and the demo cannot start.
     static func temporary(_ error: StartError) -> Finding {
         let other = ["/tmp", "/var/tmp"].first { FolderProbe.refusal($0) == nil }
-        return .problem("temporary", error.message, mend: other.map { "export TMPDIR=\($0)" })
+        return .problem("temporary", error.message, fix: other.map { "export TMPDIR=\($0)" })
     }
 
-    /// What checks find, in their order; they run at once.
+    /// The findings of checks in their order; the checks run at the same time.
     static func all(_ checks: [@Sendable () async -> [Finding]]) async -> [Finding] {
         await withTaskGroup(of: (Int, [Finding]).self) { group in
             for (index, check) in checks.enumerated() { group.addTask { (index, await check()) } }

@@ -1,33 +1,34 @@
 import Foundation
+import Runner
+import Text
 
-/// What a look at the machine found.
+/// The result of a check of this machine.
 package struct Finding: Sendable, Hashable, Encodable {
     package enum Level: String, Sendable, Encodable {
-        /// All is well.
         case ok
-        /// Something works otherwise than one may expect.
+        /// It may surprise the user.
         case note
         /// It stops Sluice.
         case problem
     }
 
     package let level: Level
-    /// What was looked at, in a word or two.
+    /// The checked thing, in a word or two.
     package let about: String
     package let text: String
-    /// A command that mends it, to be copied; `nil` for none.
-    package let mend: String?
+    /// A command that solves the problem, to be copied.
+    package let fix: String?
 
     static func ok(_ about: String, _ text: String) -> Finding {
-        Finding(level: .ok, about: about, text: text, mend: nil)
+        Finding(level: .ok, about: about, text: text, fix: nil)
     }
 
-    static func note(_ about: String, _ text: String, mend: String? = nil) -> Finding {
-        Finding(level: .note, about: about, text: text, mend: mend)
+    static func note(_ about: String, _ text: String, fix: String? = nil) -> Finding {
+        Finding(level: .note, about: about, text: text, fix: fix)
     }
 
-    static func problem(_ about: String, _ text: String, mend: String?) -> Finding {
-        Finding(level: .problem, about: about, text: text, mend: mend)
+    static func problem(_ about: String, _ text: String, fix: String?) -> Finding {
+        Finding(level: .problem, about: about, text: text, fix: fix)
     }
 }
 
@@ -35,30 +36,18 @@ extension [Finding] {
     /// Whether something stops Sluice.
     package var hasProblems: Bool { contains { $0.level == .problem } }
 
-    /// A line for each finding, with the command that mends it below, and a summary.
+    /// A line for each finding, with the command that solves it below, and a summary.
     package var lines: String {
-        let width = map(\.about.count).max() ?? 0
-        let indent = String(repeating: " ", count: 9)
-        var text = ""
-        for finding in self {
-            let level = finding.level.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
-            let about = finding.about + String(repeating: " ", count: width - finding.about.count + 2)
-            text += "\(level)\(about)\(finding.text)\n"
-            if let mend = finding.mend {
-                text += "\(indent)\(String(repeating: " ", count: width + 2))mend: \(mend)\n"
-            }
+        let rows = flatMap { finding in
+            [[finding.level.rawValue.filled(to: 7), finding.about, finding.text]]
+                + (finding.fix.map { [["", "", "fix: \($0)"]] } ?? [])
         }
         let problems = count { $0.level == .problem }
         let notes = count { $0.level == .note }
-        let end = notes == 0 ? "" : "; \(notes) note\(notes == 1 ? "" : "s")"
-        let start = problems == 0 ? "Nothing stops Sluice" : "\(problems) problem\(problems == 1 ? "" : "s")"
-        return text + "\n\(start)\(end).\n"
+        let start = problems == 0 ? "Nothing stops Sluice" : problems.of("problem")
+        return TextTable.text(rows) + "\n\(start)\(notes == 0 ? "" : "; \(notes.of("note"))").\n"
     }
 
-    /// A JSON object for each finding, a line each: `level`, `about`, `text`, and `mend` where there is something to do.
-    package func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
-    }
+    /// A JSON object for each finding, a line each: `level`, `about`, `text`, and `fix` if there is one.
+    package func json() throws -> String { try ControlListing.jsonLines(self) }
 }

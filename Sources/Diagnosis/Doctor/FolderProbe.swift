@@ -3,9 +3,8 @@ import Foundation
 import Jobs
 import Sharing
 
-/// Whether a file can be made in a folder, or in what is there of the way to it.
 enum FolderProbe {
-    /// The folder itself, or the nearest one above it that is there.
+    /// The folder, or the nearest existing one above it.
     static func existing(_ folder: String) -> String {
         var path = folder
         while path.count > 1, !FileManager.default.fileExists(atPath: path) {
@@ -14,8 +13,8 @@ enum FolderProbe {
         return path.isEmpty ? "/" : path
     }
 
-    /// Why no file can be made there; `nil` where one can. It is made and removed, since modes alone do not tell: a file
-    /// system may be read-only, and root passes modes.
+    /// Why no file can be made there. A file is made and removed, since modes are not enough: a file system may be
+    /// read-only, and root ignores modes.
     static func refusal(_ folder: String) -> String? {
         let place = existing(folder)
         var template = Array("\(place)/.sluice-doctor.XXXXXX".utf8CString)
@@ -29,8 +28,7 @@ enum FolderProbe {
         return nil
     }
 
-    /// What makes a file or folder usable that is there and not open to the user: its mode where it is the user's own, else
-    /// its owner. `nil` where it is not there.
+    /// A command that opens an existing file or folder to the user: by its mode if the user owns it, else by its owner.
     static func opening(_ path: String, isOwn: (UInt32) -> Bool = { $0 == geteuid() }) -> String? {
         guard let facts = FileFacts(path: path) else { return nil }
         let word = ShellWord.word(path)
@@ -39,21 +37,20 @@ enum FolderProbe {
     }
 }
 
-/// A variable that names the folder in which Sluice has its own (XDG Base Directory Specification).
+/// A variable that names a folder of Sluice (XDG Base Directory Specification).
 struct FolderVariable {
     let name: String
-    /// Where that is without the variable.
+    /// The folder without the variable.
     let usual: String
 
     static let configuration = FolderVariable(name: "XDG_CONFIG_HOME", usual: HomeDirectory.path + "/.config")
     static let state = FolderVariable(name: "XDG_STATE_HOME", usual: HomeDirectory.path + "/.local/state")
 
-    /// A command after which a folder can be written in place of one that cannot; `nil` where nothing can be written at
-    /// all.
+    /// A command that makes a folder writable; `nil` if that is impossible.
     ///
-    /// A folder of Sluice that is there is opened to the user. Else the usual place is taken where the variable names
-    /// another one, or a new folder for temporary files: of the one that is kept when the machine starts anew first.
-    func mend(_ folder: String, environment: [String: String], temporary: [String]? = nil) -> String? {
+    /// An existing folder of Sluice is opened to the user. Else the usual folder is used, or a new folder for temporary
+    /// files, preferably one that survives a restart.
+    func fix(_ folder: String, environment: [String: String], temporary: [String]? = nil) -> String? {
         let place = FolderProbe.existing(folder)
         let isOurs = place == folder || "\(place)/sessions" == folder
         if isOurs, access(place, W_OK | X_OK) != 0, errno == EACCES { return FolderProbe.opening(place) }

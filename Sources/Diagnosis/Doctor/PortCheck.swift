@@ -3,13 +3,12 @@ import NIOCore
 import NIOPosix
 import Runner
 
-/// Whether Sluice could listen where it does by default.
 struct PortCheck: Sendable {
     let host: String
     let port: Int
 
     private static let about = "port"
-    /// How many ports after the wanted one are tried for the advice.
+    /// Ports after the wanted one that are tried for the advice.
     private static let further = 20
 
     func findings() async -> [Finding] {
@@ -17,18 +16,17 @@ struct PortCheck: Sendable {
         guard let error = await refusal(port) else { return [.ok(Self.about, "\(place) is free")] }
         let number = (error as? IOError)?.errnoCode
         if number == EADDRINUSE {
-            if await isOurs(place) { return [.ok(Self.about, "\(place) is where the Sluice listens that runs")] }
-            return [.problem(Self.about, "\(place) is in use", mend: "sluice --listen \(await otherPlace())")]
+            if await isOurs(place) { return [.ok(Self.about, "the running Sluice listens on \(place)")] }
+            return [.problem(Self.about, "\(place) is in use", fix: "sluice --listen \(await otherPlace())")]
         }
         if number == EACCES {
             let text = "\(place) is for root, as are all ports below 1024"
-            return [.problem(Self.about, text, mend: "sluice --listen \(await otherPlace())")]
+            return [.problem(Self.about, text, fix: "sluice --listen \(await otherPlace())")]
         }
         let text = ListeningRefusal.words(error, host: host, place: place)
-        return [.problem(Self.about, text, mend: "sluice --listen 127.0.0.1:0")]
+        return [.problem(Self.about, text, fix: "sluice --listen 127.0.0.1:0")]
     }
 
-    /// Why the port cannot be had; `nil` where it can.
     private func refusal(_ port: Int) async -> (any Error)? {
         do {
             let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)

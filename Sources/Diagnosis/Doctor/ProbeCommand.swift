@@ -3,7 +3,7 @@ import Jobs
 import Runner
 import Synchronization
 
-/// Programs of this machine that are asked something, each for a bounded time.
+/// Runs other programs, each for a bounded time.
 final class ProbeCommand: Sendable {
     enum Answer: Sendable, Equatable {
         case text(String)
@@ -17,10 +17,10 @@ final class ProbeCommand: Sendable {
     private let directory: TemporaryDirectory
     private let count = Atomic(0)
 
-    /// The longest answer that is read, in bytes.
+    /// In bytes.
     private static let longest = 1 << 20
 
-    /// Throws ``StartError`` where there is no folder for what they say.
+    /// Throws ``StartError`` without a folder for their output.
     init(environment: [String: String], patience: Duration) throws(StartError) {
         (self.environment, self.patience) = (environment, patience)
         directory = try TemporaryDirectory("doctor")
@@ -28,12 +28,11 @@ final class ProbeCommand: Sendable {
 
     func remove() { directory.remove() }
 
-    /// Where a program lies; `nil` where there is none.
     func path(of name: String) -> String? {
         (try? ChildCommand([name], environment: environment))?.executable
     }
 
-    /// Runs a program and returns what it printed. One that takes longer than there is patience is killed.
+    /// Returns what it printed; it is killed after ``Doctor/patience``.
     func ask(_ words: [String], variables: [String: String] = [:]) async -> Answer {
         let file = "\(directory.path)/\(count.add(1, ordering: .relaxed).newValue)"
         guard let command = try? ChildCommand(words, environment: environment),

@@ -1,10 +1,9 @@
 import Jobs
 import Runner
 
-/// What the environment says of proxies: clients of this shell obey it, and Sluice only where it is told to.
+/// The proxy variables of the environment: clients of this shell use them, Sluice only on demand.
 struct ProxyVariableCheck {
     let environment: [String: String]
-    /// Where Sluice is to listen.
     let host: String
     let port: Int
 
@@ -24,12 +23,12 @@ struct ProxyVariableCheck {
         if !exceptions.isEmpty {
             let hosts = environment[exceptions[0]] ?? ""
             let text = "programs of this shell ask \(hosts) without any proxy (\(exceptions.joined(separator: ", ")))"
-            found.append(.note(Self.about, text, mend: "unset \(exceptions.joined(separator: " "))"))
+            found.append(.note(Self.about, text, fix: "unset \(exceptions.joined(separator: " "))"))
         }
         return found
     }
 
-    /// Whether a variable names this Sluice, which then cannot be told to go by it.
+    /// Whether a variable names this Sluice.
     private func isOurs(_ name: String) -> Bool {
         guard let value = environment[name], let option = try? UpstreamOption("env", environment: [name: value]) else {
             return false
@@ -42,15 +41,15 @@ struct ProxyVariableCheck {
         if !own.isEmpty {
             let names = own.joined(separator: ", ")
             let text = "\(names): this Sluice itself, so that --upstream-proxy env is refused"
-            return .note(Self.about, text, mend: "unset \(own.joined(separator: " "))")
+            return .note(Self.about, text, fix: "unset \(own.joined(separator: " "))")
         }
         let names = set.joined(separator: ", ")
         do throws(StartError) {
             let proxies = try UpstreamOption("env", environment: environment).text
-            let text = "\(names): \(proxies); Sluice goes to servers directly unless told"
-            return .note(Self.about, text, mend: "sluice --upstream-proxy env")
+            let text = "\(names): \(proxies); Sluice ignores them without --upstream-proxy env"
+            return .note(Self.about, text, fix: "sluice --upstream-proxy env")
         } catch {
-            return .note(Self.about, error.message, mend: "unset \(set.joined(separator: " "))")
+            return .note(Self.about, error.message, fix: "unset \(set.joined(separator: " "))")
         }
     }
 }

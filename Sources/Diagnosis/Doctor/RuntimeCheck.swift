@@ -2,7 +2,7 @@ import Foundation
 import Runner
 import Sharing
 
-/// Whether the runtimes that bring authorities of their own trust ours: each is asked itself.
+/// Whether runtimes with their own authorities trust Sluice's; each is run.
 struct RuntimeCheck: Sendable {
     private let known: KnownAuthority
     private let probe: ProbeCommand
@@ -15,14 +15,14 @@ struct RuntimeCheck: Sendable {
         await Doctor.all([{ await self.java() }, { await self.node() }, { await self.python() }])
     }
 
-    /// One that cannot be asked may well trust the authority, so nothing is to be mended then.
-    func finding(_ about: String, _ answer: ProbeCommand.Answer, isTrusted: Bool, mend: String) -> Finding {
+    /// A runtime that cannot be run may trust the authority, so there is nothing to fix.
+    func finding(_ about: String, _ answer: ProbeCommand.Answer, isTrusted: Bool, fix: String) -> Finding {
         switch answer {
         case .late:
             .note(about, "did not answer within \(probe.patience.components.seconds) s whether it trusts the authority")
         case .failed(let code): .note(about, "could not be asked (exit code \(code))")
         case .text:
-            isTrusted ? .ok(about, "trusts the authority") : .note(about, "does not trust the authority", mend: mend)
+            isTrusted ? .ok(about, "trusts the authority") : .note(about, "does not trust the authority", fix: fix)
         }
     }
 
@@ -31,7 +31,7 @@ struct RuntimeCheck: Sendable {
     private func java() async -> [Finding] {
         guard let keytool = probe.path(of: "keytool") else { return [] }
         let store = ["-cacerts", "-storepass", TrustFiles.javaPassword]
-        // The user's own options for each Java could name another store, and are printed.
+        // The user's own options for Java could name another store, and are printed.
         let answer = await probe.ask([keytool, "-list"] + store, variables: ["LC_ALL": "C"])
         var isTrusted = false
         if case .text(let list) = answer {
@@ -39,7 +39,7 @@ struct RuntimeCheck: Sendable {
                 line.contains("SHA-256") && line.filter(\.isHexDigit).uppercased().hasSuffix(known.digest)
             }
         }
-        return [finding("Java", answer, isTrusted: isTrusted, mend: commands.javaItself)]
+        return [finding("Java", answer, isTrusted: isTrusted, fix: commands.javaItself)]
     }
 
     // MARK: - Node
@@ -59,12 +59,12 @@ struct RuntimeCheck: Sendable {
         guard let node = probe.path(of: "node") else { return [] }
         let answer = await probe.ask([node, "-e", Self.nodeScript, known.digest])
         let isTrusted = answer == .text("trusted\n")
-        return [finding("Node", answer, isTrusted: isTrusted, mend: "export \(commands.node)")]
+        return [finding("Node", answer, isTrusted: isTrusted, fix: "export \(commands.node)")]
     }
 
     // MARK: - Python
 
-    /// Prints whether the module ssl, and the package certifi that requests goes by, know the authority.
+    /// Prints whether the module ssl, and the package certifi of requests, know the authority.
     private static let pythonScript = #"""
         import glob, hashlib, os, ssl, sys
         def has(files):
@@ -97,7 +97,7 @@ struct RuntimeCheck: Sendable {
                 "Python",
                 answer,
                 isTrusted: words.starts(with: ["ssl", "trusted"]),
-                mend: "\(commands.openSSL) python3 …"
+                fix: "\(commands.openSSL) python3 …"
             )
         ]
         if words.count == 4, words[3] != "none" {
@@ -106,7 +106,7 @@ struct RuntimeCheck: Sendable {
                     "Python certifi",
                     answer,
                     isTrusted: words[3] == "trusted",
-                    mend: "\(commands.requests) python3 …"
+                    fix: "\(commands.requests) python3 …"
                 )
             )
         }

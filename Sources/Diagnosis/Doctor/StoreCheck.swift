@@ -4,10 +4,9 @@ import Runner
 import Sharing
 import Wire
 
-/// Whether the system's own store trusts the authority: what curl, git, wget and most programs in C go by. Sluice itself
-/// verifies servers by it.
+/// Whether the system's store trusts the authority, which curl, git, wget and most programs in C use. Sluice verifies
+/// servers by it.
 struct StoreCheck {
-    /// `nil` where there is none yet.
     private let known: KnownAuthority?
     private let environment: [String: String]
 
@@ -23,17 +22,17 @@ struct StoreCheck {
         let set = ["SSL_CERT_FILE", "SSL_CERT_DIR"].filter { environment[$0]?.isEmpty == false }
         if !set.isEmpty, store.count == 0 || isTrusted && store.count == 1 {
             let held = isTrusted ? "no authority but Sluice's own" : "no authority"
-            let text = "\(set.joined(separator: " and ")) gives \(held), so that Sluice itself would trust no server"
-            return [.problem(Self.about, text, mend: "unset \(set.joined(separator: " "))")]
+            let text = "\(set.joined(separator: " and ")) gives \(held), so Sluice would trust no server"
+            return [.problem(Self.about, text, fix: "unset \(set.joined(separator: " "))")]
         }
         if store.count == 0 {
-            let text = "there are no authorities on this machine, so that servers cannot be verified"
-            return [.note(Self.about, text, mend: RootCommand.line("apt-get install ca-certificates"))]
+            let text = "this machine has no authorities, so servers cannot be verified"
+            return [.note(Self.about, text, fix: RootCommand.line("apt-get install ca-certificates"))]
         }
         guard let known else { return [] }
         if isTrusted { return [.ok(Self.about, "trusts the authority, and so do curl and most programs")] }
         let text = "does not trust the authority; 'sluice run -- COMMAND' needs none of it"
-        return [.note(Self.about, text, mend: command(known))]
+        return [.note(Self.about, text, fix: command(known))]
     }
 
     private func command(_ known: KnownAuthority) -> String {
@@ -51,7 +50,6 @@ struct DatabaseCheck: Sendable {
     private let known: KnownAuthority
     private let probe: ProbeCommand
 
-    /// How many databases are looked into, and how many certificates in each.
     private static let limits = (databases: 12, certificates: 40)
 
     init(_ known: KnownAuthority, _ probe: ProbeCommand) { (self.known, self.probe) = (known, probe) }
@@ -62,7 +60,7 @@ struct DatabaseCheck: Sendable {
         guard probe.path(of: "certutil") != nil else {
             let names = databases.map(\.name).joined(separator: ", ")
             let text = "without certutil nobody knows whether \(names) trust the authority"
-            return [.note("browsers", text, mend: RootCommand.line("apt-get install libnss3-tools"))]
+            return [.note("browsers", text, fix: RootCommand.line("apt-get install libnss3-tools"))]
         }
         return await Doctor.all(
             databases.prefix(Self.limits.databases).map { database in { [await self.finding(database)] } }
@@ -74,7 +72,7 @@ struct DatabaseCheck: Sendable {
         var folder: String
     }
 
-    /// The databases in the usual places, those of Snap and Flatpak among them.
+    /// The usual places, also those of Snap and Flatpak.
     static func databases(home: String) -> [Database] {
         let files = FileManager.default
         var found: [Database] = []
@@ -114,15 +112,15 @@ struct DatabaseCheck: Sendable {
             else { continue }
             guard flags.prefix(while: { $0 != "," }).contains("C") else {
                 let text = "\(database.folder) has the authority as '\(name)', but does not trust it for servers"
-                let mend = "certutil -d \(ShellWord.word(place)) -M -t C,, -n \(ShellWord.word(name))"
-                return .note(database.name, text, mend: mend)
+                let fix = "certutil -d \(ShellWord.word(place)) -M -t C,, -n \(ShellWord.word(name))"
+                return .note(database.name, text, fix: fix)
             }
             return .ok(database.name, "\(database.folder) trusts the authority")
         }
-        return .note(database.name, "\(database.folder) does not trust the authority", mend: add)
+        return .note(database.name, "\(database.folder) does not trust the authority", fix: add)
     }
 
-    /// The names and trust of the certificates in what `certutil -L` prints: a name, then flags at the line's end.
+    /// The names and trust flags of certificates in the output of `certutil -L`.
     static func certificates(in list: String) -> [(name: String, flags: String)] {
         list.split(separator: "\n").compactMap { line in
             let line = line.trimmingCharacters(in: .whitespaces)

@@ -9,14 +9,13 @@ struct SystemCheck {
     let environment: [String: String]
     var now = Date()
 
-    /// Free bytes below which no session can be begun (0.3 MB are too few), and below which the disk is soon full, after
-    /// which nothing more is recorded.
+    /// Free bytes below which no session can be started (0.3 MB are too few), and below which the disk is soon full.
     private static let space = (least: Int64(500_000), ample: Int64(1_000_000_000))
-    /// Descriptors below which few clients fit.
+    /// Few clients fit below it.
     private static let ample: UInt64 = 1_024
-    /// Descriptors below which the event loops cannot be made, or no client fits: each loop has three of its own.
+    /// Event loops or clients fail below it: each loop has three descriptors.
     private static let least = UInt64(24 + 4 * ProxyLimits.loops)
-    /// A time before this program was written: 2026-01-01.
+    /// Before this program was written: 2026-01-01.
     private static let earliest = Date(timeIntervalSince1970: 1_767_225_600)
 
     func findings() -> [Finding] { disk() + [limit(), clock()] }
@@ -25,8 +24,8 @@ struct SystemCheck {
         let about = "sessions"
         let folder = StandardPaths.sessions
         if let reason = FolderProbe.refusal(folder) {
-            let mend = FolderVariable.state.mend(folder, environment: environment)
-            return [.problem(about, "nothing can be written in \(folder): \(reason)", mend: mend)]
+            let fix = FolderVariable.state.fix(folder, environment: environment)
+            return [.problem(about, "nothing can be written in \(folder): \(reason)", fix: fix)]
         }
         var facts = statvfs()
         guard statvfs(FolderProbe.existing(folder), &facts) == 0 else {
@@ -40,13 +39,13 @@ struct SystemCheck {
         let size = ByteCountFormatter.string(fromByteCount: free, countStyle: .decimal)
         let text = "\(size) are free for \(folder)"
         if free < space.least {
-            return .problem(about, "\(text): no session can be begun", mend: "export XDG_STATE_HOME=/a/larger/disk")
+            return .problem(about, "\(text): no session can be begun", fix: "export XDG_STATE_HOME=/a/larger/disk")
         }
         if free < space.ample {
-            // Beside a session there is its log of changes.
+            // A session has its write-ahead log beside it.
             let megabytes = max(1, min(100, free / 2_000_000))
-            let end = "; once the disk is full, the traffic goes on and is no longer recorded"
-            return .note(about, text + end, mend: "sluice run --max-session \(megabytes)mb")
+            let end = "; traffic is no longer recorded when the disk is full"
+            return .note(about, text + end, fix: "sluice run --max-session \(megabytes)mb")
         }
         return .ok(about, text)
     }
@@ -61,21 +60,21 @@ struct SystemCheck {
         return Self.finding(open: UInt64(limit.rlim_cur), most: UInt64(limit.rlim_max))
     }
 
-    /// `open`: how many descriptors a process may have; `most`: up to which its user may raise that.
+    /// `open` is the soft limit of descriptors, `most` the hard one.
     static func finding(open: UInt64, most: UInt64) -> Finding {
         let about = "descriptors"
         var text = "\(open) may be open (ulimit -n), half of them clients"
         guard open < ample else { return .ok(about, text) }
-        var mend = "ulimit -n \(min(most, 65_536))"
+        var fix = "ulimit -n \(min(most, 65_536))"
         if most < ample {
             text += "; this shell may have \(most) at most (ulimit -Hn), which root alone can raise"
             #if os(Linux)
-            mend = RootCommand.line("prlimit --pid $$ --nofile=65536")
+            fix = RootCommand.line("prlimit --pid $$ --nofile=65536")
             #else
-            mend = RootCommand.line("launchctl limit maxfiles 65536 65536")
+            fix = RootCommand.line("launchctl limit maxfiles 65536 65536")
             #endif
         }
-        return open < least ? .problem(about, text, mend: mend) : .note(about, text, mend: mend)
+        return open < least ? .problem(about, text, fix: fix) : .note(about, text, fix: fix)
     }
 
     private func clock() -> Finding {
@@ -84,7 +83,7 @@ struct SystemCheck {
         let started = authority.map { Date(timeIntervalSince1970: Double($0.authority.notBefore)) } ?? Self.earliest
         guard now >= max(Self.earliest, started) else {
             let text = "it is said to be \(time), at which no certificate is valid"
-            return .problem("clock", text, mend: RootCommand.line("timedatectl set-ntp true"))
+            return .problem("clock", text, fix: RootCommand.line("timedatectl set-ntp true"))
         }
         return .ok("clock", time)
     }

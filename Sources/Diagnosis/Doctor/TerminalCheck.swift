@@ -2,10 +2,8 @@ import Foundation
 import Jobs
 import Runner
 
-/// What the terminal can do for the console.
 struct TerminalCheck {
     let environment: [String: String]
-    /// Its columns and rows; `nil` where there is no terminal.
     var size = TerminalCheck.currentSize
 
     private static let smallest = (columns: 80, rows: 24)
@@ -14,7 +12,6 @@ struct TerminalCheck {
         [kind(), locale(), dimensions(), clipboard()].compactMap { $0 }
     }
 
-    /// The size of the terminal that is one of our standard streams.
     static var currentSize: (columns: Int, rows: Int)? {
         for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO] {
             var size = winsize()
@@ -28,20 +25,20 @@ struct TerminalCheck {
         guard let name = environment["TERM"], !name.isEmpty, name != "dumb" else {
             let text =
                 "TERM is \(environment["TERM"].map { "'\($0)'" } ?? "not set"), so that the console is plain lines"
-            return .note(about, text, mend: "export TERM=xterm-256color")
+            return .note(about, text, fix: "export TERM=xterm-256color")
         }
         guard let entry = TerminalDescription(name, environment) else {
             let text = "this machine knows no terminal '\(name)' (TERM), so that the console cannot draw"
-            return .note(about, text, mend: "export TERM=xterm-256color")
+            return .note(about, text, fix: "export TERM=xterm-256color")
         }
         let direct = ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
         let colours = direct ? "16 million colours" : entry.colours > 1 ? "\(entry.colours) colours" : "no colours"
         let mouse = entry.hasMouse ? "mouse" : "no mouse"
         if environment["NO_COLOR"]?.isEmpty == false {
-            return .note(about, "\(name), \(mouse); NO_COLOR keeps colours away", mend: "unset NO_COLOR")
+            return .note(about, "\(name), \(mouse); NO_COLOR keeps colours away", fix: "unset NO_COLOR")
         }
         if entry.colours < 8 {
-            return .note(about, "\(name), \(colours), \(mouse)", mend: "export TERM=xterm-256color")
+            return .note(about, "\(name), \(colours), \(mouse)", fix: "export TERM=xterm-256color")
         }
         return .ok(about, "\(name), \(colours), \(mouse)")
     }
@@ -49,27 +46,27 @@ struct TerminalCheck {
     private func locale() -> Finding {
         let variable = ["LC_ALL", "LC_CTYPE", "LANG"].first { environment[$0]?.isEmpty == false }
         let name = variable.flatMap { environment[$0] } ?? "C"
-        let mend = "export LC_ALL=C.UTF-8"
+        let fix = "export LC_ALL=C.UTF-8"
         guard let locale = newlocale(LC_CTYPE_MASK, name, nil) else {
-            return .note("locale", "\(variable ?? "LANG")=\(name) is not on this machine", mend: mend)
+            return .note("locale", "\(variable ?? "LANG")=\(name) is not on this machine", fix: fix)
         }
         defer { freelocale(locale) }
         let codeset = nl_langinfo_l(nl_item(CODESET), locale).map { String(cString: $0) } ?? ""
         guard codeset.uppercased() == "UTF-8" else {
             let from = variable.map { "\($0)=\(name)" } ?? "none is set"
-            return .note("locale", "\(from): letters beyond ASCII and lines cannot be drawn", mend: mend)
+            return .note("locale", "\(from): letters beyond ASCII and lines cannot be drawn", fix: fix)
         }
         return .ok("locale", name)
     }
 
     private func dimensions() -> Finding? {
         guard let size else {
-            return .note("size", "there is no terminal here; the console needs one", mend: "sluice run")
+            return .note("size", "not a terminal; the console needs one", fix: "sluice run")
         }
         let text = "\(size.columns) × \(size.rows)"
         guard size.columns >= Self.smallest.columns, size.rows >= Self.smallest.rows else {
             let wanted = "\(Self.smallest.columns) × \(Self.smallest.rows)"
-            return .note("size", "\(text); the console is made for \(wanted) and more", mend: "sluice --linear")
+            return .note("size", "\(text); the console is made for \(wanted) and more", fix: "sluice --linear")
         }
         return .ok("size", text)
     }
@@ -84,13 +81,13 @@ struct TerminalCheck {
             if !isInTmux, let tool = tools.first {
                 let package = tool == "wl-copy" ? "wl-clipboard" : tool
                 let text = "\(Self.absence(of: tools)); the terminal is asked to copy (OSC 52)"
-                return .note(about, text, mend: RootCommand.line("apt-get install \(package)"))
+                return .note(about, text, fix: RootCommand.line("apt-get install \(package)"))
             }
         }
         if isInTmux {
             if isThere("tmux") { return .ok(about, "by tmux, which also asks the terminal to copy (OSC 52)") }
-            let text = "the terminal is asked to copy (OSC 52), which tmux passes on where it is told to"
-            return .note(about, text, mend: "tmux set -g set-clipboard on")
+            let text = "copying uses OSC 52, which tmux passes on only if configured"
+            return .note(about, text, fix: "tmux set -g set-clipboard on")
         }
         return .ok(about, "the terminal is asked to copy (OSC 52)")
     }
@@ -115,18 +112,17 @@ struct TerminalCheck {
     private func isThere(_ tool: String) -> Bool { (try? ChildCommand([tool], environment: environment)) != nil }
 }
 
-/// What terminfo says of a terminal (term(5)): two of its capabilities.
+/// Two capabilities of terminfo (term(5)).
 struct TerminalDescription {
     let colours: Int
     let hasMouse: Bool
 
-    /// The places of `max_colors` among the numbers and of `key_mouse` among the strings.
+    /// The indices of `max_colors` among the numbers and of `key_mouse` among the strings.
     private static let places = (colours: 13, mouse: 355)
     private static let folders = [
         "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo", "/usr/local/share/terminfo",
     ]
 
-    /// Reads the entry of a terminal; `nil` where there is none.
     init?(_ name: String, _ environment: [String: String]) {
         guard let first = name.utf8.first, !name.contains("/") else { return nil }
         var folders = [environment["TERMINFO"], environment["HOME"].map { $0 + "/.terminfo" }].compactMap { $0 }
@@ -141,7 +137,6 @@ struct TerminalDescription {
         return nil
     }
 
-    /// Reads a compiled entry; `nil` where it is none.
     init?(_ bytes: [UInt8]) {
         func short(_ offset: Int) -> Int? {
             guard offset >= 0, offset + 1 < bytes.count else { return nil }
@@ -154,7 +149,7 @@ struct TerminalDescription {
         let start = (12 + names + flags + 1) & ~1
         let number = Self.places.colours < numbers ? short(start + Self.places.colours * width) : nil
         let text = Self.places.mouse < strings ? short(start + numbers * width + Self.places.mouse * 2) : nil
-        // Of four bytes the lower two say enough; a number that does not fit them is a large one.
+        // The lower two of four bytes are enough; larger numbers are large.
         let isLarge = width == 4 && (short(start + Self.places.colours * width + 2) ?? 0) > 0
         colours = number.map { isLarge ? 1 << 24 : max(0, $0) } ?? 0
         hasMouse = (text ?? -1) >= 0

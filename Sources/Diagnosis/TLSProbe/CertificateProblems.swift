@@ -3,16 +3,15 @@ import Sharing
 import Text
 import Wire
 
-/// What is wrong with a server's certificates, in words that say what to do at the server.
+/// Problems of a server's certificates, and what to do at the server.
 enum CertificateProblems {
-    /// What a client of today refuses in what a handshake found: what verification says, weak keys and signatures, and a
-    /// revocation that the server stapled itself.
+    /// Failed verification, weak keys and signatures, and a stapled revocation.
     static func all(in findings: TLSProbeFindings) -> [TLSReport.Problem] {
         let weak = weaknesses(of: findings.certificates)
         var problems: [TLSReport.Problem] = []
         for found in findings.problems {
             let problem = describe(found, findings)
-            // OpenSSL's words on a weak key say less than ours; and the same again by another way says nothing.
+            // Our text on weak keys says more than OpenSSL's.
             if case .tooWeak = found.problem, weak.contains(where: { $0.depth == found.depth }) { continue }
             if problems.contains(where: { $0.code == problem.code && $0.depth == problem.depth }) { continue }
             problems.append(problem)
@@ -38,7 +37,7 @@ enum CertificateProblems {
             }
             if isWeakSignature(facts) {
                 let text = "\(whose) is signed with \(facts.signatureAlgorithm), which can be forged. "
-                problems.append(.init(.weakSignature, depth: depth, text + "Have it issued anew with SHA-256."))
+                problems.append(.init(.weakSignature, depth: depth, text + "Issue it again with SHA-256."))
             }
         }
         return problems
@@ -52,7 +51,7 @@ enum CertificateProblems {
         }
     }
 
-    /// Whether a signature uses a digest that can be forged; nobody looks at a root's own.
+    /// Whether the signature's digest can be forged; a root's own is not verified.
     static func isWeakSignature(_ facts: CertificateFacts) -> Bool {
         !facts.isSelfIssued && ["MD2", "MD4", "MD5", "SHA1", "MD5-SHA1"].contains(facts.signatureDigest ?? "")
     }
@@ -101,7 +100,7 @@ enum CertificateProblems {
         }
     }
 
-    /// Whether the chain just ends, so that an intermediate certificate is most likely missing.
+    /// Whether an intermediate certificate is probably missing.
     private static func isMissing(_ found: ChainProblem, _ facts: CertificateFacts?) -> Bool {
         facts.map { !$0.isSelfIssued } ?? false
     }

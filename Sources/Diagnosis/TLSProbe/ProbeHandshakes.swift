@@ -1,33 +1,30 @@
 import NIOCore
 import Wire
 
-/// What came of one handshake.
 struct ProbeOutcome: Sendable {
     var findings = TLSProbeFindings()
-    /// `nil` where the handshake came to its end.
+    /// `nil` for a complete handshake.
     var failure: ProbeFailure?
-    /// The server's address, where there was a connection.
     var address: String?
 }
 
-/// Makes the handshakes of a probe, each on a connection of its own, until its time is over.
+/// Makes the handshakes of a probe, each on its own connection, until its time is over.
 struct ProbeHandshakes: Sendable {
     let target: ProbeTarget
     let route: any ProbeRoute
     let trust: TLSTrust
-    /// How long one handshake may take, its connection included.
+    /// For one handshake, including its connection.
     let limit: Duration
-    /// How long all may take together.
+    /// For all.
     let timeLimit: Duration
-    /// When no further handshake begins, and those that are on their way end.
+    /// No handshake begins later, and open ones end.
     let end: ContinuousClock.Instant
-    /// Called at the end of each.
     let counted: @Sendable () throws -> Void
 
-    /// How long after a handshake a server is listened to: for tickets, and for what it thinks of our missing certificate.
+    /// Time to wait after a handshake for tickets, and for alerts about a missing client certificate.
     private static let linger = Duration.milliseconds(500)
 
-    /// Makes one handshake. Throws what `counted` throws, and where the task is cancelled.
+    /// Throws what `counted` throws, and if the task is cancelled.
     func run(
         _ offer: TLSProbeOffer,
         in context: TLSProbeContext? = nil,
@@ -36,7 +33,7 @@ struct ProbeHandshakes: Sendable {
         try Task.checkCancellation()
         var outcome = ProbeOutcome()
         let left = ContinuousClock.now.duration(to: end)
-        // What was given, where that is what ends it: some of it has passed by now.
+        // The time that ends it, of which some has passed.
         let given = left < limit ? timeLimit : limit
         let limit = min(limit, left)
         guard limit > .zero else {
@@ -60,7 +57,7 @@ struct ProbeHandshakes: Sendable {
             outcome.failure = ProbeFailure(connecting: error, to: target)
             return outcome
         }
-        // Beyond a proxy it is not known.
+        // Unknown behind a proxy.
         if route.proxy == nil { outcome.address = stream.channel.remoteAddress?.ipAddress }
         let rest = limit - begun.duration(to: .now)
         let isLate = try await shake(session, on: stream, within: max(rest, .milliseconds(1)), resumes: resumes)
@@ -74,7 +71,7 @@ struct ProbeHandshakes: Sendable {
         return outcome
     }
 
-    /// Moves bytes until the handshake is over; returns whether its time was over first.
+    /// Returns whether the time was over first.
     private func shake(
         _ session: TLSSession,
         on stream: ProbeStream,
@@ -91,7 +88,6 @@ struct ProbeHandshakes: Sendable {
             try await stream.executeThenClose { inbound, outbound in
                 var inbound = inbound.makeAsyncIterator()
                 while true {
-                    // What a server says after the handshake is of no interest here, and not kept.
                     var plaintext = ByteBuffer()
                     let progress = session.advance(into: &plaintext, limit: 1 << 16)
                     if let output = session.takeOutput() { try await outbound.write(output) }
@@ -105,7 +101,7 @@ struct ProbeHandshakes: Sendable {
                 }
             }
         } catch {
-            // A connection that breaks is one that the server closed, or we did.
+            // Either side closed the connection.
             try Task.checkCancellation()
         }
         return ContinuousClock.now >= deadline
@@ -117,8 +113,7 @@ struct ProbeHandshakes: Sendable {
         return notes.hasTicket || !resumes && !notes.isCertificateRequested
     }
 
-    /// Makes the first handshake, and says whether a server that is silent in it answers a request without TLS: that is
-    /// asked in the second half of its time, so that the two take no longer than the one.
+    /// Makes the first handshake. If the server is silent, the second half of the time is for a request without TLS.
     func runFirst(_ offer: TLSProbeOffer, in context: TLSProbeContext) async throws -> (ProbeOutcome, Bool) {
         let time = min(limit, ContinuousClock.now.duration(to: end))
         async let answers = answersPlainHTTP(after: time / 2, within: time / 2)
@@ -132,7 +127,6 @@ struct ProbeHandshakes: Sendable {
         return try await answersPlainHTTP(within: limit)
     }
 
-    /// Whether the server answers a request without TLS, within a time.
     func answersPlainHTTP(within longest: Duration? = nil) async throws -> Bool {
         let limit = min(longest ?? limit, ContinuousClock.now.duration(to: end), .seconds(5))
         let deadline = ContinuousClock.now + limit

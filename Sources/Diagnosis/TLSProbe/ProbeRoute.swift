@@ -5,19 +5,17 @@ import NIOPosix
 import Synchronization
 import Text
 
-/// The bytes to and from a server.
 package typealias ProbeStream = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-/// How a probe gets its connections to the server: by itself, or by way of another proxy.
+/// How a probe connects to the server: directly or through a proxy.
 package protocol ProbeRoute: Sendable {
-    /// The proxy on the way; `nil` where there is none.
     var proxy: UpstreamProxy? { get }
 
-    /// Makes a connection on which the next bytes are the server's, within a time. Who asked closes it.
+    /// The next bytes are the server's. The caller closes it.
     func connect(within limit: Duration) async throws -> ProbeStream
 }
 
-/// Connects to the server itself: always to the address that answered first, so that one server is looked at.
+/// Connects to the address that answered first, so that all handshakes reach one server.
 package final class DirectRoute: ProbeRoute {
     private let target: ProbeTarget
     private let known = Mutex<SocketAddress?>(nil)
@@ -39,7 +37,7 @@ package final class DirectRoute: ProbeRoute {
             stream = try await bootstrap.connect(to: address, channelInitializer: initializer)
         } else {
             stream = try await bootstrap.connect(
-                // Resolvers do not know other letters.
+                // Resolvers need ASCII.
                 host: HostForms(target.host)?.ascii ?? target.host,
                 port: target.port,
                 channelInitializer: initializer
@@ -50,24 +48,15 @@ package final class DirectRoute: ProbeRoute {
     }
 }
 
-/// Why a probe came to no end.
 package enum ProbeFailure: Error, Sendable, Hashable {
-    /// No connection came about; why, in a sentence.
     case unreachable(String)
-    /// There was a connection, and then nothing within the time.
     case silent(seconds: Double)
-    /// The server closed the connection.
     case closed
-    /// The server speaks HTTP without TLS.
     case plainHTTP
-    /// The server ended the handshake with this alert.
     case alert(String)
-    /// OpenSSL ended the handshake; why.
     case refused(String)
-    /// The whole probe has taken as long as it may.
     case outOfTime
 
-    /// Whether nothing can be said of the server's TLS.
     package var isFinal: Bool {
         switch self {
         case .unreachable, .silent, .outOfTime: true
@@ -75,11 +64,11 @@ package enum ProbeFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// Whether the server may speak HTTP without TLS: it has shown nothing of TLS, and one plain request decides.
+    /// It has shown nothing of TLS.
     var mayBePlainHTTP: Bool {
         switch self {
         case .closed, .plainHTTP: true
-        // What came back was no record of TLS; an old server answers with a page that has no status line.
+        // The answer was not TLS; an old server may answer with a page without a status line.
         case .refused(let reason): reason.contains("wrong version number") || reason.contains("packet length too long")
         case .unreachable, .silent, .alert, .outOfTime: false
         }
@@ -87,7 +76,6 @@ package enum ProbeFailure: Error, Sendable, Hashable {
 }
 
 extension ProbeFailure {
-    /// What kept a connection to the server from coming about.
     init(connecting error: any Error, to target: ProbeTarget) {
         switch error {
         case let failure as ProbeFailure: self = failure
@@ -103,7 +91,7 @@ extension ProbeFailure {
             self = .unreachable(
                 "\(target.authority) did not answer in time. It may be down, or a firewall drops the packets."
             )
-        default: self = .unreachable("No connection to \(target.authority) came about: \(error).")
+        default: self = .unreachable("Cannot connect to \(target.authority): \(error).")
         }
     }
 
@@ -114,7 +102,7 @@ extension ProbeFailure {
         case EHOSTUNREACH, ENETUNREACH:
             "\(target.authority) cannot be reached from here. Check the network connection and routes."
         case ETIMEDOUT: "\(target.authority) did not answer in time."
-        default: "No connection to \(target.authority) came about: \(error)."
+        default: "Cannot connect to \(target.authority): \(error)."
         }
     }
 }

@@ -2,12 +2,11 @@ import Foundation
 import HTTPModel
 import Jobs
 
-/// The server that a probe looks at.
 package struct ProbeTarget: Sendable, Hashable {
-    /// A name or an address; an IPv6 address without brackets.
+    /// An IPv6 address without brackets.
     package var host: String
     package var port: Int
-    /// The name or address that the certificate must have; a name is also sent as server name.
+    /// The name or address that the certificate must have; a name is also sent as SNI.
     package var serverName: String
 
     package init(host: String, port: Int = 443, serverName: String? = nil) {
@@ -15,14 +14,14 @@ package struct ProbeTarget: Sendable, Hashable {
         self.serverName = serverName ?? host
     }
 
-    /// Reads `HOST`, `HOST:PORT`, `[v6]:PORT`, a bare IPv6 address, or an `https://` URL, of which only these count.
+    /// Reads `HOST`, `HOST:PORT`, `[v6]:PORT`, a bare IPv6 address, or an `https://` URL.
     package init(_ text: String, serverName: String? = nil) throws {
         var place = Substring(text)
         if let scheme = place.range(of: "://") {
             guard place[..<scheme.lowerBound].lowercased() == "https" else { throw ProbeTarget.misuse(text) }
             place = place[scheme.upperBound...].prefix { !"/?#".contains($0) }
         }
-        // More than one colon outside brackets: an address.
+        // Several colons without brackets: an address.
         let isBare = place.first != "[" && place.count { $0 == ":" } > 1
         guard let (host, port) = RequestURL.splitAuthority(isBare ? "[\(place)]" : place), !host.isEmpty,
             (1...65_535).contains(port ?? 443)
@@ -31,7 +30,7 @@ package struct ProbeTarget: Sendable, Hashable {
     }
 
     private static func misuse(_ text: String) -> StartError {
-        StartError("'\(text)' is no server: give HOST, HOST:PORT or [ADDRESS]:PORT.", isUsage: true)
+        StartError("'\(text)' is not a server: write HOST, HOST:PORT or [ADDRESS]:PORT.", isUsage: true)
     }
 
     /// `host:port`, with brackets around an IPv6 address.

@@ -5,14 +5,14 @@ import ProxyServer
 import Text
 package import Wire
 
-/// Connects by way of another proxy, which looks up the server's name.
+/// Connects through a proxy, which resolves the server's name.
 package final class ProxiedRoute: ProbeRoute {
     package let proxy: UpstreamProxy?
     private let way: UpstreamProxy
     private let target: ProbeTarget
     private let trust: TLSTrust
 
-    /// - Parameter trust: the authorities by which a proxy that speaks TLS is verified.
+    /// `trust` verifies a proxy that speaks TLS.
     package init(to target: ProbeTarget, through proxy: UpstreamProxy, trust: TLSTrust) {
         (self.target, self.proxy, self.way, self.trust) = (target, proxy, proxy, trust)
     }
@@ -62,7 +62,7 @@ package final class ProxiedRoute: ProbeRoute {
     }
 }
 
-/// Hands a connection over when the proxy has opened the way to the server.
+/// Hands over the connection when the proxy has connected to the server.
 private final class WayOpened: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -3,25 +3,22 @@ import HTTPModel
 import Sharing
 package import Wire
 
-/// Looks at a server's TLS by handshakes, each on a connection of its own: nothing is sent in them.
+/// Probes a server's TLS by handshakes, each on its own connection, without a request.
 package struct TLSProbe: Sendable {
     private let target: ProbeTarget
     private let handshakes: ProbeHandshakes
-    /// What OpenSSL has, the best first.
+    /// Of OpenSSL, the best first.
     private let ciphers: [TLSCipher]
     private let trust: TLSTrust
 
-    /// As many connections at a time are fair to a server.
+    /// Connections at a time.
     private static let width = 4
 
     /// - Parameters:
-    ///   - target: the server.
-    ///   - route: how connections to it are made; by itself where none is given.
-    ///   - trust: the authorities by which it is verified.
-    ///   - connectTimeout: how long one handshake may take, its connection included.
-    ///   - timeLimit: how long all may take; what is not known by then is said to be unknown.
+    ///   - connectTimeout: for one handshake, including its connection.
+    ///   - timeLimit: for all handshakes.
     ///   - counted: called after each handshake; ends the probe by throwing.
-    /// - Throws: `CertificateError` where the authorities cannot be read, `TLSError` for a host that cannot be named.
+    /// - Throws: `CertificateError` for unreadable authorities, `TLSError` for a host that cannot be named.
     package init(
         _ target: ProbeTarget,
         route: (any ProbeRoute)? = nil,
@@ -47,16 +44,11 @@ package struct TLSProbe: Sendable {
         )
     }
 
-    /// Asks the server everything.
     package func report() async throws -> TLSReport {
         let now = Int64(Date().timeIntervalSince1970)
         var report = TLSReport(target, moment: now, library: TLSProbeContext.libraryName)
         let context = try TLSProbeContext(trust: trust)
-        let usualOffer = TLSProbeOffer(
-            .tls1_2 ... .tls1_3,
-            applicationProtocols: ["h2", "http/1.1"],
-            isLenient: false
-        )
+        let usualOffer = TLSProbeOffer(.tls1_2 ... .tls1_3, applicationProtocols: ["h2", "http/1.1"], isLenient: false)
         let (first, answersWhileSilent) = try await handshakes.runFirst(usualOffer, in: context)
         report.address = first.address
         report.proxy = handshakes.route.proxy?.description
@@ -92,19 +84,19 @@ package struct TLSProbe: Sendable {
 
     // MARK: - The usual handshake
 
-    /// Says whether a client of today connects, and why it does not.
+    /// Whether an ordinary client connects, or why not.
     private func judge(_ first: ProbeOutcome, _ report: inout TLSReport) async throws {
         report.demandsClientCertificate = first.findings.isCertificateRequested && first.failure != nil
         if first.failure == nil {
             report.usual = first.findings
         } else {
             if report.demandsClientCertificate {
-                let text = "The server demands a certificate of the client, and there is none to show."
+                let text = "The server requires a client certificate."
                 report.problems.append(.init(.clientCertificate, text))
             } else if let failure = first.failure {
                 report.problems.append(problem(failure))
             }
-            // Whoever takes anything gets to see the certificates all the same.
+            // A client that accepts anything sees the certificates.
             if first.findings.certificates.isEmpty {
                 let lenient = try await handshakes.run(TLSProbeOffer(.tls1_0 ... .tls1_3))
                 if !lenient.findings.certificates.isEmpty { report.findings = lenient.findings }
@@ -149,7 +141,7 @@ package struct TLSProbe: Sendable {
         report.resumption = second.findings.isResumed ? .resumed : .refused
     }
 
-    /// Which protocols the server takes: the one that it chose, and the other where that is offered alone.
+    /// The chosen ALPN protocol, and the other one if it is accepted alone.
     private func protocols(after first: ProbeOutcome, _ report: inout TLSReport) async throws {
         let chosen = first.findings.applicationProtocol
         guard let chosen else { return }
@@ -170,7 +162,7 @@ package struct TLSProbe: Sendable {
         }
     }
 
-    /// Offers one version with ever fewer ciphers, until the server takes none of them.
+    /// Offers one version with fewer and fewer ciphers, until the server accepts none.
     private func ask(_ version: TLSVersion) async throws -> TLSReport.Version {
         var left = ciphers.filter { $0.isTLS13 == (version == .tls1_3) }
         var answer = TLSReport.Version(version, .refused(""))
@@ -231,7 +223,6 @@ package struct TLSProbe: Sendable {
 }
 
 extension TransportSecurity {
-    /// All rows, from the handshakes that were made.
     static func rows(_ outcomes: [Shake: ProbeOutcome], speaksPlainHTTP: Bool) -> [Row] {
         all.map { demands in
             let allowsHTTP = demands.allowsInsecureHTTP || demands.allowsArbitraryLoads
@@ -257,7 +248,7 @@ extension TransportSecurity {
     private static func words(_ failure: ProbeFailure, _ outcome: ProbeOutcome, _ demands: Demands) -> String {
         if outcome.findings.isCertificateRequested { return "The server demands a certificate of the client." }
         switch failure {
-        case .alert(let name): return "The server takes none of the versions and ciphers (alert \(name))."
+        case .alert(let name): return "The server accepts none of the versions and ciphers (alert \(name))."
         case .closed: return "The server closed the connection."
         case .silent, .outOfTime: return "There was no answer in time."
         case .plainHTTP: return "The server speaks HTTP without TLS."

@@ -5,7 +5,7 @@ import Sharing
 import Wire
 
 extension TLSReport {
-    /// The report as one JSON object and a line feed; the page `tls` of the guide describes its members.
+    /// One JSON object and a line feed; the page `tls` of the guide describes its members.
     package func json() throws -> ByteBuffer {
         var json = JSONWriter()
         try json.object { json in
@@ -45,14 +45,13 @@ extension TLSReport {
         return json.buffer
     }
 
-    /// `nil` where no handshake came as far as the server's certificate.
+    /// `nil` if no handshake got the server's certificate.
     private var clientCertificate: String? {
         if demandsClientCertificate { return "demanded" }
         if findings.isCertificateRequested { return "asked" }
         return usual == nil && findings.certificates.isEmpty ? nil : "no"
     }
 
-    /// Whether the server has said anything by which to know that it speaks plain HTTP or does not.
     private var knowsPlainHTTP: Bool {
         speaksPlainHTTP || !problems.contains { $0.code == .unreachable || $0.code == .silent }
     }

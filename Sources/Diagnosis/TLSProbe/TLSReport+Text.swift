@@ -4,7 +4,7 @@ import Text
 import Wire
 
 extension TLSReport {
-    /// The report for people. Nothing in it that a server sent can steer a terminal.
+    /// Without control characters of the server's texts.
     package var text: String {
         let address = address.map { $0 == target.host ? "" : " (\($0))" } ?? ""
         let name = target.serverName == target.host ? "" : ", as \(VisibleText.of(target.serverName))"
@@ -53,14 +53,14 @@ extension TLSReport {
             let title = version.version.title
             switch version.state {
             case .offered:
-                let old = version.version < .tls1_2 ? "; clients of today refuse it, turn it off" : ""
+                let old = version.version < .tls1_2 ? "; current clients refuse it, turn it off" : ""
                 return TLSReport.line(title, "offered, \(version.ciphers.count.of("cipher"))\(old)")
             case .refused(let reason):
                 return TLSReport.line(title, "not offered\(reason.isEmpty ? "" : " (\(reason))")")
-            case .unknown(let reason): return TLSReport.line(title, "not known: \(reason)")
+            case .unknown(let reason): return TLSReport.line(title, "unknown: \(reason)")
             }
         }
-        return lines.joined() + TLSReport.line("SSL 3 and 2", "not asked: \(library) cannot speak them")
+        return lines.joined() + TLSReport.line("SSL 3 and 2", "not tested: \(library) does not support them")
     }
 
     private func cipherLines(_ version: Version) -> String {
@@ -84,7 +84,7 @@ extension TLSReport {
             let start = CertificateProblems.date(summary.notBefore)
             let end = CertificateProblems.date(summary.notAfter)
             let days = TLSReport.days(from: moment, to: summary.notAfter)
-            // Whole days that have passed, as there are whole days that are left.
+            // Whole days, as for the days left.
             let passed = TLSReport.days(from: summary.notAfter, to: moment)
             let left =
                 days >= 0
@@ -112,7 +112,7 @@ extension TLSReport {
         var text = ""
         let protocols = applicationProtocols.isEmpty ? "none" : applicationProtocols.joined(separator: ", ")
         if usual != nil { text += TLSReport.line("ALPN", protocols) }
-        let demand = findings.certificates.first?.demandsStaple == true ? ", though the certificate demands one" : ""
+        let demand = findings.certificates.first?.demandsStaple == true ? ", though the certificate requires one" : ""
         text += TLSReport.line("OCSP staple", findings.staple.map { StapleWords.sentence($0) } ?? "none\(demand)")
         if usual != nil {
             let words =
@@ -120,12 +120,12 @@ extension TLSReport {
                 case .resumed: "yes"
                 case .refused: "offered, but the server did not resume"
                 case .noTicket: "not offered"
-                case .unknown: "not known"
+                case .unknown: "unknown"
                 }
             text += TLSReport.line("resumption", words)
         }
         let asked = findings.isCertificateRequested
-        let demanded = demandsClientCertificate ? "demanded" : asked ? "asked for, not demanded" : "not asked for"
+        let demanded = demandsClientCertificate ? "required" : asked ? "requested, not required" : "not requested"
         return text + TLSReport.line("client auth", "certificate \(demanded)")
     }
 
@@ -148,28 +148,28 @@ extension TLSReport {
         let usual = transportSecurity.first { $0.demands == .usual }
         func paragraph(_ text: String) -> String { TLSReport.wrapped(text, indent: 2, mark: "") }
         if usual?.passes == true {
-            return paragraph("An app needs no exceptions, as far as this machine's authorities are also the device's.")
+            return paragraph("An app needs no exceptions if the device trusts the same authorities as this machine.")
         }
-        var text = paragraph("With its default demands an app does not connect:")
+        var text = paragraph("An app without exceptions does not connect:")
         text += (usual?.reasons ?? []).map { TLSReport.wrapped($0) }.joined()
         guard let least = leastExceptions else {
             return text
                 + paragraph(
-                    "No key of Info.plist helps: what is wrong, no exception lifts. Fix the server. Until then an app can "
+                    "No exception in Info.plist helps. Fix the server. Until then an app can "
                         + "only decide on the certificate itself (URLSession's authentication challenge), and needs "
-                        + "NSExceptionAllowsInsecureHTTPLoads for the host if it is to accept what the system refuses."
+                        + "NSExceptionAllowsInsecureHTTPLoads for the host."
                 )
         }
         text += paragraph(
-            "Fix the server first: an exception weakens the app, and the App Store asks for a reason. Where that cannot be, "
+            "Fix the server first: an exception weakens the app, and the App Store requires a reason. If that is impossible, "
                 + "these are the least exceptions (\(least.demands.title)), for Info.plist:"
         )
         text += "\n" + VisibleText.lines(least.demands.plist(host: target.serverName))
         if isAddressOrLocal {
             text += "\n"
             text += paragraph(
-                "NSExceptionDomains takes addresses only since iOS 17 and macOS 14; for addresses, names of one label and "
-                    + ".local there is NSAllowsLocalNetworking."
+                "NSExceptionDomains accepts addresses only since iOS 17 and macOS 14; for addresses, names of one label and "
+                    + ".local use NSAllowsLocalNetworking."
             )
         }
         return text

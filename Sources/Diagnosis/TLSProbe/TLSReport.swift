@@ -1,9 +1,9 @@
 import HTTPModel
 package import Wire
 
-/// What a client would meet at a server: the outcome of `sluice tls`.
+/// The result of `sluice tls`.
 package struct TLSReport: Sendable {
-    /// What kind of finding keeps clients away; the words of the JSON.
+    /// As in JSON.
     package enum Code: String, Sendable, Hashable {
         case unreachable, silent, closed, tls, revoked, expired, other
         case plainHTTP = "plain-http"
@@ -18,12 +18,12 @@ package struct TLSReport: Sendable {
         case compromisedAuthority = "compromised-authority"
     }
 
-    /// One thing for which a client with usual demands does not connect.
+    /// A reason for which an ordinary client does not connect.
     package struct Problem: Sendable, Hashable {
         package var code: Code
-        /// The certificate's place in the chain, 0 for the server's own; `nil` where it is not about one.
+        /// In the chain, 0 for the server's own certificate.
         package var depth: Int?
-        /// What is wrong, and what to do, in sentences.
+        /// With advice.
         package var text: String
 
         package init(_ code: Code, depth: Int? = nil, _ text: String) {
@@ -31,23 +31,22 @@ package struct TLSReport: Sendable {
         }
     }
 
-    /// What a server makes of one version of TLS.
     package struct Version: Sendable, Hashable {
         package enum State: Sendable, Hashable {
             case offered
-            /// Why it did not come about.
+            /// The reason.
             case refused(String)
-            /// Why it is not known.
+            /// The reason.
             case unknown(String)
         }
 
         package var version: TLSVersion
         package var state: State
-        /// The cipher suites that the server takes, in the order in which it chose them.
+        /// Accepted cipher suites, in the order of the server's choices.
         package var ciphers: [TLSCipher] = []
-        /// Whether the server chooses by its own order, not by the client's; `nil` where that was not seen.
+        /// `nil` if unknown.
         package var prefersOwnOrder: Bool?
-        /// Why there may be more ciphers than these; `nil` where these are all.
+        /// Why the list may be incomplete.
         package var incompleteness: String?
 
         package init(_ version: TLSVersion, _ state: State) { (self.version, self.state) = (version, state) }
@@ -55,42 +54,42 @@ package struct TLSReport: Sendable {
 
     package enum Resumption: String, Sendable, Hashable {
         case resumed, refused
-        /// The server gave nothing by which to resume.
+        /// The server sent no ticket.
         case noTicket = "no-ticket"
         case unknown
     }
 
     package var target: ProbeTarget
-    /// The server's address; `nil` where there was no connection, or one through a proxy.
+    /// `nil` without a connection, or with a proxy.
     package var address: String?
-    /// The proxy through which the server was asked, as `http://host:port`.
+    /// As `http://host:port`.
     package var proxy: String?
-    /// When it was looked at, seconds since 1970.
+    /// Seconds since 1970.
     package var moment: Int64
-    /// What a client of today met; `nil` where its handshake failed.
+    /// The findings of an ordinary client; `nil` if its handshake failed.
     package var usual: TLSProbeFindings?
-    /// What was found of certificates and staple, by whatever handshake.
+    /// Certificates and staple of any handshake.
     package var findings = TLSProbeFindings()
     package var problems: [Problem] = []
     package var versions: [Version] = []
-    /// The protocols that the server takes by ALPN, of `h2` and `http/1.1`.
+    /// Of `h2` and `http/1.1`.
     package var applicationProtocols: [String] = []
     package var resumption = Resumption.unknown
     package var speaksPlainHTTP = false
     package var demandsClientCertificate = false
-    /// The rows of App Transport Security; none where the server could not be reached.
+    /// Empty if the server was not reached.
     package var transportSecurity: [TransportSecurity.Row] = []
-    /// The library that spoke TLS.
+    /// The library that speaks TLS.
     package var library: String
 
     package init(_ target: ProbeTarget, moment: Int64, library: String) {
         (self.target, self.moment, self.library) = (target, moment, library)
     }
 
-    /// Whether a client with usual demands connects.
+    /// Whether an ordinary client connects.
     package var isAcceptable: Bool { usual != nil && problems.isEmpty }
 
-    /// In how many whole days the server's certificate expires; negative once it has.
+    /// Whole days; negative after the end.
     package var daysLeft: Int? {
         findings.certificates.first.map { TLSReport.days(from: moment, to: $0.summary.notAfter) }
     }

@@ -1,20 +1,20 @@
 import HTTPModel
 package import Wire
 
-/// The demands of Apple's App Transport Security, and the exceptions from them that an app can state.
+/// Apple's App Transport Security, and the exceptions that an app can declare.
 ///
-/// They are those that Apple documents at "Preventing Insecure Network Connections" and at the keys of
-/// `NSAppTransportSecurity`: TLS 1.2, forward secrecy by ECDHE with AES, a certificate that the system trusts. What the
-/// system asks of every server's certificate since iOS 13 and macOS 10.15 (support article HT210176) no key lifts.
+/// The rules are those that Apple documents at "Preventing Insecure Network Connections" and at the keys of
+/// `NSAppTransportSecurity`: TLS 1.2, forward secrecy by ECDHE with AES, a certificate that the system trusts. No key
+/// changes what the system requires of every certificate since iOS 13 and macOS 10.15 (support article HT210176).
 package enum TransportSecurity {
-    /// What one configuration of an app asks of a server.
+    /// What one configuration of an app requires of a server.
     package struct Demands: Sendable, Hashable {
-        /// The oldest version that is taken, where an exception names one.
+        /// The oldest accepted version, if an exception names one.
         package var minimum: TLSVersion?
         package var needsForwardSecrecy = true
-        /// Whether plain HTTP to this host is allowed, too.
+        /// For this host.
         package var allowsInsecureHTTP = false
-        /// Whether nothing is asked of any host.
+        /// For any host.
         package var allowsArbitraryLoads = false
 
         package init(
@@ -29,27 +29,26 @@ package enum TransportSecurity {
             self.allowsArbitraryLoads = allowsArbitraryLoads
         }
 
-        /// What an app asks that states no exceptions.
+        /// Of an app without exceptions.
         package static let usual = Demands()
     }
 
-    /// What a handshake has to offer for some demands.
+    /// A handshake that tests some demands.
     package struct Shake: Sendable, Hashable {
         package var minimum: TLSVersion
         package var needsForwardSecrecy: Bool
         package var takesAnything: Bool
     }
 
-    /// What came of some demands.
     package struct Row: Sendable, Hashable {
         package var demands: Demands
         package var passes: Bool
-        /// Whether it passes by plain HTTP alone.
+        /// Only by plain HTTP.
         package var isPlainHTTP: Bool
-        /// The version and cipher suite that came about; `nil` where none did.
+        /// The negotiated version and cipher suite.
         package var version: TLSVersion?
         package var cipher: String?
-        /// Why it fails, in phrases.
+        /// In phrases.
         package var reasons: [String]
 
         package init(
@@ -69,8 +68,8 @@ package enum TransportSecurity {
         }
     }
 
-    /// All configurations, in the order in which `nscurl --ats-diagnostics` has them: the usual demands, arbitrary loads,
-    /// then every combination of the exceptions for one host.
+    /// In the order of `nscurl --ats-diagnostics`: the default demands, arbitrary loads, then all combinations of the
+    /// exceptions for one host.
     package static let all: [Demands] = {
         var all = [Demands.usual, Demands(allowsArbitraryLoads: true)]
         let minimums: [TLSVersion?] = [.tls1_3, .tls1_2, .tls1_1, .tls1_0]
@@ -84,7 +83,7 @@ package enum TransportSecurity {
         return all
     }()
 
-    /// The configurations from the least exception to the greatest, as advice takes them.
+    /// From the least exception to the greatest.
     static let byLooseness: [Demands] = {
         let versions: [TLSVersion?] = [nil, .tls1_1, .tls1_0]
         var order = versions.map { Demands(minimum: $0) }
@@ -93,7 +92,7 @@ package enum TransportSecurity {
         return order + [Demands(allowsInsecureHTTP: true), Demands(allowsArbitraryLoads: true)]
     }()
 
-    /// The cipher suites that are taken with forward secrecy.
+    /// With forward secrecy.
     static let forwardSecret: Set<String> = {
         let exchanges = ["TLS_ECDHE_ECDSA_WITH_", "TLS_ECDHE_RSA_WITH_"]
         let ciphers = [
@@ -101,22 +100,21 @@ package enum TransportSecurity {
             "AES_128_CBC_SHA256", "AES_128_CBC_SHA",
         ]
         let all = exchanges.flatMap { exchange in ciphers.map { exchange + $0 } }
-        // Apple's list has this one with ECDSA alone.
+        // Apple's list has this one only with ECDSA.
         return Set(all).subtracting(["TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"])
     }()
 
-    /// The cipher suites that are taken besides where `NSExceptionRequiresForwardSecrecy` is false.
+    /// Further ones if `NSExceptionRequiresForwardSecrecy` is false.
     static let withoutForwardSecrecy: Set<String> = [
         "TLS_RSA_WITH_AES_256_GCM_SHA384", "TLS_RSA_WITH_AES_128_GCM_SHA256", "TLS_RSA_WITH_AES_256_CBC_SHA256",
         "TLS_RSA_WITH_AES_256_CBC_SHA", "TLS_RSA_WITH_AES_128_CBC_SHA256", "TLS_RSA_WITH_AES_128_CBC_SHA",
     ]
 
-    /// The cipher suites of TLS 1.3, which all have forward secrecy.
+    /// Of TLS 1.3, with forward secrecy.
     private static let newest: Set<String> = [
         "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
     ]
 
-    /// The handshake that tells whether a server meets some demands.
     static func shake(for demands: Demands) -> Shake {
         guard !demands.allowsArbitraryLoads else {
             return Shake(minimum: .tls1_0, needsForwardSecrecy: false, takesAnything: true)
@@ -128,12 +126,11 @@ package enum TransportSecurity {
         )
     }
 
-    /// All handshakes that ``all`` needs, none twice.
+    /// For ``all``, without duplicates.
     static var shakes: [Shake] {
         all.map(shake(for:)).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// What a handshake offers, of the cipher suites that there are.
     static func offer(_ shake: Shake, from ciphers: [TLSCipher]) -> TLSProbeOffer {
         let offered = ciphers.filter { cipher in
             if shake.takesAnything { return !cipher.isBroken }
@@ -152,11 +149,11 @@ package enum TransportSecurity {
 // MARK: - The system's own demands
 
 extension TransportSecurity {
-    /// 2019-07-01, since when certificates are held to these rules.
+    /// 2019-07-01: the rules are for certificates issued later.
     private static let rulesBegin: Int64 = 1_561_939_200
     private static let longestLife: Int64 = 825 * 86_400
 
-    /// Why Apple's systems refuse the certificates that a handshake showed, whatever an app states, in phrases.
+    /// Why Apple's systems refuse the certificates, whatever an app declares, in phrases.
     static func refusals(of findings: TLSProbeFindings) -> [String] {
         var refusals = CertificateProblems.all(in: findings).map { $0.text }
         guard let leaf = findings.certificates.first else { return refusals }

@@ -2,7 +2,7 @@ import Text
 import Wire
 
 extension TransportSecurity.Demands {
-    /// The exceptions in a few words, for example `minimum TLS 1.1, no forward secrecy`.
+    /// For example `minimum TLS 1.1, no forward secrecy`.
     package var title: String {
         if allowsArbitraryLoads { return "arbitrary loads allowed" }
         var words = minimum.map { ["minimum \($0.title)"] } ?? []
@@ -11,7 +11,7 @@ extension TransportSecurity.Demands {
         return words.isEmpty ? "default demands" : words.joined(separator: ", ")
     }
 
-    /// The keys and values that state these exceptions in `Info.plist`; none for the usual demands.
+    /// For `Info.plist`; empty for the default demands.
     package var keys: [String] {
         if allowsArbitraryLoads { return ["NSAllowsArbitraryLoads = true"] }
         var keys = minimum.map { ["NSExceptionMinimumTLSVersion = TLSv1.\($0.rawValue - 0x0301)"] } ?? []
@@ -20,9 +20,8 @@ extension TransportSecurity.Demands {
         return keys
     }
 
-    /// The part of `Info.plist` that states these exceptions for a host, to be pasted into its outermost `dict`.
-    ///
-    /// The exceptions are for the host alone (`NSIncludesSubdomains` is false). Empty for the usual demands.
+    /// To be pasted into the outermost `dict` of `Info.plist`; for this host only (`NSIncludesSubdomains` is false). Empty
+    /// for the default demands.
     package func plist(host: String) -> String {
         let keys = keys
         guard !keys.isEmpty else { return "" }
@@ -47,7 +46,7 @@ extension TransportSecurity.Demands {
 }
 
 extension TLSReport {
-    /// The least exceptions with which an app gets through; `nil` where none help, or none are needed.
+    /// The least exceptions with which an app connects; `nil` if none help or none are needed.
     package var leastExceptions: TransportSecurity.Row? {
         let passing = transportSecurity.filter(\.passes)
         let least = TransportSecurity.byLooseness.lazy.compactMap { demands in

@@ -4,11 +4,11 @@ import Foundation
 import NIOCore
 import Sharing
 
-/// What a file has to read: its own bytes, or what is packed in it by gzip or as the only archive of a zip.
+/// The bytes of a file, or of what gzip or a zip has packed in it.
 struct ArchiveContent {
     /// Never a container, but for a zip that ``zip`` is.
     private(set) var format = ArchiveFormat.har
-    /// The pieces of the archive, of which an empty one is the end.
+    /// The pieces of the archive; an empty one is the end.
     private(set) var refill: () throws -> [UInt8] = { [] }
     /// A zip that is a session as a whole.
     private(set) var zip: ZipReader?
@@ -17,10 +17,9 @@ struct ArchiveContent {
 
     private static let pieceSize = 1 << 20
     private static let longestAttachment = 64 << 20
-    /// The archives that a zip may have alone in it.
     private static let extensions = [".har", ".chlsj", ".chlsx"]
 
-    /// Opens a file, and looks at how it begins. Throws ``StartError`` for what is not read, and `FileError`.
+    /// Throws ``StartError`` for an unknown format, and `FileError`.
     init(_ path: String, _ onRead: @escaping (Int) -> Void) throws {
         let outer = try ArchiveFile.format(of: path)
         switch outer {
@@ -52,7 +51,7 @@ struct ArchiveContent {
             format = CharlesZipReader.isSession(zip) ? .charlesZip : .fiddlerZip
             return
         }
-        // What macOS adds of each file is none.
+        // Resource files that macOS adds are not archives.
         let archives = zip.entries.filter { entry in
             let name = entry.name.lowercased()
             return Self.extensions.contains { name.hasSuffix($0) } && !name.hasPrefix("__macosx/")
@@ -70,7 +69,6 @@ struct ArchiveContent {
         try unpack(zip.open(archive).next, path)
     }
 
-    /// Looks at how unpacked bytes begin.
     private mutating func unpack(_ pieces: @escaping () throws -> [UInt8], _ path: String) throws {
         var beginning: [UInt8] = []
         while beginning.count < ArchiveFormat.tellingBytes {
@@ -89,7 +87,7 @@ struct ArchiveContent {
         }
     }
 
-    /// The bytes that gzip has packed, which may grow as much as those of a zip.
+    /// Unpacks gzip, whose size is limited like that of a zip.
     private static func unpacked(_ pieces: @escaping () throws -> [UInt8]) -> () throws -> [UInt8] {
         let growth = DecodedGrowth(times: ZipReader.mostRatio, always: ZipReader.freeBytes)
         let decoder = ContentDecoder(codings: [.gzip], limit: ZipReader.mostBytes, growth: growth)
@@ -97,14 +95,14 @@ struct ArchiveContent {
         return {
             while true {
                 if packed.readableBytes == 0 { packed = ByteBuffer(bytes: try pieces()) }
-                // A little at a time, as it may become a thousand times as much.
+                // In small steps, as it may grow a thousandfold.
                 let piece = packed.readSlice(length: min(64 << 10, packed.readableBytes))
                 let isEnd = (piece?.readableBytes ?? 0) == 0
                 if isEnd { decoder.finish() }
                 let bytes = piece.map { decoder.decode($0) } ?? ByteBuffer()
                 if bytes.readableBytes > 0 { return Array(bytes.readableBytesView) }
                 if let problem = decoder.problem {
-                    throw ArchiveError("what gzip has packed is damaged or cut off: \(problem)")
+                    throw ArchiveError("the gzip data is damaged or cut off: \(problem)")
                 }
                 if isEnd { return [] }
             }

@@ -3,13 +3,13 @@ import Files
 import Foundation
 package import Sharing
 
-/// A file with exchanges that is no session of ours, by what is in it.
+/// A file with exchanges that is not a session of Sluice.
 package enum ArchiveFile {
     /// The session within a bundle.
     static let bundledSession = "session.sluice"
 
-    /// What a file is; `nil` for a session, and for a file that cannot be read, which is reported when it is opened.
-    /// Throws `FileError` for what is no file.
+    /// `nil` for a session, and for a file that cannot be read, which is reported when it is opened. Throws `FileError` for
+    /// what is not a file.
     package static func format(of path: String) throws -> ArchiveFormat? {
         do throws(FileError) {
             return ArchiveFormat(beginning: try InputFile.contents(of: path, atMost: ArchiveFormat.tellingBytes))
@@ -20,19 +20,16 @@ package enum ArchiveFile {
         }
     }
 
-    /// Whether a file has to be read into a session before it can be shown.
     package static func isArchive(_ path: String) throws -> Bool { try format(of: path) != nil }
 
-    /// The bundle that a zip is; `nil` for another zip. Throws `FileError` where the zip is refused.
+    /// `nil` for a zip that is not a bundle. Throws `FileError` if the zip is refused.
     static func bundle(_ path: String) throws -> (zip: ZipReader, session: ZipReader.Entry)? {
         let zip = try ZipReader(path)
         return zip[bundledSession].map { (zip, $0) }
     }
 
-    /// Calls `body` with each exchange of a file, of which texts and bodies have at most `textLimit` bytes.
-    ///
-    /// `onRead` gets how many bytes were read in all. Throws ``StartError`` where the file cannot be read, with the
-    /// position, `FileError` where a zip is refused.
+    /// Calls `body` with each exchange; texts and bodies are limited to `textLimit` bytes. `onRead` gets the number of
+    /// bytes read so far. Throws ``StartError`` with the position, or `FileError` if a zip is refused.
     static func forEachEntry(
         of path: String,
         textLimit: Int = 64 << 20,
@@ -55,7 +52,7 @@ package enum ArchiveFile {
         }
     }
 
-    /// What is in a file that is no bundle, whatever it is packed in. Throws like ``forEachEntry(of:textLimit:losses:onRead:_:)``.
+    /// The format of a file that is not a bundle. Throws like ``forEachEntry(of:textLimit:losses:onRead:_:)``.
     static func content(of path: String) throws -> ArchiveFormat { try ArchiveContent(path) { _ in }.format }
 
     private static func reader(
@@ -74,10 +71,7 @@ package enum ArchiveFile {
             let text = try content.whole(atMost: CurlFileReader.longest + 1)
             guard text.count <= CurlFileReader.longest else {
                 let limit = CurlFileReader.longest >> 20
-                throw StartError(
-                    "\(path) has more than \(limit) MiB of commands.",
-                    hint: "Split it into several files."
-                )
+                throw StartError("\(path) has more than \(limit) MiB of commands.", hint: "Split the file.")
             }
             let facts = try? FileManager.default.attributesOfItem(atPath: path)
             let date = facts?[.modificationDate] as? Date ?? Date()
@@ -89,21 +83,14 @@ package enum ArchiveFile {
                 : CharlesZipReader(zip, textLimit: textLimit, losses: losses)
         case .unread(let format): throw StartError("\(path) is \(format.title).", hint: format.hint)
         case .charlesSettings:
-            throw StartError(
-                "\(path) has settings of Charles and no exchanges.",
-                hint: "sluice import charles '\(path)' makes a profile of them."
-            )
+            throw StartError("\(path) has settings of Charles.", hint: "Use sluice import charles '\(path)'.")
         case .otherXML:
-            throw StartError(
-                "\(path) is XML, but no session of Charles.",
-                hint: "If it has settings of Charles, sluice import charles '\(path)' makes a profile of them."
-            )
+            throw StartError("\(path) is not a Charles session.", hint: "For settings: sluice import charles '\(path)'")
         case .har:
             return HARReader(textLimit: textLimit, losses: losses, attachments: content.attachments, refill: refill)
         }
     }
 
-    /// A file, or what it has packed in it, that is nothing that is read.
     static func unknown(_ path: String) -> StartError {
         StartError(
             "\(path) has nothing in it that can be read.",

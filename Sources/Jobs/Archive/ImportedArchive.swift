@@ -6,23 +6,19 @@ import Recording
 import Sharing
 import Synchronization
 
-/// An archive that was written into a temporary session, so that every function for sessions can be used: a bundle, a
-/// HAR, or what another program recorded (``ArchiveFile``).
+/// An archive (``ArchiveFile``) that was written into a temporary session, so that all functions for sessions can be used.
 package struct ImportedArchive: Sendable {
-    /// The session's file, in a directory that only the user can read.
     package let session: String
-    /// How many exchanges the archive had.
     package let count: Int
-    /// How many were left out, since they were in flight.
+    /// Exchanges that were skipped, since they were in flight.
     private(set) var inFlight = 0
-    /// The archive's own file.
     private let path: String
     private let directory: TemporaryDirectory
 
-    /// Reads an archive of any size; throws ``StartError`` where it cannot be read, with the position, `FileError` where a
-    /// zip is refused, `SessionError` where a session cannot be read or written.
+    /// Throws ``StartError`` with the position, `FileError` if a zip is refused, `SessionError` if a session cannot be read
+    /// or written.
     ///
-    /// A HAR has bodies without content coding; where a field names one, it is applied again.
+    /// A HAR has bodies without content coding; if a field names one, it is applied again.
     package init(_ path: String, work: LongWork? = nil) throws {
         self.path = path
         directory = try TemporaryDirectory("archive")
@@ -40,7 +36,7 @@ package struct ImportedArchive: Sendable {
         }
     }
 
-    /// Joins sessions and archives into one session, with the rules that were in force in each; exchanges get new numbers.
+    /// Joins sessions and archives into one session with the rules of each; exchanges get new numbers.
     init(joining paths: [String], work: LongWork?) throws {
         path = paths.first ?? ""
         directory = try TemporaryDirectory("archive")
@@ -83,7 +79,7 @@ package struct ImportedArchive: Sendable {
         return (count, inFlight)
     }
 
-    /// Reads it as a session; throws `SessionError`, which names the archive.
+    /// Throws `SessionError` that names the archive.
     func reader() throws -> SessionReader {
         do {
             return try SessionReader(path: session)

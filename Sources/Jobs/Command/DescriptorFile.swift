@@ -2,12 +2,12 @@ package import Content
 import Files
 import NIOCore
 
-/// What gRPC messages mean, as `protoc` writes it.
+/// Descriptor sets of gRPC messages, as `protoc` writes them.
 package enum DescriptorFile {
-    /// No compiled descriptor set is larger, in bytes; perhaps the file is a device that never ends.
+    /// In bytes; the file may be a device without an end.
     private static let largest = 256 << 20
 
-    /// Reads files as if they were one. Throws `StartError` where one cannot be used.
+    /// Reads files as one. Throws `StartError` if one cannot be used.
     package static func read(_ paths: [String]) throws -> DescriptorSet {
         let hint = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto writes one."
         var data: [UInt8] = []
@@ -22,7 +22,7 @@ package enum DescriptorFile {
             }
         }
         do {
-            // Messages side by side are their union (Protocol Buffers, "Encoding", last one wins and lists are joined).
+            // The union of concatenated messages (Protocol Buffers, "Encoding": the last value wins, lists are joined).
             return try DescriptorSet(ByteBuffer(bytes: data))
         } catch {
             let names = paths.joined(separator: ", ")

@@ -1,6 +1,5 @@
-/// An error as it is printed: the program's name, a colon, and a sentence that begins in lower case, as Unix tools do.
+/// An error as Unix tools print it: the program's name, a colon, and a sentence that begins in lower case.
 package enum ErrorLine {
-    /// The lines of an error, each with its line break.
     package static func text(_ error: String) -> String {
         var lines = error.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if lines.last?.isEmpty == true { lines.removeLast() }
@@ -8,13 +7,13 @@ package enum ErrorLine {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// Words that keep their capital: names.
+    /// Names keep their capital.
     private static let names: Set<String> = [
         "Apple", "Charles", "Chrome", "Chromium", "Fiddler", "Firefox", "Java", "Linux", "Lua", "OpenSSL", "Python",
         "Sluice", "U",
     ]
 
-    /// A sentence whose first word begins in lower case, unless it is a name or has further capitals: `HTTP/2`, `cURL`.
+    /// The first word in lower case, unless it is a name or has further capitals: `HTTP/2`, `cURL`.
     private static func lowered(_ sentence: String) -> String {
         let word = sentence.prefix { $0.isLetter }
         guard let first = word.first, first.isUppercase, !names.contains(String(word)),

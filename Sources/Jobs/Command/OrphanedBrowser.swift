@@ -1,12 +1,12 @@
 import Files
 import Foundation
 
-/// Browsers whose Sluice was killed: they go on running, behind a proxy that is not there any more.
+/// Browsers whose Sluice was killed, and whose proxy is gone.
 enum OrphanedBrowser {
-    /// How long a browser that is asked to end may take, in steps of 50 ms.
+    /// Time to end, in steps of 50 ms.
     private static let patience = 60
 
-    /// Ends those that run with the profile in a directory, and waits for them, as they write into it; Linux only.
+    /// Ends the browsers that use the profile in a directory, and waits for them (Linux).
     static func end(usingProfileIn directory: String) {
         guard ProcessFiles.exist else { return }
         var left = ProcessFiles.all().filter { isBrowser($0, directory) }
@@ -19,7 +19,6 @@ enum OrphanedBrowser {
         }
     }
 
-    /// Whether a process is one of this user that was started with that profile, as ``BrowserProfile`` starts it.
     private static func isBrowser(_ pid: pid_t, _ directory: String) -> Bool {
         guard FileFacts(path: "/proc/\(pid)")?.owner == geteuid(),
             let content = ProcessFiles.content("/proc/\(pid)/cmdline")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pipe that a signal handler writes into, since it must neither lock nor allocate, and that a thread reads.
+/// A pipe into which a signal handler writes, since it must neither lock nor allocate, and from which a thread reads.
 package struct SignalPipe: Sendable {
     private let reading: Int32
     private let writing: Int32
@@ -13,7 +13,7 @@ package struct SignalPipe: Sendable {
         (reading, writing) = (ends[0], ends[1])
     }
 
-    /// Notes a signal; to be called in its handler.
+    /// For the signal handler.
     package func note(_ signal: Int32) {
         let before = errno
         var byte = UInt8(truncatingIfNeeded: signal)
@@ -21,15 +21,13 @@ package struct SignalPipe: Sendable {
         errno = before
     }
 
-    /// Whether a signal was noted, or is within so many milliseconds; it stays for ``next()``.
     func hasNext(within milliseconds: Int) -> Bool {
         var entry = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-        // A signal that interrupts the waiting is in the pipe by then.
+        // A signal that interrupts the waiting is in the pipe already.
         let count = poll(&entry, 1, CInt(clamping: milliseconds))
         return count > 0 || count < 0 && errno == EINTR && poll(&entry, 1, 0) > 0
     }
 
-    /// Waits for the next signal that was noted; `nil` where the pipe cannot be read.
     package func next() -> Int32? {
         var byte: UInt8 = 0
         while true {

@@ -7,17 +7,16 @@ import Recording
 import Wire
 
 package enum SluiceVersion {
-    /// The version, in the form that session files and exports carry.
+    /// For session files and exports, too.
     package static let current = "0.2.0"
 
-    /// The commit that the program was built from, with `-changed` where files differed from it; `nil` where the
-    /// sources were in no repository.
+    /// With `-changed` if files differed from it; `nil` without a repository.
     package static var commit: String? {
         let commit = String(cString: sluice_commit())
         return commit.isEmpty ? nil : commit
     }
 
-    /// What `sluice --version` prints: version, commit, and the versions of the libraries that are in use.
+    /// For `sluice --version`: version, commit, and the versions of the libraries in use.
     package static var text: String {
         let libraries = [
             ("OpenSSL", LibraryVersions.openSSL), ("nghttp2", LibraryVersions.nghttp2), ("SQLite", sqliteVersion),

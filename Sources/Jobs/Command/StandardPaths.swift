@@ -3,27 +3,25 @@ import Foundation
 package import Recording
 import Wire
 
-/// Where Sluice keeps its files (XDG Base Directory Specification).
+/// Sluice's files (XDG Base Directory Specification).
 package enum StandardPaths {
-    /// The directory of the certificate authority: `$XDG_CONFIG_HOME/sluice`.
+    /// `$XDG_CONFIG_HOME/sluice`.
     package static var configuration: String { directory("XDG_CONFIG_HOME", ".config") }
 
-    /// The certificate of the user's own authority, which clients are to trust.
+    /// The certificate of the user's own authority.
     package static var authorityCertificate: String {
         configuration + "/" + CertificateAuthority.certificateFileName
     }
 
-    /// The directory of sessions that were given no name: `$XDG_STATE_HOME/sluice/sessions`.
+    /// Unnamed sessions: `$XDG_STATE_HOME/sluice/sessions`.
     package static var sessions: String { state + "/sessions" }
 
     private static var state: String { directory("XDG_STATE_HOME", ".local/state") }
 
-    /// The pattern of the names of sessions that were given none.
     package static func sessionPattern() throws -> SessionPattern {
         try SessionPattern(folder: sessions + "/", name: "%Y-%m-%dT%H-%M-%S.sluice")
     }
 
-    /// An unused name for a session that begins now.
     package static func newSession() -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -38,7 +36,6 @@ package enum StandardPaths {
         return path
     }
 
-    /// The session of the last run; `nil` where there is none.
     package static var lastSession: String? { lastSession(in: state) }
 
     static func lastSession(in state: String) -> String? {
@@ -47,29 +44,28 @@ package enum StandardPaths {
         return sessionNames(in: state).first.map { "\(state)/sessions/\($0)" }
     }
 
-    /// The file with the path of the last run's session, if that was given a name.
+    /// The path of the last run's session, if it has a name.
     private static let lastNamed = "/last"
 
-    /// Makes a session the last one.
     package static func rememberSession(_ path: String, in state: String = StandardPaths.state) {
         let path = URL(fileURLWithPath: path).path
-        // The others are found by their names.
+        // Unnamed sessions are found by their names.
         guard !path.hasPrefix(URL(fileURLWithPath: state + "/sessions").path + "/") else {
             unlink(state + lastNamed)
             return
         }
-        // A convenience: a state directory that cannot be written to stops no run.
+        // An unwritable state directory stops no run.
         try? makeDirectory(state)
         try? Data(path.utf8).write(to: URL(fileURLWithPath: state + lastNamed), options: .atomic)
     }
 
-    /// The names of the sessions that were given none, the newest first.
+    /// Unnamed sessions, the newest first.
     package static var sessionNames: [String] { sessionNames(in: state) }
 
     private static func sessionNames(in state: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: state + "/sessions")) ?? []
         let pattern = try? sessionPattern()
-        // Of those that began in one second the number says which is the newest.
+        // The number orders those of one second.
         let numbered = names.filter { $0.hasSuffix(".sluice") }.map { name in
             let number = pattern?.number(in: name)
             return (time: number == nil ? name : String(name.prefix(19)), number: number ?? 0, name: name)
@@ -77,7 +73,7 @@ package enum StandardPaths {
         return numbered.sorted { ($0.time, $0.number) > ($1.time, $1.number) }.map(\.name)
     }
 
-    /// Makes a directory that only the user can read, with those above it.
+    /// Readable only by the user; parents are created, too.
     package static func makeDirectory(_ path: String) throws {
         do {
             try FileManager.default.createDirectory(

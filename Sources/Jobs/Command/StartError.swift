@@ -1,13 +1,12 @@
-/// Why Sluice could not start, or a command could not do its work.
+/// Why a command failed.
 package struct StartError: Error, CustomStringConvertible {
     package let message: String
-    /// What to try; may be empty.
     package let hint: String
-    /// Whether the command was called wrongly (exit code 2), or failed (1).
+    /// Exit code 2 in place of 1.
     package let isUsage: Bool
-    /// Whether the message begins with `file:line:column:`, so that nothing may precede it.
+    /// Whether the message begins with `file:line:column:`.
     package let isPositioned: Bool
-    /// Whether the Sluice that was asked no longer runs.
+    /// Whether the Sluice that was asked has ended.
     package let isGone: Bool
 
     package init(

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The signals that stop a run: SIGINT, SIGTERM, or SIGHUP where the terminal is closed.
+/// The signals that stop a run: SIGINT, SIGTERM, and SIGHUP of a closed terminal.
 ///
-/// The handler writes into a pipe that a thread reads, so an early signal is not lost. (Blocking the signals and
-/// waiting for them does not work: the main thread of an async program unblocks them all.)
+/// The handler writes into a pipe that a thread reads, so an early signal is not lost. (Blocking the signals and waiting
+/// for them does not work: the main thread of an async program unblocks them all.)
 package enum StopSignals {
     static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
     private static let pipe = SignalPipe()
 
-    /// From now on the signals end ``wait()``, and no longer the process.
+    /// From now on the signals end ``wait()``, not the process.
     package static func prepare() {
-        // Made here, since a handler must not allocate.
+        // A handler must not allocate.
         _ = pipe
         signal(SIGPIPE, SIG_IGN)
         for number in numbers {
             let former = signal(number) { StopSignals.pipe.note($0) }
-            // `nohup` makes us ignore it.
+            // Set by `nohup`.
             if number == SIGHUP, isIgnoring(former) { signal(number, SIG_IGN) }
         }
     }
@@ -25,12 +25,11 @@ package enum StopSignals {
         unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Whether a signal came since ``prepare()``, or comes within so many milliseconds.
+    /// A signal since ``prepare()``, or within so many milliseconds.
     package static func hasCome(within milliseconds: Int) -> Bool { pipe.hasNext(within: milliseconds) }
 
-    /// Waits for the first signal since ``prepare()``; a second SIGINT or SIGTERM ends the process at once.
-    ///
-    /// A terminal that is closed may send SIGHUP twice: to the leader of its session and to the foreground group.
+    /// Waits for the first signal since ``prepare()``; a second SIGINT or SIGTERM ends the process at once. A closed
+    /// terminal may send SIGHUP twice: to the leader of its session and to the foreground group.
     package static func wait() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {

@@ -3,7 +3,7 @@ package import Foundation
 
 /// A directory in the temporary folder that only the user can enter.
 ///
-/// It is locked as long as the process lives; the next Sluice that starts removes one without a lock.
+/// It is locked as long as the process lives; the next Sluice that starts removes unlocked ones.
 package final class TemporaryDirectory: Sendable {
     /// Absolute, since commands change their directory.
     package let path: String
@@ -12,12 +12,11 @@ package final class TemporaryDirectory: Sendable {
     private static let kinds = [
         "archive", "har", "run", "demo", "view", "browser", "bundle", "raw", "repeat", "doctor",
     ]
-    /// A file in each, by which ``sweep()`` knows what is ours and no folder of the user's own with such a name.
+    /// A file by which ``sweep()`` recognises our directories.
     private static let mark = ".sluice-temporary"
     private static let markText = "a temporary directory of sluice, process "
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
-    /// Makes a directory of a kind that ``sweep()`` knows.
     package convenience init(_ kind: String) throws(StartError) {
         try self.init(kind, in: TemporaryDirectory.parent)
     }
@@ -30,7 +29,7 @@ package final class TemporaryDirectory: Sendable {
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
-            // Another Sluice that starts may have removed it before it was locked.
+            // Another Sluice may have removed it before it was locked.
             if access(path, F_OK) == 0 {
                 TemporaryFiles.add(path)
                 let text = "\(TemporaryDirectory.markText)\(getpid())\n"
@@ -48,7 +47,7 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes a file in the directory, which only the user can read, and returns its path.
+    /// Readable only by the user; returns the path.
     package func write(_ content: Data, to name: String) throws(StartError) -> String {
         let file = "\(path)/\(name)"
         guard TemporaryDirectory.write(content, file) else {
@@ -65,13 +64,12 @@ package final class TemporaryDirectory: Sendable {
         return (try? handle.write(contentsOf: content)) != nil
     }
 
-    /// Removes the directory and everything in it.
     package func remove() {
         try? FileManager.default.removeItem(atPath: path)
         TemporaryFiles.forget([path])
     }
 
-    /// Removes the directories of Sluices that were killed.
+    /// Removes directories of killed processes.
     package static func sweep() { sweep(parent) }
 
     static func sweep(_ parent: String) {
@@ -90,7 +88,7 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
-    /// Whether `mkdtemp` could have made the name, with its six characters at the end.
+    /// Whether the name is one of `mkdtemp`, with its six characters at the end.
     private static func isOurs(_ name: String) -> Bool {
         kinds.contains { kind in
             let start = "sluice-\(kind)."

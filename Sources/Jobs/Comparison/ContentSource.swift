@@ -3,14 +3,13 @@ package import NIOCore
 package import Recording
 package import Sharing
 
-/// Exchanges read one after the other to be compared, of which the last one's short bodies are at hand.
+/// Reads exchanges one after the other, and keeps the short bodies of the last one.
 package final class ContentSource: ExchangeSource {
     private let reader: SessionReader
     private var last: ExchangeContent?
 
     package init(_ reader: SessionReader) { self.reader = reader }
 
-    /// One exchange with what its bodies are read from; `nil` where there is none of that number.
     package func read(_ number: Int64) throws -> ExchangeDifference.Side? {
         last = try reader.content(of: ExchangeID(number))
         return last.map { ExchangeDifference.Side($0.exchange, self) }

@@ -3,12 +3,11 @@ import Masking
 package import Recording
 package import Sharing
 
-/// The values of differences as they are where secrets are masked.
+/// The values of differences with secrets masked.
 package struct MaskedValues {
     private var differences: [[Int64]: ExchangeDifference] = [:]
 
-    /// Reads pairs of exchanges once more, without their secrets; the same secret has the same placeholder in all, and where the
-    /// sessions were read for their secrets, in paths too.
+    /// Reads pairs of exchanges again, masked; the same secret has the same placeholder in all.
     package init(
         _ pairs: [[Int64]],
         _ old: SessionReader,
@@ -59,7 +58,7 @@ package struct MaskedValues {
         )
     }
 
-    /// The masked values of a place; a word for both where masked they are the same, or not to be told.
+    /// The masked values of a place; `masked` for both if they are the same or unknown.
     package func values(of place: String, in pair: [Int64]) -> (String?, String?) {
         guard let difference = differences[pair] else { return ("masked", "masked") }
         return MaskedValues.values(of: place, in: difference)

@@ -5,59 +5,45 @@ package import Recording
 package import Sharing
 import Synchronization
 
-/// What is another in one session than in another: their exchanges are paired by method, host and shape of the path, in
-/// order, and each pair is compared.
+/// The differences of two sessions: their exchanges are paired by method, host and shape of the path, in order, and each
+/// pair is compared.
 ///
-/// Within an endpoint the first request for a URL is paired with the first for the same URL, the second with the second;
-/// what is left over is paired in its order. Memory grows by some 60 bytes for an exchange; of differences so many are kept
-/// that a person could read them.
+/// Within an endpoint, the first request for a URL is paired with the first for the same URL, the second with the second;
+/// the rest is paired in its order. Memory grows by some 60 bytes for an exchange; the differences that are kept are as many
+/// as a person could read.
 package struct SessionDifference: Sendable {
-    package struct Place: Sendable, Hashable {
-        /// For example `status`, `response $.items[].name`.
-        package var name: String
-        package var count: Int
-        /// The first pair that has it, and its values there.
-        package var old: String?
-        package var new: String?
-        package var exchanges: [Int64]
-        fileprivate var pair: Int
-    }
-
     package struct Endpoint: Sendable {
         package var key: SessionStatistics.Endpoint
         package var pairs = 0
-        package var changed = 0
+        package var counts = DifferenceCounts()
         /// Exchanges that only one session has, and the numbers of the first.
         package var onlyOld = 0
         package var onlyNew = 0
         package var firstOld: [Int64] = []
         package var firstNew: [Int64] = []
-        package var places: [Place] = []
-        /// Whether there are places that were not kept.
-        package var hasMore = false
 
-        package var isSame: Bool { changed == 0 && onlyOld == 0 && onlyNew == 0 }
+        package var isSame: Bool { counts.different == 0 && onlyOld == 0 && onlyNew == 0 }
     }
 
-    /// How many exchanges of a session were looked at.
+    /// Exchanges of each session.
     package private(set) var old = 0
     package private(set) var new = 0
     package private(set) var pairs = 0
     /// The pairs whose URLs are the same; the others were paired by their order alone.
     package private(set) var sameURL = 0
-    /// Pairs that stand in another order.
     package private(set) var outOfOrder = 0
-    package private(set) var changed = 0
-    /// What was left out, in how many places.
-    package private(set) var leftOut: [ComparisonRules.Reason: Int] = [:]
-    /// Those where something differs, in the order in which they first come.
+    private var counts = DifferenceCounts()
+    /// Endpoints with differences, in the order of their first exchanges.
     package private(set) var endpoints: [Endpoint] = []
+
+    package var changed: Int { counts.different }
+    package var leftOut: [ComparisonRules.Reason: Int] { counts.leftOut }
 
     package var onlyOld: Int { old - pairs }
     package var onlyNew: Int { new - pairs }
     package var isSame: Bool { changed == 0 && onlyOld == 0 && onlyNew == 0 }
 
-    /// How sure it is that what was paired belongs together.
+    /// How probably the paired exchanges belong together.
     package enum Confidence: String, Sendable { case high, medium, low }
 
     package var confidence: Confidence {
@@ -66,9 +52,8 @@ package struct SessionDifference: Sendable {
     }
 
     /// Of later endpoints only the numbers are kept.
-    private static let mostDetailed = 1_000
-    private static let mostPlaces = 60
-    private static let mostNumbers = 5
+    private static let detailedEndpoints = 1_000
+    private static let maximumNumbers = 5
     private static let block = 128
 
     // MARK: - Pairing
@@ -84,14 +69,12 @@ package struct SessionDifference: Sendable {
         var endpoint: Int
     }
 
-    /// Compares the exchanges of two sessions that a filter lets pass, as ``ExchangeDifference`` does it, as a part of some
-    /// work. Throws `SessionError`, or `Interrupted`.
+    /// Throws `SessionError` or `Interrupted`.
     package init(
         _ old: SessionReader,
         _ new: SessionReader,
         matching filter: Filter = .everything,
-        rules: ComparisonRules,
-        responses version: MessageVersion = .sent,
+        _ settings: ComparisonSettings,
         work: LongWork? = nil
     ) throws {
         var numbers: [SessionStatistics.Endpoint: Int] = [:]
@@ -101,8 +84,7 @@ package struct SessionDifference: Sendable {
             work?.begin("reading \((reader.path as NSString).lastPathComponent)", .things("exchange"))
             var lists = [[Entry]](repeating: [], count: keys.count)
             try reader.forEachRecord(matching: filter) { record in
-                let url = record.url
-                let key = SessionStatistics.Endpoint(method: record.method, host: url.host, path: url.path)
+                let key = SessionStatistics.Endpoint(record)
                 let number = numbers[key] ?? keys.count
                 if number == keys.count {
                     numbers[key] = number
@@ -110,8 +92,8 @@ package struct SessionDifference: Sendable {
                 }
                 while lists.count <= number { lists.append([]) }
                 var hasher = Hasher()
-                hasher.combine(url.path)
-                hasher.combine(url.query)
+                hasher.combine(record.url.path)
+                hasher.combine(record.url.query)
                 lists[number].append(Entry(id: record.id.number, url: hasher.finalize()))
                 count += 1
                 try work?.report(Int64(count), part: bounds.part(upTo: record.id.number))
@@ -134,16 +116,11 @@ package struct SessionDifference: Sendable {
         pairs = all.count
         outOfOrder = all.count - SessionDifference.longestRise(all.map(\.new))
         work?.begin("comparing", .things("pair"))
-        let part = try SessionDifference.compare(all, old, new, rules, version, work)
-        changed = part.changed
-        leftOut = part.leftOut
-        for (number, found) in part.endpoints {
-            endpoints[number].changed = found.changed
-            endpoints[number].hasMore = found.hasMore
-            endpoints[number].places = found.places.values.sorted {
-                ($1.count, $0.pair, $0.name) < ($0.count, $1.pair, $1.name)
-            }
+        for (number, found) in try SessionDifference.compare(all, old, new, settings, work) {
+            endpoints[number].counts = found
+            counts.add(found)
         }
+        counts.removePlaces()
         self.endpoints = endpoints.filter { !$0.isSame }
     }
 
@@ -154,7 +131,7 @@ package struct SessionDifference: Sendable {
         _ number: Int,
         _ endpoint: inout Endpoint
     ) -> ([Pair], sameURL: Int) {
-        // Those of one URL stand together, in their order.
+        // By URL, then in their order.
         let (before, after) = (
             old.sorted { ($0.url, $0.id) < ($1.url, $1.id) }, new.sorted { ($0.url, $0.id) < ($1.url, $1.id) }
         )
@@ -179,8 +156,8 @@ package struct SessionDifference: Sendable {
         for (before, after) in zip(left, others) { pairs.append(Pair(old: before, new: after, endpoint: number)) }
         let common = min(left.count, others.count)
         (endpoint.onlyOld, endpoint.onlyNew) = (left.count - common, others.count - common)
-        endpoint.firstOld = Array(left.dropFirst(common).prefix(mostNumbers))
-        endpoint.firstNew = Array(others.dropFirst(common).prefix(mostNumbers))
+        endpoint.firstOld = Array(left.dropFirst(common).prefix(maximumNumbers))
+        endpoint.firstNew = Array(others.dropFirst(common).prefix(maximumNumbers))
         return (pairs, sameURL)
     }
 
@@ -201,116 +178,50 @@ package struct SessionDifference: Sendable {
 
     // MARK: - Comparing
 
-    private struct Part: Sendable {
-        struct Found: Sendable {
-            var changed = 0
-            var places: [String: Place] = [:]
-            var hasMore = false
-        }
+    /// The counts of endpoints by their number.
+    private typealias Found = [Int: DifferenceCounts]
 
-        var changed = 0
-        var leftOut: [ComparisonRules.Reason: Int] = [:]
-        var endpoints: [Int: Found] = [:]
-        var failure: (any Error)?
-
-        mutating func add(_ difference: ExchangeDifference, _ pair: Pair, _ index: Int) {
-            for (reason, count) in difference.leftOut { leftOut[reason, default: 0] += count }
-            guard !difference.isSame else { return }
-            changed += 1
-            endpoints[pair.endpoint, default: Found()].changed += 1
-            for change in difference.changes {
-                let name = ComparisonRules.withoutIndices(change.place)
-                let place = Place(
-                    name: name,
-                    count: 1,
-                    old: change.old,
-                    new: change.new,
-                    exchanges: [pair.old, pair.new],
-                    pair: index
-                )
-                add(place, to: pair.endpoint)
-            }
-        }
-
-        private mutating func add(_ place: Place, to endpoint: Int) {
-            let count = endpoints[endpoint]?.places[place.name]?.count ?? 0
-            if count > 0 {
-                if let first = endpoints[endpoint]?.places[place.name], first.pair <= place.pair {
-                    endpoints[endpoint]?.places[place.name]?.count += place.count
-                } else {
-                    endpoints[endpoint]?.places[place.name] = place
-                    endpoints[endpoint]?.places[place.name]?.count += count
-                }
-            } else if endpoint < mostDetailed, endpoints[endpoint]?.places.count ?? 0 < mostPlaces {
-                endpoints[endpoint, default: Found()].places[place.name] = place
-            } else {
-                endpoints[endpoint, default: Found()].hasMore = true
-            }
-        }
-
-        mutating func add(_ other: Part) {
-            changed += other.changed
-            failure = failure ?? other.failure
-            for (reason, count) in other.leftOut { leftOut[reason, default: 0] += count }
-            for (endpoint, found) in other.endpoints {
-                endpoints[endpoint, default: Found()].changed += found.changed
-                if found.hasMore { endpoints[endpoint]?.hasMore = true }
-                for place in found.places.values { add(place, to: endpoint) }
-            }
-        }
-    }
-
-    /// Compares pairs on as many threads as there are processors, each with readers of its own.
+    /// Compares pairs on as many threads as there are processors, each with its own readers.
     private static func compare(
         _ pairs: [Pair],
         _ old: SessionReader,
         _ new: SessionReader,
-        _ rules: ComparisonRules,
-        _ version: MessageVersion,
+        _ settings: ComparisonSettings,
         _ work: LongWork?
-    ) throws -> Part {
+    ) throws -> Found {
         let next = Atomic(0)
-        @Sendable func compare(_ old: SessionReader, _ new: SessionReader) -> Part {
-            var part = Part()
+        let stops = Atomic(false)
+        @Sendable func compare(_ old: SessionReader, _ new: SessionReader) throws -> Found {
+            var found: Found = [:]
             let sources = (ContentSource(old), ContentSource(new))
-            do {
-                while part.failure == nil {
-                    let start = next.wrappingAdd(block, ordering: .relaxed).oldValue
-                    guard start < pairs.count else { break }
-                    for index in start..<min(start + block, pairs.count) {
-                        let pair = pairs[index]
-                        guard let left = try sources.0.read(pair.old), let right = try sources.1.read(pair.new) else {
-                            continue
-                        }
-                        let difference = try ExchangeDifference(left, right, rules: rules, responses: version)
-                        part.add(difference, pair, index)
-                        try work?.add(1, of: pairs.count)
+            while !stops.load(ordering: .relaxed) {
+                let start = next.wrappingAdd(block, ordering: .relaxed).oldValue
+                guard start < pairs.count else { break }
+                for index in start..<min(start + block, pairs.count) {
+                    let pair = pairs[index]
+                    guard let left = try sources.0.read(pair.old), let right = try sources.1.read(pair.new) else {
+                        continue
                     }
+                    let difference = try settings.difference(left, right)
+                    found[pair.endpoint, default: DifferenceCounts()].add(difference, [pair.old, pair.new], at: index)
+                    if pair.endpoint >= detailedEndpoints { found[pair.endpoint]?.removePlaces() }
+                    try work?.add(1, of: pairs.count)
                 }
-            } catch {
-                part.failure = error
             }
-            return part
+            return found
         }
-        var whole: Part
-        // An archive's session has no name any more, so it cannot be opened once more.
-        if pairs.count > 4 * block, old.isInPlace, new.isInPlace {
-            let parts = Mutex(Part())
-            DispatchQueue.concurrentPerform(iterations: max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))) {
-                _ in
-                let part: Part
-                do {
-                    part = compare(try SessionReader(path: old.path), try SessionReader(path: new.path))
-                } catch {
-                    part = Part(failure: error)
+        // The session of an archive has no name any more, so it cannot be opened again.
+        guard pairs.count > 4 * block, old.isInPlace, new.isInPlace else { return try compare(old, new) }
+        let all = Mutex(Result<Found, any Error>.success([:]))
+        DispatchQueue.concurrentPerform(iterations: max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))) { _ in
+            let part = Result { try compare(try SessionReader(path: old.path), try SessionReader(path: new.path)) }
+            if case .failure = part { stops.store(true, ordering: .relaxed) }
+            all.withLock { all in
+                all = all.flatMap { sum in
+                    part.map { sum.merging($0) { $0.adding($1) } }
                 }
-                parts.withLock { $0.add(part) }
             }
-            whole = parts.withLock { $0 }
-        } else {
-            whole = compare(old, new)
         }
-        if let failure = whole.failure { throw failure }
-        return whole
+        return try all.withLock { $0 }.get()
     }
 }

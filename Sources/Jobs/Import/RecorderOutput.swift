@@ -3,9 +3,9 @@ import NIOCore
 import Recording
 import Sharing
 
-/// Gives events to a recorder in portions, and waits until they are written.
+/// Submits events to a recorder in portions, and waits until they are written.
 final class RecorderOutput {
-    /// How many bytes of events are on their way at once: the recorder must keep room for the traffic.
+    /// In bytes; the recorder must keep room for the traffic.
     private static let mostWaiting = 2 << 20
 
     private let recorder: Recorder
@@ -36,14 +36,13 @@ final class RecorderOutput {
     }
 }
 
-/// Copies bodies from one session into another as they were recorded, with the times at which they came.
+/// Copies recorded bodies with their arrival times from one session into another.
 struct BodyCopy {
     static let pieceSize = 256 << 10
 
     let reader: SessionReader
     let output: RecorderOutput
 
-    /// Copies a body, where the session has it.
     func copy(_ side: BodySide, of old: ExchangeID, to id: ExchangeID) throws {
         guard let size = try reader.bodySize(of: old, side: side) else { return }
         var offset: Int64 = 0

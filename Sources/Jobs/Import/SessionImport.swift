@@ -7,36 +7,31 @@ package import Recording
 import Sharing
 import Synchronization
 
-/// A session that the exchanges of other files can be brought into.
 package protocol SessionImports: Sendable {
-    /// Brings in the exchanges of another session or of an archive (``ArchiveFile``), under new numbers, and waits for it.
+    /// Imports the exchanges of another session or of an archive (``ArchiveFile``) under new numbers, and waits for it.
     ///
-    /// `progress` is called with the part that is done, from 0 to 1, and returns whether to go on. Throws where nothing
-    /// could be brought in.
+    /// `progress` gets the part that is done, from 0 to 1, and returns whether to continue. Throws if nothing could be
+    /// imported.
     func importExchanges(of file: String, progress: @escaping @Sendable (Double) -> Bool) async throws -> ImportOutcome
 }
 
 package struct ImportOutcome: Sendable, Hashable {
     package var count = 0
-    /// The number of the first one.
     package var first: ExchangeID?
-    /// Those that were still in flight in the other session, and were left out.
+    /// In-flight exchanges of the other session, which were skipped.
     package var unfinished = 0
-    /// Whether it was stopped before the end.
     package var isStopped = false
-    /// Why the file could not be read to its end.
     package var problem: String?
-    /// What the file was, with an article: `a HAR`.
+    /// With an article: `a HAR`.
     package var format = "a session"
-    /// What was left out, a phrase each.
+    /// A phrase for each loss.
     package var losses: [String] = []
 
     package init() {}
 }
 
-/// One import: reads a file, and gives its exchanges to a recorder as though they had just passed.
+/// Reads a file and submits its exchanges to a recorder, as if they had just happened.
 package struct SessionImport {
-    /// The session's own file.
     let session: String
     let recorder: Recorder
     let makeExchange: @Sendable () -> ExchangeID
@@ -57,7 +52,6 @@ package struct SessionImport {
         self.progress = progress
     }
 
-    /// Performs something that waits for the disk on a thread that may wait.
     package static func onOwnThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -113,11 +107,7 @@ package struct SessionImport {
         let output = RecorderOutput(recorder)
         let losses = ArchiveLosses()
         defer { outcome.losses = losses.phrases }
-        var recording = ArchiveRecording(
-            origin: origin,
-            exchange: makeExchange,
-            connection: makeConnection
-        )
+        var recording = ArchiveRecording(origin: origin, exchange: makeExchange, connection: makeConnection)
         let read = Atomic(0)
         do {
             let count: @Sendable (Int) -> Void = { read.store($0, ordering: .relaxed) }
@@ -147,7 +137,7 @@ package struct SessionImport {
         let output = RecorderOutput(recorder)
         var connections: [ConnectionID: ConnectionID] = [:]
         try reader.forEachRecord { record in
-            // One that is still recorded grows meanwhile.
+            // A session that is still recorded grows meanwhile.
             guard record.id.number <= bounds.upperBound else { return false }
             let done = Double(record.id.number - bounds.lowerBound) / Double(max(1, bounds.count))
             guard progress(done) else {
@@ -194,7 +184,7 @@ package struct SessionImport {
         opened.state = .inFlight
         output.add(.opened(opened, exchange.messages))
         for connection in news { output.add(.connection(connection)) }
-        // What cannot be read leaves an exchange that has an end all the same.
+        // Also an exchange that cannot be read gets an end.
         defer {
             output.add(.finished(record, exchange.messages))
             output.send()
@@ -206,7 +196,6 @@ package struct SessionImport {
 }
 
 extension ArchiveFormat {
-    /// What an exchange says that it was imported from.
     fileprivate var origin: String {
         switch self {
         case .har: "HAR"

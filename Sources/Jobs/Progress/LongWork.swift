@@ -3,13 +3,13 @@ import Foundation
 import Synchronization
 import Text
 
-/// Work that may take long: it shows how far it is on a terminal, and a signal stops it without leaving files behind.
+/// Long work: it shows its progress on a terminal, and a signal stops it without leaving files behind.
 ///
-/// The line appears after half a second, only where standard error is a terminal. SIGINT, SIGTERM and SIGHUP make the
-/// next report throw ``Interrupted``; where the work does not end within some seconds, or another signal comes, the
-/// process is ended and what is temporary is removed (``TemporaryFiles``).
+/// The line appears after half a second if standard error is a terminal. SIGINT, SIGTERM and SIGHUP make the next report
+/// throw ``Interrupted``. If the work does not end within its patience, or another signal arrives, the process ends and
+/// ``TemporaryFiles`` are removed.
 package final class LongWork: Sendable {
-    /// Before it no line is shown.
+    /// Before the line is shown.
     private static let silence = Duration.milliseconds(500)
     private static let interval: useconds_t = 100_000
 
@@ -21,7 +21,7 @@ package final class LongWork: Sendable {
 
     private let state: Mutex<State>
     private let begun = ContinuousClock.now
-    /// The first signal that came; 0 before.
+    /// 0 before the first one.
     private let signal = Atomic<Int32>(0)
     private let consequence: String
     private let patience: Duration
@@ -33,15 +33,12 @@ package final class LongWork: Sendable {
 
     // MARK: - Running
 
-    /// Does some work.
-    ///
     /// - Parameters:
-    ///   - title: what is done, for example `exporting`.
-    ///   - unit: what is counted.
-    ///   - consequence: a sentence for who stops it, for example `a.har was not written.`
-    ///   - isShown: whether there may be a line; there should be none where output goes to the same terminal.
-    ///   - patience: how long the work may take to end after a signal.
-    /// - Throws: ``Interrupted`` where a signal stopped it, else what `body` throws.
+    ///   - title: for example `exporting`.
+    ///   - consequence: for a user who stops it, for example `a.har was not written.`
+    ///   - isShown: `false` if output goes to the same terminal.
+    ///   - patience: for the end after a signal.
+    /// - Throws: ``Interrupted`` if a signal stopped it, or what `body` throws.
     package static func run<Value>(
         _ title: String,
         _ unit: ProgressLine.Unit,
@@ -60,7 +57,6 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Does some work that waits.
     package static func run<Value>(
         _ title: String,
         _ unit: ProgressLine.Unit,
@@ -79,20 +75,18 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Set where a signal came.
     package var interruption: Interrupted? {
         let signal = signal.load(ordering: .relaxed)
         return signal == 0 ? nil : Interrupted(signal: signal, consequence: consequence)
     }
 
-    /// Throws ``Interrupted`` where a signal came.
     package func check() throws {
         if let interruption { throw interruption }
     }
 
     // MARK: - Reporting
 
-    /// Another part of the work begins, whose counts and times are its own.
+    /// Begins another part of the work, with its own counts and times.
     package func begin(_ title: String, _ unit: ProgressLine.Unit? = nil) {
         state.withLock { state in
             state.line = ProgressLine(title, unit ?? state.line.unit)
@@ -100,7 +94,7 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Says how much is done, and the part that it is, from 0 to 1, where they are known. Throws ``Interrupted``.
+    /// `part` is from 0 to 1. Throws ``Interrupted``.
     package func report(_ done: Int64?, part: Double? = nil) throws {
         try check()
         state.withLock { state in
@@ -109,7 +103,7 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Counts further things that are done, of `total` where that is known. Throws ``Interrupted``.
+    /// Throws ``Interrupted``.
     package func add(_ count: Int, of total: Int? = nil) throws {
         try check()
         guard count > 0 else { return }
@@ -132,7 +126,7 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Draws the line; returns `false` once the work is over.
+    /// Returns `false` once the work is over.
     private func draw() -> Bool {
         guard begun.duration(to: .now) >= LongWork.silence else { return !state.withLock(\.isOver) }
         let width = StatusLine.width - 1
@@ -145,7 +139,7 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Shows no line from now on: the result is about to be written.
+    /// Hides the line before the result is written.
     package func hide() {
         state.withLock { $0.isOver = true }
         StatusLine.erase()
@@ -164,7 +158,6 @@ package final class LongWork: Sendable {
 
     fileprivate var patienceMilliseconds: Int { Int(patience / .milliseconds(1)) }
 
-    /// Ends the process in its place.
     fileprivate func endProcess() -> Never {
         let interrupted = interruption ?? Interrupted(signal: SIGINT, consequence: consequence)
         StatusLine.writeAtEnd("sluice: \(VisibleText.of("\(interrupted)"))\n")
@@ -172,7 +165,6 @@ package final class LongWork: Sendable {
     }
 }
 
-/// The signals that stop the work of this process.
 private enum WorkSignals {
     private static let pipe = SignalPipe()
     private static let current = Mutex<LongWork?>(nil)
@@ -186,13 +178,13 @@ private enum WorkSignals {
     }
 
     static func begin(_ work: LongWork) {
-        // Made here, since a handler must not allocate.
+        // A handler must not allocate.
         _ = pipe
         _ = watcher
         current.withLock { $0 = work }
         for number in StopSignals.numbers {
             let former = signal(number) { WorkSignals.pipe.note($0) }
-            // `nohup` makes us ignore it.
+            // Set by `nohup`.
             if number == SIGHUP, StopSignals.isIgnoring(former) { signal(number, SIG_IGN) }
         }
     }

@@ -1,30 +1,28 @@
 import Sharing
 import Text
 
-/// How far work has come, as a line for a terminal: part done, count, rate, time left.
+/// A line for a terminal: part done, count, rate, time left.
 package struct ProgressLine: Sendable, Hashable {
-    /// What is counted.
     package enum Unit: Sendable, Hashable {
         case bytes
-        /// Things of a name in the singular.
+        /// A noun in the singular.
         case things(String)
     }
 
-    /// What is done, for example `exporting`.
+    /// For example `exporting`.
     package var title: String
     package var unit: Unit
-    /// How much is done.
     package var done: Int64 = 0
-    /// The part that is done, from 0 to 1; `nil` where that is not known.
+    /// From 0 to 1, if known.
     package var part: Double?
-    /// For how long it has gone on, in seconds.
+    /// In seconds.
     package var elapsed = 0.0
 
     package init(_ title: String, _ unit: Unit) { (self.title, self.unit) = (title, unit) }
 
     private static let bars = 10...30
 
-    /// The line in at most `width` columns: what does not fit is left out, the least important first.
+    /// In at most `width` columns; the least important parts are dropped first.
     package func text(width: Int) -> String {
         let title = VisibleText.of(title)
         let share = knownPart.map { String(Int($0 * 100)).aligned(to: 3) + " %" }
@@ -67,7 +65,7 @@ package struct ProgressLine: Sendable, Hashable {
         }
     }
 
-    /// The time that is left where the rest goes on as what is done.
+    /// The time left at the present rate.
     private var left: String? {
         guard let part = knownPart, part > 0.005, part < 1, elapsed > 0.2 else { return nil }
         let seconds = Int(min(elapsed * (1 - part) / part, 1e9).rounded(.up))

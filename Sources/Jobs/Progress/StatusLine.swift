@@ -1,19 +1,19 @@
 import Foundation
 import Synchronization
 
-/// The line of a terminal behind standard error that is written over until something else is written.
+/// A line of the terminal on standard error that is overwritten until something else is written.
 enum StatusLine {
     private static let isDrawn = Mutex(false)
     private static let eraseLine = "\r\u{1B}[K"
 
-    /// Whether standard error is a terminal on which a line can be written over, and this process may write there.
+    /// Whether standard error is a terminal to which this process may write.
     static var isPossible: Bool {
         guard isatty(STDERR_FILENO) == 1, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return false }
         let foreground = tcgetpgrp(STDERR_FILENO)
         return foreground < 0 || foreground == getpgrp()
     }
 
-    /// The terminal's width in columns.
+    /// In columns.
     static var width: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -22,7 +22,7 @@ enum StatusLine {
 
     static func draw(_ text: String) {
         isDrawn.withLock { isDrawn in
-            // The last column stays empty: some terminals wrap there.
+            // The last column is empty, since some terminals wrap there.
             write("\r\(text)\u{1B}[K")
             isDrawn = true
         }
@@ -30,7 +30,7 @@ enum StatusLine {
 
     static func erase() { whileErased {} }
 
-    /// Does what writes to the terminal, with the line erased.
+    /// Erases the line, writes to the terminal, and draws it again.
     static func whileErased(_ body: () -> Void) {
         isDrawn.withLock { isDrawn in
             if isDrawn { write(eraseLine) }
@@ -39,7 +39,7 @@ enum StatusLine {
         }
     }
 
-    /// Writes a last text; where another thread is stuck in writing, it is left out.
+    /// Writes a last text, unless another thread is stuck in writing.
     static func writeAtEnd(_ text: String) {
         isDrawn.withLockIfAvailable { isDrawn in
             if isDrawn { write(eraseLine) }
@@ -54,7 +54,6 @@ enum StatusLine {
     }
 }
 
-/// `write(2)`, which the method of that name hides.
 private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -5,18 +5,18 @@ import Recording
 package import Rules
 import Sharing
 
-/// Recorded requests, from a session or an archive: just methods, URLs and fields.
+/// Recorded requests of a session or an archive: methods, URLs and fields.
 package enum RequestArchive {
     struct Request: Sendable {
-        /// The exchange's number, or its position in the archive, from 1.
+        /// The exchange's number, or its position in the archive.
         var name: String
         var method: String
         var url: RequestURL
-        /// The fields; empty for a session, whose records do not have them.
+        /// Empty for a session.
         var fields: [(name: String, value: String)] = []
     }
 
-    /// Calls `body` with each request of a session (a file, or `last`) or an archive, in order.
+    /// Calls `body` with each request of a session or an archive, in order.
     static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
         let format = try ArchiveFile.format(of: path)
         guard let format, try format != .zip || ArchiveFile.bundle(path) == nil else {
@@ -36,29 +36,23 @@ package enum RequestArchive {
         }
     }
 
-    /// Refuses a file that begins neither as a session nor as an archive.
+    /// Throws for a file that is neither a session nor an archive.
     static func requireSession(_ path: String) throws(StartError) {
         SessionCreation.wait(for: path)
-        // A file that cannot be read is reported when it is opened.
+        // An unreadable file is reported when it is opened.
         guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
         if let text = try? InputFile.contents(of: path, atMost: ArchiveFormat.tellingBytes),
             let title = ArchiveFormat.copiedCode(text)
         {
-            throw StartError(
-                "\(path) has \(title), which is not read.",
-                hint: "Copy the request as cURL (for bash or for cmd), or save all as HAR."
-            )
+            throw StartError("\(path) has \(title), which is not read.", hint: "Copy it as cURL, or save a HAR.")
         }
-        throw StartError(
-            "\(path) is neither a Sluice session nor an archive that can be read.",
-            hint: ArchiveFile.unknown(path).hint
-        )
+        throw StartError("\(path) is not a session or a known archive.", hint: ArchiveFile.unknown(path).hint)
     }
 }
 
 extension RuleUsage {
-    /// Counts all requests of a session or an archive; throws `StartError` or `SessionError` where it cannot be read.
+    /// Throws `StartError` or `SessionError`.
     package mutating func add(archive path: String) throws {
         try RequestArchive.forEach(path) { request in
             let (method, url, fields) = (request.method, request.url, request.fields.map { ($0.name, $0.value) })
@@ -70,6 +64,6 @@ extension RuleUsage {
 }
 
 extension RequestURL {
-    /// The target of a request for it: its path and query, or the authority of a CONNECT.
+    /// The path and query, or the authority of a CONNECT.
     package var requestTarget: String { scheme == "tunnel" ? authority : pathAndQuery }
 }

@@ -6,31 +6,30 @@ package import Recording
 import Sharing
 import Text
 
-/// What the exchanges of a session amount to, by host and by endpoint, as tables for people and as JSON.
+/// Counts, times and sizes of exchanges by host and by endpoint, as tables for people and as JSON.
 package struct StatisticsReport {
     package enum Grouping: String, CaseIterable, Sendable, Hashable {
         case host, endpoint
     }
 
-    /// A terminal that it is written to.
     package struct Screen: Sendable, Hashable {
         /// In columns.
         package var width: Int
-        /// Whether it shows more than ASCII.
         package var isUnicode: Bool
+        package var ellipsis: String { isUnicode ? "…" : "..." }
 
         package init(width: Int, isUnicode: Bool) { (self.width, self.isUnicode) = (width, isUnicode) }
     }
 
-    /// Of each table so many rows are shown where both are.
+    /// Rows of each table if both are shown.
     private static let shownOfEach = 20
     private static let titles = ["COUNT", "ERRORS", "P50", "P95", "SENT", "RECEIVED"]
     private static let widths = [8, 7, 9, 9, 9, 10]
-    /// The columns in the order in which they stay where a screen has no room for all.
+    /// The columns by importance, for narrow screens.
     private static let ranks = [0, 1, 3, 5, 2, 4]
     private static let bars = 6...30
     private static let shortestName = 18
-    /// How far names begin to the right that have a line of their own.
+    /// Before names that have their own line.
     private static let indent = 4
     private static let longestLine = 110
 
@@ -47,24 +46,17 @@ package struct StatisticsReport {
         var totals: SessionStatistics.Totals
         var endpoint: SessionStatistics.Endpoint?
 
-        /// The name for people: a host with letters outside ASCII in both of its forms.
-        var shown: String {
-            guard let endpoint else { return VisibleText.of(HostForms.text(of: name)) }
-            return VisibleText.of("\(Row.method(endpoint)) \(HostForms.text(of: endpoint.host))\(endpoint.path)")
-        }
+        /// For people.
+        var shown: String { endpoint?.title ?? VisibleText.of(HostForms.text(of: name)) }
 
-        static func method(_ endpoint: SessionStatistics.Endpoint) -> String {
-            endpoint.method.isEmpty ? "(no request)" : endpoint.method
-        }
-
-        /// The name in so many columns. Of an endpoint the host gives way first, then the middle of the path.
+        /// The name in so many columns. The host of an endpoint is shortened first, then its path.
         func name(in columns: Int, _ ellipsis: String) -> String {
             let name = shown
             guard let endpoint, TextWidth.columns(name) > columns else {
                 return TextWidth.cutMiddle(name, to: columns, ellipsis: ellipsis)
             }
             let (host, path) = (VisibleText.of(HostForms.text(of: endpoint.host)), VisibleText.of(endpoint.path))
-            let method = VisibleText.of(Row.method(endpoint)) + " "
+            let method = VisibleText.of(endpoint.shownMethod) + " "
             let room = columns - TextWidth.columns(method) - TextWidth.columns(path)
             guard room >= TextWidth.columns(ellipsis) else {
                 return method + ellipsis
@@ -80,18 +72,14 @@ package struct StatisticsReport {
         case .host: rows = statistics.hosts.map { Row(name: $0.key.isEmpty ? "(no host)" : $0.key, totals: $0.value) }
         case .endpoint:
             rows = statistics.endpoints.map { endpoint, totals in
-                Row(
-                    name: "\(Row.method(endpoint)) \(endpoint.host)\(endpoint.path)",
-                    totals: totals,
-                    endpoint: endpoint
-                )
+                Row(name: "\(endpoint.method) \(endpoint.host)\(endpoint.path)", totals: totals, endpoint: endpoint)
             }
         }
         rows.sort { ($1.totals.count, $0.name) < ($0.totals.count, $1.name) }
         return rows
     }
 
-    /// What is counted together, since there are so many.
+    /// The row of all hosts or endpoints beyond the limit.
     private func further(_ grouping: Grouping) -> Row? {
         let totals = grouping == .host ? statistics.others : statistics.otherEndpoints
         return totals.count > 0 ? Row(name: "(further \(grouping.rawValue)s)", totals: totals) : nil
@@ -99,8 +87,7 @@ package struct StatisticsReport {
 
     // MARK: - For people
 
-    /// Tables, the rows with the most exchanges first; with bars where there is a screen, and with names that have no room beside
-    /// them on lines of their own, above.
+    /// Tables, the rows with the most exchanges first. A screen has bars, and long names on lines of their own, above.
     package func text(on screen: Screen? = nil) -> String {
         guard statistics.all.count > 0 else { return "There are no exchanges.\n" }
         let width = screen?.width ?? .max
@@ -112,13 +99,12 @@ package struct StatisticsReport {
             + StatisticsReport.broken(StatisticsReport.closing, in: min(width, StatisticsReport.longestLine))
     }
 
-    /// What the columns mean.
     private static let closing = """
-        An error is no whole answer, or a status from 400 up. p50 and p95 are at most 3.2\u{A0}% off. Sent and received \
-        are the bodies of requests and responses, as received by Sluice.
+        An error is an incomplete answer or a status of 400 or more. p50 and p95 are at most 3.2\u{A0}% off. Sent and \
+        received are the bodies of requests and responses, as received by Sluice.
         """
 
-    /// A text broken into lines between words; a number stays with its unit.
+    /// Breaks lines between words, but not between a number and its unit.
     private static func broken(_ text: String, in columns: Int) -> String {
         var (lines, line) = ("", "")
         for word in text.split(separator: " ") {
@@ -154,9 +140,9 @@ package struct StatisticsReport {
             guard let screen, let room, TextWidth.columns(name) > room else {
                 return numbers + "  " + (bar > 0 ? chart.filled(to: bar) + "  " : "") + name + "\n"
             }
-            // A name that is cut could be that of another row, too.
+            // A shortened name could be that of another row.
             let width = max(1, screen.width - StatisticsReport.indent)
-            return String(repeating: " ", count: StatisticsReport.indent) + row.name(in: width, ellipsis(screen)) + "\n"
+            return String(repeating: " ", count: StatisticsReport.indent) + row.name(in: width, screen.ellipsis) + "\n"
                 + numbers + (chart.isEmpty ? "" : "  " + chart) + "\n"
         }
         var text = line(StatisticsReport.titles, "", Row(name: grouping.rawValue.uppercased(), totals: statistics.all))
@@ -170,7 +156,7 @@ package struct StatisticsReport {
         return text
     }
 
-    /// The columns of numbers that there is room for, from left to right.
+    /// The columns that fit, from left to right.
     private static func columns(in width: Int) -> [Int] {
         var rest = width
         return ranks.prefix { column in
@@ -179,14 +165,12 @@ package struct StatisticsReport {
         }.sorted()
     }
 
-    /// The columns of bars: what names leave of the room, of which long ones get lines of their own; 0 where that is too little.
+    /// The width of bars beside names; 0 if it is too small.
     private static func barWidth(_ room: Int, _ longestName: Int) -> Int {
         let name = min(longestName, max(0, room - bars.lowerBound))
         guard name >= min(longestName, shortestName), room - name >= bars.lowerBound else { return 0 }
         return min(bars.upperBound, room - name)
     }
-
-    private func ellipsis(_ screen: Screen?) -> String { screen?.isUnicode == false ? "..." : "…" }
 
     private func cells(_ totals: SessionStatistics.Totals) -> [String] {
         [
@@ -196,14 +180,14 @@ package struct StatisticsReport {
         ]
     }
 
-    /// The errors among them, to a tenth of a percent; never 0 where there are some.
+    /// To a tenth of a percent; 0 only without errors.
     private func percent(_ totals: SessionStatistics.Totals) -> String {
         guard totals.count > 0, totals.errors > 0 else { return "0 %" }
         let tenths = max(1, Int64((Double(totals.errors) / Double(totals.count) * 1_000).rounded()))
         return tenths >= 1_000 ? "100 %" : "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// A bar of the row's exchanges, as long as all of `columns` for the row with most; errors are its lighter end.
+    /// A bar of the row's exchanges, relative to the row with most; errors are its lighter end.
     private func chart(_ totals: SessionStatistics.Totals, _ most: Int64, _ columns: Int, _ screen: Screen?) -> String {
         guard columns > 0, most > 0, totals.count > 0 else { return "" }
         func part(_ count: Int64, of whole: Int64, in columns: Int) -> Int {
@@ -219,9 +203,7 @@ package struct StatisticsReport {
 
     // MARK: - For programs
 
-    /// One JSON object and a line feed: `exchanges`, `errors`, `requestBytes`, `responseBytes`, and milliseconds `p50`, `p95` and
-    /// `slowest` with the number of its exchange; `from` and `to`; then `hosts` and `endpoints`, arrays of the same with
-    /// `host`, and `method` and `path`. With a mask, secrets of hosts and paths are replaced.
+    /// One JSON object and a line feed, without secrets if there is a mask. The page `json` of the guide describes the members.
     package func json(_ mask: RecordMask? = nil) throws -> String {
         var writer = JSONWriter()
         try writer.object { json in
@@ -233,10 +215,7 @@ package struct StatisticsReport {
             for grouping in Grouping.allCases where self.grouping ?? grouping == grouping {
                 try json.objects("\(grouping.rawValue)s", rows(grouping)) { json, row in
                     if let endpoint = row.endpoint {
-                        json.member("method", endpoint.method)
-                        let url = masked(endpoint, mask)
-                        json.member("host", url.host)
-                        json.member("path", url.path)
+                        json.members(of: endpoint, mask)
                     } else {
                         json.member("host", row.name)
                     }
@@ -250,20 +229,6 @@ package struct StatisticsReport {
             }
         }
         return String(buffer: writer.buffer) + "\n"
-    }
-
-    private func masked(_ endpoint: SessionStatistics.Endpoint, _ mask: RecordMask?) -> RequestURL {
-        let url = RequestURL(scheme: "https", host: endpoint.host, port: 443, path: endpoint.path)
-        guard let mask else { return url }
-        let record = ExchangeRecord(
-            id: ExchangeID(1),
-            kind: .http,
-            startedAt: 0,
-            method: endpoint.method,
-            url: url,
-            clientConnection: ConnectionID(1)
-        )
-        return mask.masked(record).url
     }
 }
 

@@ -37,7 +37,7 @@ extension ProfileReader {
                     Suggestion.distance(upper, $0) < Suggestion.distance(upper, $1)
                 }), Suggestion.distance(upper, meant) == 1
             {
-                lint("did you mean \(meant)?", at: entry)
+                lint("'\(text)' is not a usual method; did you mean \(meant)?", at: entry)
             }
             methods.insert(isUsual ? upper : text)
         }
@@ -73,7 +73,7 @@ extension ProfileReader {
 
     private mutating func locationByText(_ node: Node) -> Location? {
         guard let text = text(node, "a location") else { return nil }
-        if let meant = text.misspeltURL { lint("did you mean \(meant)?", at: node) }
+        if let meant = text.misspeltURL { lint("'\(text)' is not a usual URL; did you mean \(meant)?", at: node) }
         do {
             return try Location(text)
         } catch {

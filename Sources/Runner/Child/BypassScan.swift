@@ -4,33 +4,30 @@ import NIOCore
 
 /// Finds the connections of a command's processes that do not lead to the proxy (Linux).
 ///
-/// Needs no privileges. It misses a connection that is opened and closed between two looks, and those of processes of
+/// It needs no privileges. It misses connections that are opened and closed between two scans, and those of processes of
 /// another user or in another network namespace.
 struct BypassScan {
     private static let dns: UInt16 = 53
-    /// More than a user reads, so that a program that scans ports does not fill our memory.
+    /// A limit for programs that scan ports.
     private static let mostReported = 1_000
-    /// How often a new socket may be missing from the table before it is taken for one that is not of TCP.
+    /// A new socket that was missing from the table so many times is not a TCP socket.
     private static let mostGlances = 5
 
-    /// Where Sluice listens.
     private let listeners: [SocketEndpoint]
     private let table = SocketTable()
     private var tree: ProcessTree
-    /// The number of the newest process of the system when the tree was last refreshed.
+    /// When the tree was last refreshed.
     private var newestProcess: Substring?
-    /// How often each open socket of the command was seen by ``hasNewSocket()``.
+    /// How often ``hasNewSocket()`` saw each open socket of the command.
     private var glances: [UInt64: Int] = [:]
-    /// The programs of the command's processes, as far as ``sample()`` saw them.
     private(set) var programs: Set<String> = []
-    /// Sockets whose owner was already searched for.
     private var examined: Set<UInt64> = []
-    /// Ports on which some process listens or did: their connections came in, and were not made by the command.
+    /// Ports on which some process listens or did; their connections are incoming.
     private var listening: Set<UInt16> = []
     private var reported: Set<BypassedConnection> = []
 
-    /// Prepares for a command that is not started yet and that alone gets `variable`, as `NAME=VALUE`. Connections to the
-    /// `listeners` are none past the proxy.
+    /// For a command that is not started yet and alone gets `variable`, as `NAME=VALUE`. Connections to the `listeners` use
+    /// the proxy.
     init(variable: String, listeners: [SocketAddress]) {
         self.listeners = listeners.compactMap { SocketEndpoint($0) }
         tree = ProcessTree(variable: variable)
@@ -38,8 +35,7 @@ struct BypassScan {
 
     mutating func start(_ root: pid_t) { tree.start(root) }
 
-    /// Whether a process of the command has opened a socket, so that ``sample()`` may find a connection; takes much less
-    /// time than that for a few processes.
+    /// Whether the command has opened a socket, so that ``sample()`` may find a connection; much cheaper than that.
     mutating func hasNewSocket() -> Bool {
         let newest = ProcessFiles.newest
         if newest == nil || newest != newestProcess {
@@ -65,7 +61,7 @@ struct BypassScan {
         programs.formUnion(tree.members.map { ProcessFiles.program(of: $0) }.prefix(Self.mostReported))
         let candidates = candidates()
         examined.formIntersection(candidates.keys)
-        // Reading the open files of every process is the expensive part, and needless where no socket is new.
+        // Reading the open files of every process is expensive.
         guard candidates.keys.contains(where: { !examined.contains($0) }) else { return [] }
         var found: [BypassedConnection] = []
         for pid in tree.members.sorted() {

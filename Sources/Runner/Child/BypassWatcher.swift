@@ -3,16 +3,14 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// Watches a running command for connections past the proxy, on a thread of its own.
+/// Watches a running command for connections that bypass the proxy, on a thread of its own (Linux).
 ///
-/// Every millisecond it looks whether the command has opened a socket, since the connections of short commands are short,
-/// and samples if so; else it samples every 50 ms. It needs at most a quarter of a second of processor time at once, and a
+/// It checks every millisecond for new sockets, since short commands have short connections, and samples then, or every
+/// 50 ms. It uses at most a quarter of a second of processor time at once, and a fiftieth of a core over time.
 /// fiftieth of a core over time; what comes faster is missed. Elsewhere than on Linux nothing is found.
 final class BypassWatcher: Sendable {
-    /// What was seen of a command.
     struct Findings: Sendable {
         var connections: [BypassedConnection] = []
-        /// The programs of the command's processes.
         var programs: Set<String> = []
     }
 
@@ -32,7 +30,6 @@ final class BypassWatcher: Sendable {
         Thread.detachNewThread { self.watch(scan, onFound) }
     }
 
-    /// Takes a last sample and stops; returns all that was found.
     func stop() async -> Findings {
         stopping.signal()
         await withCheckedContinuation { continuation in

@@ -1,23 +1,14 @@
 import Foundation
 
-/// A command that is to run behind the proxy, found but not started.
 package struct ChildCommand: Sendable, Equatable {
-    /// The file that is executed.
     package let executable: String
-    /// The command and its arguments as they were given.
     let words: [String]
 
-    /// Finds a command in `PATH` as a shell does; throws where there is none (exit code 127), or it cannot be executed
-    /// (126).
-    ///
-    /// Do this before anything else is started, so that a misspelt command leaves nothing behind.
+    /// Finds a command in `PATH` as a shell does; throws with exit code 127 if it is missing, 126 if it cannot be executed.
+    /// It is found before anything is started.
     package init(_ words: [String], environment: [String: String]) throws(ChildError) {
         guard let name = words.first, !name.isEmpty else {
-            throw ChildError(
-                "There is no command after --.",
-                hint: "Write sluice run -- COMMAND ARGS…",
-                exitCode: 127
-            )
+            throw ChildError("There is no command after --.", hint: "Write sluice run -- COMMAND ARGS…", exitCode: 127)
         }
         self.words = words
         if name.contains("/") {
@@ -34,13 +25,13 @@ package struct ChildCommand: Sendable, Equatable {
                 executable = candidate
                 return
             }
-            // A file that cannot be executed does not end the search, but is reported where nothing else is found.
+            // A file that cannot be executed is reported only if no other is found.
             if problem.exitCode == 126, refusal == nil { refusal = problem }
         }
         throw refusal
             ?? ChildError(
                 "\(name): command not found.",
-                hint: Self.quotesHint(name) ?? "Check its name, or give its path.",
+                hint: Self.quotesHint(name) ?? "Check its name, or use its path.",
                 exitCode: 127
             )
     }
@@ -61,18 +52,14 @@ package struct ChildCommand: Sendable, Equatable {
     }
 }
 
-/// Why a command could not be started.
 package struct ChildError: Error, CustomStringConvertible {
     package let message: String
-    /// What to try; may be empty.
     package let hint: String
     /// The exit code of shells: 127 for a command that does not exist, 126 for one that cannot be executed.
     package let exitCode: Int32
 
     init(_ message: String, hint: String = "", exitCode: Int32) {
-        self.message = message
-        self.hint = hint
-        self.exitCode = exitCode
+        (self.message, self.hint, self.exitCode) = (message, hint, exitCode)
     }
 
     static func notExecutable(_ path: String, _ reason: String, hint: String = "") -> ChildError {

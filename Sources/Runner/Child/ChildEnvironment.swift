@@ -3,36 +3,27 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// The variables of a command that is to use the proxy and trust its authority.
+/// The variables of a command that uses the proxy and trusts its authority.
 ///
-/// All requests go through the proxy, those to this machine too, since these are often what is tested: `NO_PROXY` is
-/// not passed on. Go and Ruby never use a proxy for `localhost` and loopback addresses, whatever the variables; to
-/// record those, use a name such as `myhost.test` in `/etc/hosts`. To leave hosts out, let the command set the
-/// variable: `sluice run -- env NO_PROXY=db.example npm test`.
+/// All requests use the proxy, also those to this machine, which are often the tested ones, so `NO_PROXY` is not
+/// inherited. Go and Ruby never use a proxy for `localhost` and loopback addresses; to record those, use a name such as
+/// `myhost.test` in `/etc/hosts`. To exclude hosts, set the variable for the command: `sluice run -- env
+/// NO_PROXY=db.example npm test`.
 struct ChildEnvironment {
-    /// The variables that Sluice was started with.
     let inherited: [String: String]
-    /// The proxy's host, as an address, and its port.
     let host: String
     let port: Int
     let trust: TrustFiles
-    /// The user and the password that the proxy asks for.
     var credentials: BasicCredentials?
 
-    /// Where the proxy listens on all addresses, the command uses the loopback one.
+    /// For a proxy on all addresses, the loopback address.
     init(inherited: [String: String], proxy: SocketAddress, trust: TrustFiles) {
-        self.inherited = inherited
-        self.trust = trust
-        switch proxy.ipAddress {
-        case "0.0.0.0": host = "127.0.0.1"
-        case "::": host = "::1"
-        case let address: host = address ?? "127.0.0.1"
-        }
-        port = proxy.port ?? 0
+        (self.inherited, self.trust) = (inherited, trust)
+        (host, port) = (proxy.reachable.ipAddress ?? "127.0.0.1", proxy.port ?? 0)
     }
 
     var proxyURL: String {
-        // Both are made by us, and need no percent-encoding.
+        // Sluice makes both, and they need no percent-encoding.
         let user = credentials.map { String(fieldBytes: $0.user + [UInt8(ascii: ":")] + $0.password) + "@" } ?? ""
         return "http://\(user)\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
@@ -58,7 +49,7 @@ struct ChildEnvironment {
         return variables
     }
 
-    /// A sentence for each variable that the user set and the command does not get.
+    /// A sentence for each variable of the user that the command does not get.
     var notes: [String] {
         var notes: [String] = []
         for name in ["NO_PROXY", "no_proxy"] {
@@ -79,7 +70,8 @@ struct ChildEnvironment {
 
     private static let javaTrustStore = "-Djavax.net.ssl.trustStore="
 
-    /// Every Java machine reads `JAVA_TOOL_OPTIONS` (and prints it on standard error); the last of two options counts.
+    /// Every Java machine reads `JAVA_TOOL_OPTIONS` (and prints it on standard error); the last of two equal options
+    /// counts.
     private var javaOptions: String {
         let options = [
             "-Dhttp.proxyHost=\(host)", "-Dhttp.proxyPort=\(port)",
@@ -93,7 +85,7 @@ struct ChildEnvironment {
         return (former + options.map(Self.quoted)).joined(separator: " ")
     }
 
-    /// Java splits the variable at spaces that are not within quotes.
+    /// Java splits the variable at unquoted spaces.
     private static func quoted(_ option: String) -> String {
         guard option.contains(where: \.isWhitespace) else { return option }
         return option.contains("\"") ? "'\(option)'" : "\"\(option)\""

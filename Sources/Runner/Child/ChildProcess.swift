@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// A command that was started: in our process group, with our standard streams and terminal.
+/// A started command, in our process group, with our standard streams and terminal.
 ///
-/// Foundation's `Process` is not used because it gives the command a process group of its own: at a terminal that is a
-/// background one, which may not read and gets no Ctrl-C.
+/// Foundation's `Process` gives a command a process group of its own, which cannot read from the terminal and gets no
+/// Ctrl-C.
 package final class ChildProcess: Sendable {
-    /// The number of the process; not for `kill`, since after the process has ended it can be another's.
+    /// Not for `kill`, since another process may have it after the end.
     let pid: pid_t
-    /// The same, `nil` after the process has ended.
+    /// `nil` after the process has ended.
     private let running: Mutex<pid_t?>
 
     private init(_ pid: pid_t) {
@@ -16,7 +16,6 @@ package final class ChildProcess: Sendable {
         running = Mutex(pid)
     }
 
-    /// The files that a command has in place of our standard streams; `nil` where it has ours.
     package struct Streams: Sendable {
         var input: String?
         var output: String?
@@ -27,7 +26,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Starts a command; throws where the system refuses (exit code 126).
+    /// Throws if the system refuses (exit code 126).
     package static func start(
         _ command: ChildCommand,
         environment: [String: String],
@@ -49,12 +48,10 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends a signal, unless the process has ended.
     package func send(_ signal: Int32) {
         running.withLock { if let pid = $0 { kill(pid, signal) } }
     }
 
-    /// Waits until the process has ended, without its children, and returns its exit code as ``exitCode(_:)`` has it.
     package func exitCode() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: self.wait()) }
@@ -75,7 +72,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// The exit code in a status of `waitpid`; 128 and the signal's number where a signal ended the process.
+    /// From a status of `waitpid`; 128 and the signal's number if a signal ended the process.
     static func exitCode(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
@@ -106,7 +103,7 @@ package final class ChildProcess: Sendable {
         let failure = posix_spawnattr_init(&attributes)
         guard failure == 0 else { return (0, failure) }
         defer { posix_spawnattr_destroy(&attributes) }
-        // We ignore SIGPIPE and wait for SIGCHLD; a command expects neither. No signal is to be blocked.
+        // We ignore SIGPIPE and wait for SIGCHLD, which a command does not expect. No signal may be blocked.
         var defaults = sigset_t()
         sigemptyset(&defaults)
         sigaddset(&defaults, SIGPIPE)
@@ -126,10 +123,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Keeps our sockets from the command, which would hold connections open that we close, and the event loops' own
-    /// descriptors, which have no file type.
-    ///
-    /// Others are inherited, such as the pipe of `make`'s job server.
+    /// Keeps our sockets from the command, which would hold connections open, and the descriptors of event loops, which
+    /// have no file type. Others are inherited, such as the pipe of `make`'s job server.
     private static func keepSockets() {
         for descriptor in 3..<max(3, min(getdtablesize(), 65_536)) {
             var facts = stat()
@@ -138,7 +133,6 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Runs `body` with the strings in the form of `argv`.
     static func withCStrings<Result>(
         _ strings: [String],
         _ body: ([UnsafeMutablePointer<CChar>?]) -> Result

@@ -2,15 +2,13 @@ import Foundation
 package import NIOCore
 package import Wire
 
-/// A command that runs behind the proxy: `sluice run -- COMMAND ARGS…`.
 package enum ChildRun {
     /// Runs a command to its end.
     ///
-    /// It gets our standard streams and terminal, and variables for the proxy and the authority
-    /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us
-    /// meanwhile: they are passed on, unless the terminal sent them to the whole group. `note` gets each line that the
-    /// user should read before the command starts. `credentials` are what the proxy asks for. Connections to the `listeners`
-    /// are none past the proxy; `nil` where connections that lead elsewhere may reach it all the same.
+    /// It gets our standard streams and terminal, and variables for the proxy and the authority (``ClientVariable/all``,
+    /// `JAVA_TOOL_OPTIONS`, Git's). Meanwhile SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to it, unless the terminal
+    /// sent them to the whole group. `note` gets each line that the user should read before the command starts. Connections
+    /// to the `listeners` use the proxy; `nil` if others may use it, too.
     package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,
@@ -45,15 +43,12 @@ package enum ChildRun {
 }
 
 package struct ChildOutcome: Sendable {
-    /// The command's exit code; 128 and the signal's number where a signal ended it.
     package let exitCode: Int32
-    /// Connections past the proxy that were seen while it ran, in the order in which they were found.
     package let bypassed: [BypassedConnection]
-    /// The programs of its processes, as far as they were seen.
     package var programs: Set<String> = []
 
-    /// The lines that report bypassed connections, or that nothing used the proxy, and why clients ignore it. Processes of one
-    /// program with the same destination share a line.
+    /// Lines about bypassed connections, or about an unused proxy with likely reasons. Processes of one program with the
+    /// same destination share a line.
     package func notes(isUnused: Bool) -> [String] {
         guard isUnused || !bypassed.isEmpty else { return [] }
         var notes = isUnused ? ["nothing used the proxy"] : []
@@ -66,7 +61,7 @@ package struct ChildOutcome: Sendable {
         } else if isUnused {
             notes.append("  \(ProxyIgnorance.general)")
         }
-        return notes + ["'sluice guide headless' says what helps"]
+        return notes + ["'sluice guide headless' explains it"]
     }
 
     private var connectionLines: [String] {
@@ -78,7 +73,7 @@ package struct ChildOutcome: Sendable {
         let firsts = bypassed.filter { groups[key($0)]?.first == $0 }
         guard !firsts.isEmpty else { return [] }
         let what = firsts.count == 1 ? "a connection was" : "connections were"
-        var lines = ["\(what) made past the proxy (very short ones may be missing):"]
+        var lines = ["\(what) bypassed the proxy (very short ones may be missing):"]
         for first in firsts.prefix(limit) {
             let count = groups[key(first)]?.count ?? 1
             lines.append("  \(first)\(count > 1 ? " and \(count - 1) more like it" : "")")

@@ -8,10 +8,10 @@ import Synchronization
 
 /// Finds the processes of this machine that are the proxy's clients (Linux).
 ///
-/// A look-up begins as soon as a connection is accepted, on a thread of its own, since a client such as `curl` is gone a few
-/// milliseconds later. All connections that wait are looked up by one scan. Scanning takes at most a twentieth of one core
-/// over time, and a quarter of a second at once; connections that come faster than they are looked up are left out. Needs
-/// no privileges, and so does not find processes of other users.
+/// The lookup begins when a connection is accepted, on a thread of its own, since a client such as `curl` may end a few
+/// milliseconds later. One scan serves all waiting connections. Scans use at most a twentieth of a core over time, and a
+/// quarter of a second at once; further connections are not looked up. It needs no privileges, so it does not find
+/// processes of other users.
 final class ClientProcesses: ClientProcessSource {
     typealias Delivery = @Sendable (ClientProcess?) -> Void
 
@@ -25,27 +25,23 @@ final class ClientProcesses: ClientProcessSource {
         var isScheduled = false
     }
 
-    /// What only the scanning thread touches.
     fileprivate struct Scanner {
         let table = SocketTable()
-        /// Processes that had a connection lately, the last one first: a browser makes many.
+        /// Processes that had a connection recently, the last one first.
         var recent: [pid_t] = []
-        /// The processes that the last scan saw.
         var known: Set<pid_t> = []
         var allowance = ScanAllowance()
     }
 
-    /// How many connections may wait for a scan.
     private static let most = 512
     fileprivate static let mostRecent = 16
-    /// Up to how many connections are asked for one by one; for more, all sockets are read.
+    /// For more connections, all sockets are read.
     fileprivate static let mostSingly = 8
 
     private let state = Mutex(State())
     private let scanner = Mutex(Scanner())
     private let queue = DispatchQueue(label: "sluice.client-processes", qos: .userInitiated)
 
-    /// `nil` where this system does not have what the scan reads.
     init?() {
         guard ProcessFiles.exist else { return nil }
     }
@@ -67,12 +63,12 @@ final class ClientProcesses: ClientProcessSource {
     func hasClosed(client: SocketAddress, proxy: SocketAddress) -> Bool {
         guard let client = SocketEndpoint(client), let proxy = SocketEndpoint(proxy) else { return false }
         var hasClosed = false
-        // A table of its own, since a scan may take long. The kernel keeps a closed socket that has no owner for a while.
+        // A table of its own, since a scan may take long. The kernel keeps a closed socket without an owner for a while.
         SocketTable().read(local: client, remote: proxy) { hasClosed = $0.inode == 0 }
         return hasClosed
     }
 
-    /// Scans until nothing waits, with pauses where that takes too much.
+    /// Scans until no connection waits, with pauses as ``ScanAllowance`` says.
     private func scan() {
         while true {
             let waiting = state.withLock { state in
@@ -94,25 +90,22 @@ final class ClientProcesses: ClientProcessSource {
     }
 }
 
-/// How much processor time scans may take; all in nanoseconds.
+/// A limit on the processor time of scans; all in nanoseconds.
 struct ScanAllowance {
     private static let most: Int64 = 250_000_000
 
-    /// The part of the time that passes: 20 for a twentieth.
     private let share: Int64
     private var left = ScanAllowance.most
     private var last: UInt64?
 
     init(share: Int64 = 20) { self.share = share }
 
-    /// The time that this thread has had on a processor.
     static var processorTime: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return UInt64(clamping: time.tv_sec) * 1_000_000_000 + UInt64(clamping: time.tv_nsec)
     }
 
-    /// Counts a scan; returns how long to wait before the next one.
     mutating func pause(after took: UInt64, now: UInt64) -> UInt64 {
         let passed = last.map { now > $0 ? now - $0 : 0 } ?? 0
         last = now
@@ -137,7 +130,7 @@ extension ClientProcesses.Scanner {
         }
         if !wanted.isEmpty {
             let processes = Set(ProcessFiles.all())
-            // A client that ends soon has just begun.
+            // A short-lived client has just begun.
             look(in: processes.subtracting(known).sorted(by: >), for: &wanted)
             look(in: recent, for: &wanted)
             if !wanted.isEmpty { look(in: processes.intersection(known).sorted(by: >), for: &wanted) }

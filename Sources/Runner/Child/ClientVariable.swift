@@ -1,32 +1,25 @@
-/// A variable by which programs learn of a proxy, or of the authorities to trust.
+/// A variable that names a proxy or authorities to programs.
 package struct ClientVariable: Sendable {
-    /// What a variable is set to.
     package enum Content: Sendable, Equatable {
-        /// The proxy's URL.
         case proxy
-        /// A file with Sluice's authority alone.
         case authority
-        /// A file with Sluice's authority and those that the user adds, for clients with built-in roots.
+        /// Sluice's authority and those that the user adds, for clients with built-in roots.
         case additions
-        /// A file with the system's authorities, the user's and Sluice's, for clients that trust only those of the
-        /// file.
+        /// The system's authorities, the user's and Sluice's, for clients that trust only those of the file.
         case bundle
         case text(String)
     }
 
     package let name: String
     package let content: Content
-    /// The programs that read it, as a text.
     package let clients: String
 
     private init(_ name: String, _ content: Content, _ clients: String) {
-        self.name = name
-        self.content = content
-        self.clients = clients
+        (self.name, self.content, self.clients) = (name, content, clients)
     }
 
-    /// Every variable that is set, except those that extend the user's value: `JAVA_TOOL_OPTIONS`, `GIT_CONFIG_COUNT`
-    /// with its keys and values, `PHP_INI_SCAN_DIR` and `WGETRC`.
+    /// All variables except those that extend the user's value: `JAVA_TOOL_OPTIONS`, `GIT_CONFIG_COUNT` with its keys and
+    /// values, `PHP_INI_SCAN_DIR` and `WGETRC`.
     package static let all: [ClientVariable] = [
         ClientVariable("http_proxy", .proxy, "curl (which knows no HTTP_PROXY), wget, Python, Ruby, Git, PHP"),
         ClientVariable("HTTP_PROXY", .proxy, "Go, Node from 22.21 and 24.5, Deno, .NET, Rust's reqwest, Python"),
@@ -55,8 +48,8 @@ package struct ClientVariable: Sendable {
         ClientVariable("SLUICE_CA", .authority, "scripts that pass the authority on by hand"),
     ]
 
-    /// Variables that would lead a client past the proxy or to another one. They are removed and not set to the empty
-    /// text, which old gRPC takes for exceptions for every host.
+    /// Variables that would lead a client past the proxy. They are removed, since old gRPC takes an empty one for
+    /// exceptions for every host.
     package static let removed = [
         "NO_PROXY", "no_proxy", "no_grpc_proxy", "grpc_proxy", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY",
         "PIP_PROXY", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",

@@ -1,17 +1,13 @@
 import Files
 import Foundation
 
-/// The running processes of a command: those with a member for a parent, or with the variable that only the command
-/// has.
-///
-/// The variable finds a process whose parent ended before it was seen.
+/// The running processes of a command: those with a member as parent, or with the variable that only the command has. The
+/// variable finds a process whose parent has ended.
 struct ProcessTree {
     private let variable: [UInt8]
     private(set) var members: Set<pid_t> = []
-    /// The other processes of the system.
     private var others: Set<pid_t>
 
-    /// Prepares for a command that is not started yet and that alone gets `variable`, as `NAME=VALUE`.
     init(variable: String) {
         self.variable = Array(variable.utf8)
         others = Set(ProcessFiles.all())
@@ -22,12 +18,12 @@ struct ProcessTree {
         members.insert(root)
     }
 
-    /// Updates the members; returns whether there are new ones.
+    /// Returns whether there are new members.
     mutating func refresh() -> Bool {
         let now = Set(ProcessFiles.all())
         let ended = members.subtracting(now)
         others.formIntersection(now)
-        // Parents mostly have lower numbers than their children, so one pass in order nearly always finds all.
+        // Parents mostly have lower numbers than their children, so one pass in order usually finds all.
         var unknown = now.subtracting(others).subtracting(members).sorted()
         let known = members.count
         var before = Int.max

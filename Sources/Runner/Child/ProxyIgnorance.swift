@@ -1,8 +1,7 @@
 /// Why clients of a runtime do not use the proxy that the variables name.
 struct ProxyIgnorance {
-    /// The beginnings of the names of its programs.
     let programs: [String]
-    /// The end of the names of its programs, for a runtime whose programs have names of their own.
+    /// For a runtime whose programs have different names.
     var suffix: String?
     let reason: String
 
@@ -17,15 +16,8 @@ struct ProxyIgnorance {
             programs: ["python", "pypy"],
             reason: "Python: aiohttp uses the proxy only with ClientSession(trust_env=True)"
         ),
-        ProxyIgnorance(
-            programs: ["go"],
-            suffix: ".test",
-            reason: "Go uses no proxy for localhost: \(otherName)"
-        ),
-        ProxyIgnorance(
-            programs: ["ruby"],
-            reason: "Ruby uses no proxy for localhost: \(otherName)"
-        ),
+        ProxyIgnorance(programs: ["go"], suffix: ".test", reason: "Go uses no proxy for localhost: \(otherName)"),
+        ProxyIgnorance(programs: ["ruby"], reason: "Ruby uses no proxy for localhost: \(otherName)"),
         ProxyIgnorance(
             programs: ["java"],
             reason: "Java: Apache HttpClient needs useSystemProperties(), Netty proxyWithSystemProperties()"
@@ -39,12 +31,10 @@ struct ProxyIgnorance {
     static let general =
         "Node before 22.21, Python's aiohttp without trust_env, and Go and Ruby with localhost ignore proxy variables"
 
-    /// What may be the reason with these programs, a sentence for each runtime.
     static func reasons(for programs: Set<String>) -> [String] {
         all.filter { runtime in programs.contains { runtime.has($0) } }.map(\.reason)
     }
 
-    /// Whether a program is of the runtime: its name alone or with a version, as `python3.11`.
     private func has(_ program: String) -> Bool {
         if let suffix, program.hasSuffix(suffix) { return true }
         return programs.contains { name in

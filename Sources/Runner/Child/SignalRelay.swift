@@ -2,14 +2,14 @@ import Foundation
 import Jobs
 import Synchronization
 
-/// Passes the signals that would end Sluice on to the commands that it runs, and waits for them to end.
+/// Passes the signals that would end Sluice on to its commands, and waits for them to end.
 ///
-/// A signal of the terminal (Ctrl-C, Ctrl-\) goes to the whole process group, so it is not sent to the command again:
-/// many programs end at once on a second Ctrl-C. A signal of another process was sent to us only, and is passed on.
+/// A signal of the terminal (Ctrl-C, Ctrl-\) is sent to the whole process group, so it is not sent to the command again:
+/// many programs end at once on a second Ctrl-C.
 package enum SignalRelay {
     private struct State {
         var children: [ChildProcess] = []
-        /// The actions of before, to be restored; empty while no command runs.
+        /// The former actions; empty while no command runs.
         var former: [(signal: Int32, action: sigaction)] = []
     }
 
@@ -27,10 +27,10 @@ package enum SignalRelay {
         return pipe
     }()
 
-    /// Starts a command, which gets the signals from now on until ``remove(_:)``.
+    /// Starts a command, which gets the signals until ``remove(_:)``.
     package static func add(_ start: () throws(ChildError) -> ChildProcess) throws(ChildError) -> ChildProcess {
         _ = pipe
-        // A signal that comes while the command is being started waits for the lock, and is not lost.
+        // A signal during the start waits for the lock.
         let result = state.withLock { state -> Result<ChildProcess, ChildError> in
             if state.children.isEmpty { state.former = takeOver() }
             do throws(ChildError) {
@@ -45,7 +45,7 @@ package enum SignalRelay {
         return try result.get()
     }
 
-    /// Forgets a command that has ended; after the last one, signals do what they did before.
+    /// Forgets an ended command; after the last one, the former actions are restored.
     package static func remove(_ child: ChildProcess) {
         state.withLock { state in
             state.children.removeAll { $0 === child }
@@ -78,15 +78,13 @@ package enum SignalRelay {
         former = []
     }
 
-    /// Waits until no signal is pending for us.
-    ///
-    /// The Ctrl-C that ended the command is sent to us, too, and may be delivered only now: without our handler it
-    /// would end the process.
+    /// Waits until no signal is pending for us: the Ctrl-C that ended the command may be delivered to us only now, and
+    /// would end the process without our handler.
     private static func waitForDelivery() {
         var ours = sigset_t()
         sigemptyset(&ours)
         for signal in signals { sigaddset(&ours, signal) }
-        // Only a signal that this thread blocks is reported as pending; another thread takes it meanwhile.
+        // Only a signal that this thread blocks is reported as pending; another thread receives it meanwhile.
         var former = sigset_t()
         pthread_sigmask(SIG_BLOCK, &ours, &former)
         defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
@@ -112,7 +110,7 @@ package enum SignalRelay {
     private static var relaying: sigaction {
         var action = sigaction()
         action.setInformedHandler { signal, information, _ in
-            // A terminal that is closed sends SIGHUP only to the leader of its session, which may be us.
+            // A closed terminal sends SIGHUP only to the leader of its session, which may be us.
             guard signal == SIGHUP || information?.pointee.isFromProcess ?? true else { return }
             SignalRelay.pipe.note(signal)
         }
@@ -122,7 +120,6 @@ package enum SignalRelay {
 }
 
 extension siginfo_t {
-    /// Whether a process sent the signal, not the terminal or another part of the kernel.
     fileprivate var isFromProcess: Bool {
         #if canImport(Darwin)
         si_pid != 0

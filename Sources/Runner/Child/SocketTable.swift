@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 
-/// One end of a connection.
 struct SocketEndpoint: Hashable {
     /// 4 or 16 bytes; an IPv4 address within IPv6 (`::ffff:192.0.2.1`) has 4.
     var address: [UInt8]
@@ -34,9 +33,8 @@ struct SocketEndpoint: Hashable {
     var isUnspecified: Bool { address.allSatisfy { $0 == 0 } }
 }
 
-/// A TCP socket of this machine.
 struct SocketRow: Equatable {
-    /// Linux's numbers of the states that matter here (`include/net/tcp_states.h`).
+    /// Linux's numbers of states (`include/net/tcp_states.h`).
     enum State {
         static let established: UInt8 = 1
         static let listen: UInt8 = 10
@@ -46,17 +44,16 @@ struct SocketRow: Equatable {
     var local: SocketEndpoint
     var remote: SocketEndpoint
     var state: UInt8
-    /// The number that a link in `/proc/PID/fd` of its owner leads to; 0 where it has no owner any more.
+    /// The number in a link in `/proc/PID/fd` of its owner; 0 without an owner.
     var inode: UInt64
 
-    /// Whether it leads to this machine.
     var isLocal: Bool { remote.isLoopback || remote.address == local.address }
 }
 
 /// The TCP sockets of our network namespace, from Linux's `sock_diag(7)`, which needs no privileges.
 ///
-/// `/proc/net/tcp` has the same, but takes thirty times as long: on a machine with 24 GB 10 ms of processor time for
-/// both families, in place of 0.35.
+/// `/proc/net/tcp` has the same, but takes thirty times as long: 10 ms of processor time in place of 0.35 on a machine
+/// with 24 GB.
 final class SocketTable: Sendable {
     /// Values of `<linux/netlink.h>`, `<linux/sock_diag.h>` and `<linux/inet_diag.h>`, which no module exports.
     private enum Netlink {
@@ -65,9 +62,7 @@ final class SocketTable: Sendable {
         static let byFamily: UInt16 = 20
         static let failure: UInt16 = 2
         static let done: UInt16 = 3
-        /// The flags `NLM_F_REQUEST` and `NLM_F_DUMP`.
         static let dump: UInt16 = 0x301
-        /// The flag `NLM_F_REQUEST` alone.
         static let one: UInt16 = 0x1
         /// `INET_DIAG_NOCOOKIE`: any socket with these ends.
         static let anyCookie = UInt64.max
@@ -77,12 +72,12 @@ final class SocketTable: Sendable {
 
     private let descriptor: Int32
 
-    /// Opens a socket to the kernel; where that fails, the table is empty.
+    /// If the kernel refuses the socket, the table is empty.
     init() {
         #if os(Linux)
         let kind = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(Netlink.family, kind, Netlink.socketDiagnosis)
-        // The kernel answers at once; the limit only keeps a fault from blocking for good.
+        // The kernel answers at once; the limit is for faults.
         var limit = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         #else
@@ -99,15 +94,15 @@ final class SocketTable: Sendable {
         for family in [AF_INET, AF_INET6] where ask(family, Netlink.dump) { receive(isOne: false, body) }
     }
 
-    /// Calls `body` for the socket that connects these ends, where there is one; takes much less time than reading all.
+    /// The socket that connects these ends; much faster than reading all.
     func read(local: SocketEndpoint, remote: SocketEndpoint, _ body: (SocketRow) -> Void) {
         guard local.address.count == remote.address.count else { return }
-        // A socket of IPv6 that speaks IPv4 is found as one of IPv4.
+        // An IPv6 socket that speaks IPv4 is found as an IPv4 one.
         let family = local.address.count == 4 ? AF_INET : AF_INET6
         if ask(family, Netlink.one, ends: (local, remote)) { receive(isOne: true, body) }
     }
 
-    /// Reads an answer: one datagram about one socket, or several, the last of which says so.
+    /// One datagram about one socket, or several, of which the last one is marked.
     private func receive(isOne: Bool, _ body: (SocketRow) -> Void) {
         var answer = [UInt8](repeating: 0, count: isOne ? 4_096 : 65_536)
         var hasMore = true
@@ -142,12 +137,11 @@ final class SocketTable: Sendable {
             append(UInt32(0))
             append(Netlink.anyCookie)
         }
-        // A dump names no socket.
         request += [UInt8](repeating: 0, count: Netlink.messageSize - request.count)
         return send(descriptor, request, request.count, 0) == request.count
     }
 
-    /// Reads one datagram of an answer; returns whether more follow.
+    /// Returns whether more datagrams follow.
     static func parse(_ datagram: ArraySlice<UInt8>, _ body: (SocketRow) -> Void) -> Bool {
         var rest = datagram
         while rest.count >= Netlink.headerSize {
@@ -163,7 +157,7 @@ final class SocketTable: Sendable {
         return true
     }
 
-    /// Reads a `struct inet_diag_msg`.
+    /// A `struct inet_diag_msg`.
     private static func row(_ message: ArraySlice<UInt8>) -> SocketRow? {
         guard message.count >= Netlink.messageSize else { return nil }
         let size = message.number(at: 0, as: UInt8.self) == UInt8(AF_INET) ? 4 : 16
@@ -183,7 +177,7 @@ final class SocketTable: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// The number at an offset from the slice's start, which the caller has checked.
+    /// The caller has checked the bounds.
     fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as: Number.Type) -> Number {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
     }

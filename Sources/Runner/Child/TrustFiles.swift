@@ -3,30 +3,23 @@ import Foundation
 import Jobs
 import Wire
 
-/// The files by which a command trusts Sluice's authority without losing any that it trusted before.
-///
-/// They are in a directory that only the user can enter, and removed when the command has ended.
+/// The files by which a command trusts Sluice's authority in addition to those that it trusted before, in a temporary
+/// directory.
 package struct TrustFiles: Sendable {
-    /// The usual password of Java's trust stores; it protects nothing.
+    /// The usual password of Java's trust stores, which protects nothing.
     package static let javaPassword = "changeit"
 
     let directory: TemporaryDirectory
-    /// Sluice's authority alone, PEM.
     let authority: String
-    /// Sluice's authority and those that the user adds to built-in ones, PEM.
     let additions: String
-    /// The system's authorities, all of the user's, and Sluice's, PEM.
     let bundle: String
-    /// The same for Java, PKCS#12.
     let javaStore: String
-    /// A directory with settings for PHP.
     let phpDirectory: String
-    /// The user's settings for wget, and ours.
     let wgetSettings: String
-    /// A sentence for each file that the user's variables name and that could not be read.
+    /// A sentence for each unreadable file that the user's variables name.
     private(set) var notes: [String] = []
 
-    /// Makes the files; the authorities that the user's variables name stay trusted.
+    /// Authorities that the user's variables name are still trusted.
     init(authority: CertificateAuthority, environment: [String: String]) throws {
         var additions = TrustStore()
         additions.add(authority, name: "sluice")
@@ -54,7 +47,7 @@ package struct TrustFiles: Sendable {
             let file = try directory.write(Data(bundle.pem), to: "bundle.pem")
             self.bundle = file
             javaStore = try directory.write(Data(bundle.pkcs12(password: Self.javaPassword)), to: "truststore.p12")
-            // For clients that take authorities from their settings only: PHP's curl, and wget where it uses GnuTLS.
+            // For clients that read authorities only from their settings: PHP's curl, and wget with GnuTLS.
             phpDirectory = "\(directory.path)/php"
             try StandardPaths.makeDirectory(phpDirectory)
             let php = "curl.cainfo=\"\(file)\"\nopenssl.cafile=\"\(file)\"\n"
@@ -68,6 +61,5 @@ package struct TrustFiles: Sendable {
         }
     }
 
-    /// Removes the directory and everything in it.
     func remove() { directory.remove() }
 }

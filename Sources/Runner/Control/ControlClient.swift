@@ -4,16 +4,13 @@ package import HTTPModel
 package import Jobs
 package import Recording
 
-/// A Sluice that runs in another process, asked over its control socket.
-///
-/// Every request has a connection of its own, so that no connection stays open while a user edits.
+/// A Sluice in another process, over its control socket. Every request has its own connection, so that none is open while a
+/// user edits.
 package struct ControlClient: Sendable {
     package let path: String
     private let timeout: Duration
 
-    /// Finds the running Sluice: by its socket or process, or the only one where `choice` is `nil`.
-    ///
-    /// `timeout` is for one request. Throws ``StartError`` that says what is running, or how to start something.
+    /// Finds the running Sluice by its socket or process, or the only one. `timeout` is for one request.
     package init(
         _ choice: String?,
         in directories: [String] = ControlPaths.directories,
@@ -26,24 +23,18 @@ package struct ControlClient: Sendable {
     private static func chosen(_ choice: String, _ directories: [String]) throws(StartError) -> String {
         guard let process = Int32(choice) else {
             guard choice.contains("/") || FileManager.default.fileExists(atPath: choice) else {
-                throw StartError(
-                    "--control takes the path of a socket or the number of a process; not '\(choice)'.",
-                    isUsage: true
-                )
+                throw StartError("--control takes a socket's path or a process number; not '\(choice)'.", isUsage: true)
             }
             return choice
         }
         let paths = directories.map { ControlPaths.socket(of: process, in: $0) }
         guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
-            throw StartError(
-                "Process \(process) has no control socket in \(directories.joined(separator: " or ")).",
-                hint: startHint
-            )
+            throw StartError("Process \(process) has no control socket.", hint: startHint)
         }
         return path
     }
 
-    private static let startHint = "sluice run starts a proxy; this command must be run by the same user."
+    private static let startHint = "Start one with sluice run, as the same user."
 
     private static func only(_ directories: [String], _ timeout: Duration) throws(StartError) -> String {
         var seen: Set<String> = []
@@ -53,7 +44,7 @@ package struct ControlClient: Sendable {
                 do {
                     running.append((path, process, try ask(path, ControlRequest(command: .status), timeout).status))
                 } catch ControlSocket.SocketError.refused {
-                    // A process that was killed has left it.
+                    // A killed process has left it.
                     continue
                 } catch {
                     running.append((path, process, nil))
@@ -67,22 +58,17 @@ package struct ControlClient: Sendable {
             let profiles = status.profiles.isEmpty ? "no profile" : status.profiles.joined(separator: ", ")
             return "  \(status.pid)  \(status.address)  \(profiles)"
         }
-        throw StartError(
-            "Several Sluices are running:\n\(lines.joined(separator: "\n"))",
-            hint: "Choose one with --control and the number of its process."
-        )
+        throw StartError("Several Sluices are running:\n\(lines.joined(separator: "\n"))", hint: "Use --control PID.")
     }
 
-    /// Asks on a thread of its own, which waits for the answer.
-    ///
-    /// - Throws: ``ControlError`` for a refusal, ``StartError`` where there is no answer.
+    /// Sends a request on its own thread. Throws ``ControlError`` for a refusal, ``StartError`` without an answer.
     private func ask<Answer>(_ request: ControlRequest, _ read: (ControlReply) -> Answer?) async throws -> Answer {
         let reply = try await withCheckedThrowingContinuation {
             (answer: CheckedContinuation<ControlReply, any Error>) in
             DispatchQueue(label: "sluice.control").async { answer.resume(with: Result { try self.reply(to: request) }) }
         }
         if let failure = reply.failure { throw failure }
-        guard let answer = read(reply) else { throw StartError("The reply from \(path) is to another question.") }
+        guard let answer = read(reply) else { throw StartError("The reply from \(path) is not for this request.") }
         return answer
     }
 
@@ -92,9 +78,9 @@ package struct ControlClient: Sendable {
         } catch let failure as ControlSocket.SocketError {
             throw explain(failure)
         } catch let failure as ControlError {
-            throw StartError("The reply from \(path) is not understood: \(failure.message)")
+            throw StartError("The reply from \(path) is invalid: \(failure.message)")
         } catch {
-            throw StartError("\(path) cannot be asked: \(error).")
+            throw StartError("\(path) cannot be reached: \(error).")
         }
     }
 
@@ -113,14 +99,10 @@ package struct ControlClient: Sendable {
         case .refused: StartError("Nobody listens at \(path).", hint: ControlClient.startHint, isGone: true)
         case .timeout: StartError("The Sluice at \(path) does not answer.")
         case .gone:
-            StartError(
-                "The Sluice at \(path) closed the connection.",
-                hint: "It is stopping, or is not yours.",
-                isGone: true
-            )
-        case .tooLong: StartError("The reply from \(path) is too long; that is no Sluice.")
+            StartError("The Sluice at \(path) closed the connection.", hint: "It may be stopping.", isGone: true)
+        case .tooLong: StartError("The reply from \(path) is too long; it is not a Sluice.")
         case .system(let code):
-            StartError("\(path) cannot be asked: \(String(cString: strerror(code))).", isGone: code == ENOENT)
+            StartError("\(path) cannot be reached: \(String(cString: strerror(code))).", isGone: code == ENOENT)
         }
     }
 }

@@ -4,9 +4,8 @@ import NIOPosix
 import ProxyServer
 import Synchronization
 
-/// One client of the control socket: takes lines and answers them in order, one at a time.
-///
-/// While a line is being answered nothing is read, so that a client cannot pile up work.
+/// A client of the control socket: lines are answered in order. During an answer nothing is read, so that a client cannot
+/// queue work.
 final class ControlConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -14,12 +13,11 @@ final class ControlConnection: ChannelInboundHandler {
     private let dispatcher: ControlDispatcher
     private let entrance: LoopEntrance
     private var received = ByteBuffer()
-    /// How many of the received bytes were searched, and have no line feed.
+    /// How many of the received bytes have no line feed.
     private var searched = 0
     private var isAnswering = false
-    /// Nothing more is taken: a line had no end.
+    /// A line was too long.
     private var hasEnded = false
-    /// The client sends nothing more, but may still wait for replies.
     private var hasInputEnded = false
 
     init(_ dispatcher: ControlDispatcher, _ entrance: LoopEntrance) {
@@ -69,8 +67,7 @@ final class ControlConnection: ChannelInboundHandler {
         let (dispatcher, entrance) = (dispatcher, entrance)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         dispatcher.inProgress.add(1, ordering: .relaxed)
-        // The task ends with its reply, also where the client has gone away, or the server has stopped; so it is on a loop
-        // that does not end.
+        // The task ends with its reply, also if the client or the server has gone, so it is on a loop that does not end.
         let reply = MultiThreadedEventLoopGroup.singleton.any().makeFutureWithTask { await dispatcher.reply(to: bytes) }
         reply.whenSuccess { reply in
             entrance.execute {
@@ -85,7 +82,6 @@ final class ControlConnection: ChannelInboundHandler {
         }
     }
 
-    /// Ends a connection whose client sends a line without an end.
     private func refuse(_ context: ChannelHandlerContext) {
         hasEnded = true
         received = ByteBuffer()

@@ -3,21 +3,19 @@ import HTTPModel
 import Recording
 import Synchronization
 
-/// Carries out what clients of the control socket ask: reads a line, asks the target, writes a line.
 final class ControlDispatcher: Sendable {
-    /// How many lines are being answered, over all clients.
+    /// Lines being answered, over all clients.
     let inProgress = Atomic(0)
     private let target: any ControlTarget
 
     init(_ target: any ControlTarget) { self.target = target }
 
-    /// Answers one line, whatever is in it.
     func reply(to line: Data) async -> Data {
         let reply: ControlReply
         do {
             reply = try await answer(try ControlLine.decode(StrictRequest.self, line).request)
         } catch {
-            reply = ControlReply(error as? ControlError ?? ControlError("It could not be done: \(error)."))
+            reply = ControlReply(error as? ControlError ?? ControlError("It failed: \(error)."))
         }
         if let line = try? ControlLine.encode(reply), line.count <= ControlProtocol.longestLine { return line }
         return Data(#"{"error":"The reply is too long for a line.","ok":false}"#.utf8) + [0x0A]
@@ -31,7 +29,7 @@ final class ControlDispatcher: Sendable {
         case .toolList: return ControlReply(tools: try await target.tools())
         case .toolSet:
             let names = (request.tools ?? []) + (request.tool.map { [$0] } ?? [])
-            let isOn = try request.needed(names.isEmpty ? nil : request.on, "a 'tool' and whether it is to be 'on'")
+            let isOn = try request.needed(names.isEmpty ? nil : request.on, "a 'tool' and 'on'")
             return ControlReply(tools: try await target.setTools(names, isOn: isOn))
         case .holdList: return ControlReply(holds: try await target.holds())
         case .holdShow: return ControlReply(hold: try await target.hold(try oneHold(request)))
@@ -47,7 +45,7 @@ final class ControlDispatcher: Sendable {
             let host = try request.needed(request.host, "a 'host'")
             return ControlReply(message: try await target.setInsecureHost(host, isOn: request.on))
         case .recordSet:
-            let isOn = try request.needed(request.on, "whether it is to be 'on'")
+            let isOn = try request.needed(request.on, "'on'")
             return ControlReply(message: try await target.setRecording(isOn))
         case .delete: return try await edit(.delete(try exchanges(request)))
         case .restore: return try await edit(.restore(mark: request.mark))
@@ -68,7 +66,6 @@ final class ControlDispatcher: Sendable {
 
     private func edit(_ edit: SessionEdit) async throws -> ControlReply { ControlReply(try await target.edit(edit)) }
 
-    /// Sets a comment, a colour, or both.
     private func annotate(_ request: ControlRequest) async throws -> ControlReply {
         let notes = [
             try request.comment.map { try ExchangeNote(comment: $0) },
@@ -83,7 +80,7 @@ final class ControlDispatcher: Sendable {
     private func exchanges(_ request: ControlRequest) throws -> ExchangeNumbers {
         let text = try request.needed(request.exchanges, "'exchanges', numbers and ranges such as \"1-5,9\"")
         guard let numbers = ExchangeNumbers(text) else {
-            throw ControlError("'\(text.prefix(40))' is no list of exchanges.", hint: "For example \"1-5,9\".")
+            throw ControlError("'\(text.prefix(40))' is not a list of exchanges.", hint: "For example \"1-5,9\".")
         }
         return numbers
     }

@@ -3,11 +3,9 @@ import HTTPModel
 import Sharing
 import Text
 
-/// What commands print of a running Sluice.
 package enum ControlListing {
     // MARK: - Holds
 
-    /// The messages that wait, one a line, under a header.
     package static func table(_ holds: [HoldSummary]) -> String {
         let rows = holds.map { hold in
             [
@@ -18,15 +16,14 @@ package enum ControlListing {
         return columns([["ID", "AGE", "WHAT", "URL", "BODY", "UNANSWERED"]] + rows, rightAligned: [1, 4])
     }
 
-    /// A message that waits, whole.
     package static func text(_ hold: HoldDetails) -> String {
         let summary = hold.summary
         let request = VisibleText.of("\(summary.method) \(summary.url)")
         let subject = summary.side == "request" ? "request" : "response to \(request)"
         var text = "\(summary.id)  \(subject), held for \(clock(summary.age)); unanswered: \(unanswered(summary))\n\n"
         text += printable(hold.head)
-        guard let body = hold.body else { return text + "\n(the body is not held; it streams on)\n" }
-        if let problem = body.problem { text += "\n(the body could not be decoded whole: \(problem))\n" }
+        guard let body = hold.body else { return text + "\n(the body is not held)\n" }
+        if let problem = body.problem { text += "\n(the body could not be decoded completely: \(problem))\n" }
         guard body.size > 0 else { return text }
         if let shown = body.text {
             text += "\n\(printable(shown))"
@@ -36,35 +33,33 @@ package enum ControlListing {
         text += "\n(a body of \(Measures.size(Int64(body.decodedSize)))\(encoded)"
         guard !body.isCut, let bytes = body.base64 else { return text + ")\n" }
         let start = bytes.prefix(24).map { String(format: "%02x", $0) }.joined(separator: " ")
-        return text + " that is no text; it begins with \(start))\n"
+        return text + " that is not text; it begins with \(start))\n"
     }
 
     private static func unanswered(_ hold: HoldSummary) -> String {
-        guard let what = hold.unanswered else { return "waits" }
+        guard let what = hold.unanswered else { return "waiting" }
         return "\(what) in \(clock(max(0, hold.remaining ?? 0)))"
     }
 
     // MARK: - Status
 
-    /// Where a Sluice listens, what it records, and what is in force, a line each.
     package static func text(_ status: ControlStatus) -> String {
-        let listeners = status.listeners ?? [ListenerState(mode: ListenerState.forward, address: status.address)]
         var rows = [["Sluice", "\(status.version), process \(status.pid)"]]
-        rows += listeners.map { ["listening", "\($0.address)\($0.isForward ? "" : " as \($0.mode)")"] }
+        rows += status.listeners.map { ["listening", "\($0.address)\($0.isForward ? "" : " as \($0.mode)")"] }
         rows.append(["session", status.session ?? "none"])
         if let problem = status.recordingProblem {
             rows.append(["recording", "stopped: \(problem)"])
-        } else if status.session != nil, let recording = status.recording {
-            rows.append(["recording", recording.isOn ? "on" : "off"])
+        } else if status.session != nil {
+            rows.append(["recording", status.recording.isOn ? "on" : "off"])
         }
         rows.append(["profile", status.profiles.isEmpty ? "none" : status.profiles.joined(separator: ", ")])
         let tools = status.tools.filter { $0.isOn && $0.enabled > 0 }.map(\.name)
         rows.append(["tools", tools.isEmpty ? "none" : tools.joined(separator: ", ")])
-        rows.append(["held", "\(status.holds) message\(status.holds == 1 ? "" : "s")"])
+        rows.append(["held", status.holds.of("message")])
         return columns(rows, rightAligned: [])
     }
 
-    /// The same as a line of JSON, without the proxy's password.
+    /// Without the proxy's password.
     package static func json(_ status: ControlStatus) throws -> String {
         var status = status
         status.proxyAuthorization = nil
@@ -73,7 +68,6 @@ package enum ControlListing {
 
     // MARK: - Tools
 
-    /// The tools, one a line, under a header.
     package static func table(_ tools: [ToolState]) -> String {
         let rows = tools.map { tool in
             let disabled = tool.rules - tool.enabled
@@ -85,24 +79,17 @@ package enum ControlListing {
 
     // MARK: - Form
 
-    /// A value as one line of JSON.
     package static func json(_ value: some Encodable) throws -> String {
         String(decoding: try ControlLine.encode(value), as: UTF8.self)
     }
 
+    /// A line each.
+    package static func jsonLines(_ values: [some Encodable]) throws -> String {
+        try values.map { try json($0) }.joined()
+    }
+
     private static func columns(_ rows: [[String]], rightAligned: Set<Int>) -> String {
-        let rows = rows.map { $0.map(VisibleText.of) }
-        let count = rows.first?.count ?? 0
-        let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = row.enumerated().map { column, cell in
-                let gap = String(repeating: " ", count: widths[column] - cell.count)
-                return rightAligned.contains(column) ? gap + cell : cell + gap
-            }
-            var line = cells.joined(separator: "  ")
-            while line.last == " " { line.removeLast() }
-            return line + "\n"
-        }.joined()
+        TextTable.text(rows.map { $0.map(VisibleText.of) }, rightAligned: rightAligned)
     }
 
     private static func clock(_ seconds: Double) -> String {
@@ -112,7 +99,7 @@ package enum ControlListing {
             ? String(format: "%d:%02d:%02d", hours, minutes, rest) : String(format: "%d:%02d", minutes, rest)
     }
 
-    /// Lines as a terminal may have them; `--json` gives the exact text.
+    /// For a terminal; `--json` prints the exact text.
     private static func printable(_ text: String) -> String {
         VisibleText.lines(text.replacing("\r\n", with: "\n"))
     }

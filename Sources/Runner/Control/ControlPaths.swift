@@ -2,10 +2,9 @@ import Files
 import Foundation
 import Jobs
 
-/// Where the control sockets of running Sluices are: one for each, named by its process.
+/// The control sockets of running Sluices, named by their processes.
 package enum ControlPaths {
-    /// The directories where sockets may be, the preferred one first: `$XDG_RUNTIME_DIR/sluice`, then
-    /// `$XDG_STATE_HOME/sluice/run`.
+    /// The preferred one first: `$XDG_RUNTIME_DIR/sluice`, then `$XDG_STATE_HOME/sluice/run`.
     package static var directories: [String] {
         let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"]
         // The specification says to ignore relative paths.
@@ -14,13 +13,12 @@ package enum ControlPaths {
         return first + [sessions.prefix(upTo: sessions.lastIndex(of: "/") ?? sessions.endIndex) + "/run"]
     }
 
-    /// The name of a process's socket in a directory.
     static func socket(of process: Int32, in directory: String) -> String { "\(directory)/\(process).sock" }
 
-    /// The longest path that a socket's address takes, in bytes (`sun_path`, without the NUL that ends it).
+    /// In bytes (`sun_path`, without the NUL that ends it).
     static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
 
-    /// Chooses the path of a process's socket, and makes the directory for it; throws where no directory can have it.
+    /// The path of a process's socket; creates its directory. Throws if no directory can be used.
     static func prepare(in directories: [String], process: Int32) throws -> String {
         var failure: (any Error)?
         for directory in directories {
@@ -43,23 +41,20 @@ package enum ControlPaths {
         throw failure ?? StartError("There is no directory for the control socket.")
     }
 
-    /// Makes a directory that only its user can enter, or makes sure that an existing one is such.
+    /// Creates a directory that only its user can enter, or checks an existing one.
     private static func makePrivate(_ directory: String) throws {
         try StandardPaths.makeDirectory(directory)
         guard let facts = FileFacts(link: directory), facts.isDirectory, facts.owner == geteuid() else {
             throw StartError(
-                "\(directory) is no directory of yours, so that the control socket cannot be there.",
+                "\(directory) is not a directory of yours, so the control socket cannot be there.",
                 hint: "Remove it, or set XDG_RUNTIME_DIR to a directory of your own."
             )
         }
         if facts.isOpenToOthers, chmod(directory, 0o700) != 0 {
-            throw StartError(
-                "The directory \(directory) cannot be kept from others: \(String(cString: strerror(errno)))."
-            )
+            throw StartError("The mode of \(directory) cannot be changed: \(String(cString: strerror(errno))).")
         }
     }
 
-    /// The sockets in a directory, with their processes.
     static func sockets(in directory: String) -> [(process: Int32, path: String)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.compactMap { name in
@@ -68,9 +63,8 @@ package enum ControlPaths {
         }.sorted { $0.process < $1.process }
     }
 
-    /// Removes the sockets of processes that were killed.
-    ///
-    /// The process may also be in another container and not visible here, so the socket must not answer either.
+    /// Removes the sockets of killed processes. A process may be in another container, so the socket must not answer
+    /// either.
     static func removeStale(in directory: String) {
         for (process, path) in sockets(in: directory) where kill(process, 0) != 0 && errno == ESRCH {
             let connection = try? ControlSocket(path: path, deadline: .now + .milliseconds(200))

@@ -28,19 +28,18 @@ import Text
 /// {"command":"profile.save","files":["p.yaml"]}                  without "files" all; "force":true overwrites
 /// ```
 ///
-/// A reply has `"ok":true` and what was asked for (`status`, `tools`, `holds`, `hold`, `decided` and `gone`,
-/// `profiles`, `saved`, `changed`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. Clients ignore members of a reply
-/// that they do not know; an unknown member of a request is an error. ``HoldEdit`` says what an edit may have.
+/// A reply has `"ok":true` and the result (`status`, `tools`, `holds`, `hold`, `decided` and `gone`, `profiles`, `saved`,
+/// `changed`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. An unknown member of a request is an error.
+/// ``HoldEdit`` describes edits.
 package enum ControlProtocol {
-    /// The version in a `status`; it rises with every change that an older client does not understand.
+    /// It increases with each change that older clients do not understand.
     package static let version = 1
-    /// The longest line either side takes, in bytes; a held body is sent in one.
+    /// In bytes, for both sides; a held body is sent in one line.
     package static let longestLine = 64 << 20
-    /// How much of a held body `hold.show` gives, in bytes after decoding; escaped, it must still fit a line.
+    /// In bytes after decoding; escaped, it must fit a line.
     package static let longestShownBody = 8 << 20
 }
 
-/// What a client asks: a command, and the members that it takes.
 struct ControlRequest: Codable, Sendable, Hashable {
     enum Command: String, Codable, CaseIterable, Sendable {
         case status, stop
@@ -95,14 +94,14 @@ struct ControlRequest: Codable, Sendable, Hashable {
     var rules: String?
     var force: Bool?
 
-    /// Returns a member; throws where the command lacks it.
+    /// Throws if the member is missing.
     func needed<Value>(_ value: Value?, _ what: String) throws(ControlError) -> Value {
         guard let value else { throw ControlError("'\(command.rawValue)' needs \(what).") }
         return value
     }
 }
 
-/// A request that has no unknown member: a misspelt one is an error, so that it is not taken for an absent one.
+/// Throws for unknown members, so that a misspelt one is not taken for an absent one.
 struct StrictRequest: Decodable {
     let request: ControlRequest
 
@@ -116,7 +115,7 @@ struct StrictRequest: Decodable {
     }
 }
 
-/// What a running Sluice answers; members that are `nil` are left out of the JSON object.
+/// Absent members are not written.
 struct ControlReply: Codable, Sendable {
     var ok = true
     var error: String?
@@ -135,7 +134,6 @@ struct ControlReply: Codable, Sendable {
     var changed: Changed?
     var message: String?
 
-    /// A ``SessionEditResult``.
     struct Changed: Codable, Sendable {
         var exchanges: Int
         var inFlight: Int
@@ -144,7 +142,6 @@ struct ControlReply: Codable, Sendable {
 
     var profile: ProfileInForce? { profiles.map { ProfileInForce(profiles: $0, rules: rules ?? "") } }
 
-    /// Why the command was not carried out; `nil` where it was.
     var failure: ControlError? {
         ok ? nil : ControlError(error ?? "The running Sluice refused.", hint: hint ?? "", conflict: conflict)
     }
@@ -164,59 +161,46 @@ extension ControlReply {
 package struct ControlStatus: Codable, Sendable, Hashable {
     package var `protocol` = ControlProtocol.version
     package var version: String
-    /// The proxy's address, as `host:port`: where it is a forward proxy, else its first listener's.
+    /// The forward proxy's address, as `host:port`, or the first listener's.
     package var address: String
-    /// All listeners; `nil` from an older Sluice, which is a forward proxy.
-    package var listeners: [ListenerState]?
+    package var listeners: [ListenerState] = []
     package var pid: Int32
-    /// The authority that signs what clients are shown; `nil` from an older Sluice.
-    package var authority: AuthorityInUse?
-    /// What requests through the proxy have in `Proxy-Authorization`; `nil` where none is needed.
+    package var authority = AuthorityInUse(path: "", certificate: Data())
+    /// `Proxy-Authorization` for requests through the proxy.
     package var proxyAuthorization: String?
-    /// What answers that it made itself have in `X-Sluice-Mark`; `nil` from an older Sluice.
-    package var mark: String?
+    /// The value of `X-Sluice-Mark` in the proxy's own answers.
+    package var mark = ""
     package var session: String?
-    /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
-    /// What is recorded; `nil` from an older Sluice.
-    package var recording: RecordingState?
-    /// Grows whenever exchanges are deleted, brought back, commented or coloured; `nil` from an older Sluice.
-    package var edits: Int?
-    /// The profile's files, included ones too.
+    package var recording = RecordingState(isOn: true)
+    /// Increases whenever exchanges are deleted, restored, commented or coloured.
+    package var edits = 0
+    /// Including included ones.
     package var profiles: [String] = []
     package var tools: [ToolState] = []
     package var holds = 0
-    /// The name of the rules' texts that are in force, another one after each change; `nil` from an older Sluice.
-    package var rules: String?
+    /// ``ProfileInForce/rules``.
+    package var rules = ""
 }
 
 extension ControlStatus {
-    /// Where it is a forward proxy; `nil` where it is none.
-    package var forwardAddress: String? {
-        guard let listeners else { return address }
-        return listeners.first { $0.mode == ListenerState.forward }?.address
-    }
+    /// `nil` if it is not a forward proxy.
+    package var forwardAddress: String? { listeners.first(where: \.isForward)?.address }
 }
 
-/// A listener of a running proxy.
 package struct ListenerState: Codable, Sendable, Hashable {
     static let forward = "regular"
 
-    /// How it takes traffic, as `--mode` writes it.
+    /// As `--mode` writes it.
     package var mode: String
-    /// Where it listens, as `host:port`.
+    /// `host:port`.
     package var address: String
 
-    package init(mode: String, address: String) {
-        self.mode = mode
-        self.address = address
-    }
+    package init(mode: String, address: String) { (self.mode, self.address) = (mode, address) }
 
-    /// Whether clients are to be set up for a proxy of HTTP.
     package var isForward: Bool { mode == ListenerState.forward }
 }
 
-/// Whether exchanges are recorded.
 package struct RecordingState: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case isOn = "on"
@@ -224,9 +208,9 @@ package struct RecordingState: Codable, Sendable, Hashable {
     }
 
     package var isOn: Bool
-    /// Exchanges that have begun while it was off.
+    /// Exchanges that began while it was off.
     package var passed: Int
-    /// Exchanges that the profile's `record` has kept out.
+    /// Exchanges that the profile's `record` excludes.
     package var leftOut: Int
 
     package init(isOn: Bool, passed: Int = 0, leftOut: Int = 0) {
@@ -235,16 +219,13 @@ package struct RecordingState: Codable, Sendable, Hashable {
 }
 
 package struct AuthorityInUse: Codable, Sendable, Hashable {
-    /// The file that clients can trust.
     package var path: String
-    /// The certificate, DER.
+    /// DER.
     package var certificate: Data
-    /// The SHA-256 of the key that all certificates for hosts have (SubjectPublicKeyInfo), Base64; `nil` from an older
-    /// Sluice.
+    /// The SHA-256 of the public key of all minted certificates (SubjectPublicKeyInfo), Base64.
     package var leafKeyHash: String?
 }
 
-/// A tool, as it is at the moment.
 package struct ToolState: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case name
@@ -252,24 +233,20 @@ package struct ToolState: Codable, Sendable, Hashable {
         case rules, enabled
     }
 
-    /// Its name, as profiles have it.
     package var name: String
     package var isOn: Bool
-    /// How many rules the profile has for it.
     package var rules: Int
-    /// How many of them are enabled.
     package var enabled: Int
 }
 
 enum ControlLine {
-    /// Writes a value, line feed included; what a terminal would obey or hide is escaped.
+    /// With a line feed; control and invisible characters are escaped.
     static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Data(VisibleText.json(String(decoding: try encoder.encode(value), as: UTF8.self)).utf8) + [0x0A]
     }
 
-    /// Reads a value; throws what is wrong with the line.
     static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) throws(ControlError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: line)
@@ -297,7 +274,6 @@ enum ControlLine {
 }
 
 extension Decoder {
-    /// Throws ``ControlError`` where an object has a member that is none of the keys.
     func refuseUnknownMembers<Key: CodingKey & CaseIterable>(of: Key.Type) throws {
         let known = Key.allCases.map(\.stringValue)
         for key in try container(keyedBy: AnyMember.self).allKeys where !known.contains(key.stringValue) {

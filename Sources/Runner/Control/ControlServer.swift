@@ -6,23 +6,20 @@ import NIOPosix
 import ProxyServer
 import Synchronization
 
-/// The control socket of a running Sluice: local, of mode 0600 in a directory of mode 0700, for its own user only.
+/// The control socket of a running Sluice: of mode 0600 in a directory of mode 0700, for its own user only.
 ///
-/// It has a thread of its own, so that no client takes time from the traffic. Where its file goes, as when a folder of
-/// temporary files is cleaned up, it is made again.
+/// It has its own thread, so that clients do not delay the traffic. If its file is removed, it is created again.
 final class ControlServer: Sendable {
-    /// The socket that clients connect to.
     private struct Place {
         let path: String
         let listener: any Channel
-        /// What the file was when it was made.
+        /// That of its file.
         let identity: FileFacts.Identity
     }
 
-    /// Who looks whether the socket is still there.
     private struct Watch {
         var task: RepeatedTask?
-        /// The last look, which may not be over.
+        /// The last check, which may be running.
         var look: EventLoopFuture<Void>?
         var isStopped = false
     }
@@ -35,14 +32,10 @@ final class ControlServer: Sendable {
     private let place: Mutex<Place>
     private let watch = Mutex(Watch())
 
-    /// Where clients find it.
     var path: String { place.withLock { $0.path } }
 
-    /// Listens in the first directory that can have the socket, named by `process`: this one unless a test says
-    /// otherwise.
-    ///
-    /// Looks every `interval` whether the socket is still there; `onRestored` is told its path where it was made again.
-    /// Throws ``StartError`` where no directory can; the proxy works without.
+    /// Listens in the first usable directory. Checks every `interval` whether the socket still exists; `onRestored` gets
+    /// its path if it was created again. Throws ``StartError``; the proxy works without a socket.
     static func start(
         _ target: any ControlTarget,
         in directories: [String] = ControlPaths.directories,
@@ -93,7 +86,7 @@ final class ControlServer: Sendable {
         do {
             let listener = try await ServerBootstrap(group: group)
                 .childChannelOption(.maxMessagesPerRead, value: 4)
-                // `echo … | nc -N -U …` ends its side before the reply comes.
+                // `echo … | nc -N -U …` ends its side before the reply.
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .childChannelInitializer { channel in
                     ControlServer.checkPeer(of: channel).flatMapThrowing {
@@ -109,7 +102,7 @@ final class ControlServer: Sendable {
             }
             return Place(path: path, listener: listener, identity: identity)
         } catch {
-            throw StartError("There can be no control socket at \(path): \(error).")
+            throw StartError("The control socket \(path) cannot be created: \(error).")
         }
     }
 
@@ -126,13 +119,12 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Makes the socket again where its file is gone, or is another one; returns its path then.
-    ///
-    /// Where that is not possible, it is tried again the next time. Connections that are open stay.
+    /// Creates the socket again if its file is missing or another one; returns its path then. Failures are tried again
+    /// later; open connections are kept.
     private func restore() async -> String? {
         let old = place.withLock { $0 }
         guard FileFacts(link: old.path)?.identity != old.identity else { return nil }
-        // Closing removes what is at the path, so it comes first.
+        // Closing removes the file at the path, so it is first.
         try? await old.listener.close().get()
         guard let new = try? await ControlServer.listen(in: directories, process, group, entrance, dispatcher) else {
             return nil
@@ -141,14 +133,14 @@ final class ControlServer: Sendable {
         return new.path
     }
 
-    /// Stops listening, removes the socket, waits up to a second for the answers under way, and closes the connections.
+    /// Waits up to a second for answers in progress.
     func stop() async {
         let look = watch.withLock { watch in
             watch.isStopped = true
             watch.task?.cancel()
             return watch.look
         }
-        // A socket that is being made again is closed below.
+        // A socket that is being restored is closed below.
         try? await look?.get()
         let place = place.withLock { $0 }
         try? await place.listener.close().get()
@@ -172,7 +164,7 @@ final class ControlServer: Sendable {
     }
     #endif
 
-    /// Fails for another user's client, which the directory's mode should have kept out; root may connect.
+    /// Fails for clients of other users, which the directory's mode should exclude; root may connect.
     private static func checkPeer(of channel: any Channel) -> EventLoopFuture<Void> {
         #if os(Linux)
         guard let provider = channel as? any SocketOptionProvider else {

@@ -10,7 +10,7 @@ struct HeldRequest {
 
     mutating func setMethod(_ method: String) throws(ControlError) {
         guard method.isToken else {
-            throw ControlError("'\(method.prefix(40))' is no method.", hint: "A method is a word, such as POST.")
+            throw ControlError("'\(method.prefix(40))' is not a method.", hint: "Write a word such as POST.")
         }
         guard method != "CONNECT" else { throw ControlError("A request cannot be made a CONNECT.") }
         head.method = method
@@ -21,10 +21,7 @@ struct HeldRequest {
         // An unedited URL stays as it is, even where it could not be read.
         guard text != destination.url(of: head) else { return }
         guard let plain = HeldRequest.plain(text), let new = RequestURL(plain) else {
-            throw ControlError(
-                "'\(text.prefix(200))' is no URL to send a request to.",
-                hint: "It is absolute, for example https://host:8443/path?query; its path can be edited alone."
-            )
+            throw ControlError("'\(text.prefix(200))' is not an absolute URL.", hint: "Write https://host:8443/path")
         }
         let scheme = new.scheme == "ws" ? "http" : new.scheme == "wss" ? "https" : new.scheme
         if (scheme, new.host, new.port) != (destination.scheme, destination.host, destination.port) {
@@ -45,7 +42,7 @@ struct HeldRequest {
     /// Replaces the path; the query stays, unless the text has one.
     mutating func setPath(_ text: String) throws(ControlError) {
         guard text.hasPrefix("/"), let plain = NamedValues.target(text), !plain.contains("#") else {
-            throw ControlError("A path begins with '/' and has no '#'; '\(text.prefix(200))' is none.")
+            throw ControlError("A path begins with '/' and has no '#'; not '\(text.prefix(200))'.")
         }
         setTarget(Array(plain.utf8), plain.contains("?") ? nil : query)
     }
@@ -84,7 +81,7 @@ extension ResponseHead {
     /// Sets the status of a final response, and its standard reason where that changes it.
     mutating func setStatus(_ status: Int) throws(ControlError) {
         guard (200...999).contains(status) else {
-            throw ControlError("\(status) is no status of a final response.", hint: "They have 200 to 599.")
+            throw ControlError("\(status) is not a status of a final response.", hint: "Use 200 to 599.")
         }
         if self.status != status { reason = ResponseHead.standardReason(status) }
         self.status = status
@@ -104,7 +101,7 @@ package enum HeaderRules {
     }
 
     static func checkName(_ name: String) throws(ControlError) {
-        guard name.isToken else { throw ControlError("'\(name.prefix(40))' is no name of a header field.") }
+        guard name.isToken else { throw ControlError("'\(name.prefix(40))' is not a header field name.") }
         guard !isFraming(FieldName(name)) else {
             throw ControlError("\(name) follows from the body; Sluice sets it.")
         }

@@ -74,8 +74,5 @@ extension HeldMessage {
 }
 
 extension ControlError {
-    static let bodyStreamsOn = ControlError(
-        "Only the head is held; the body streams on and cannot be edited.",
-        hint: "A rewrite rule can edit bodies of streams."
-    )
+    static let bodyStreamsOn = ControlError("The body is not held and cannot be edited.", hint: "Use a rewrite rule.")
 }

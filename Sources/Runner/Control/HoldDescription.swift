@@ -4,24 +4,20 @@ package import Foundation
 package import HTTPModel
 import NIOCore
 
-/// A message that waits, as `hold.list` shows it.
+/// As in `hold.list`.
 package struct HoldSummary: Codable, Sendable, Hashable {
-    /// For example `12.1`.
     package var id: String
-    /// `request` or `response`.
     package var side: String
     package var method: String
-    /// Where the request will go; for a response the URL as the client sent it.
+    /// The destination of a request; for a response the URL as the client sent it.
     package var url: String
-    /// The response's status; `nil` for a request.
     package var status: Int?
-    /// The body's size as received; `nil` where it is not held.
+    /// As received; `nil` if the body is not held.
     package var size: Int?
-    /// How long it has waited: seconds.
+    /// In seconds.
     package var age: Double
-    /// `execute`, `cancel` or `abort`: what happens without a decision; `nil` where it waits without limit.
+    /// `execute`, `cancel` or `abort` without a decision; `nil` without a limit.
     package var unanswered: String?
-    /// Seconds until then.
     package var remaining: Double?
 
     init(_ hold: WaitingHold) {
@@ -44,11 +40,11 @@ package struct HoldSummary: Codable, Sendable, Hashable {
         }
     }
 
-    /// Seconds to the millisecond.
+    /// To the millisecond.
     private static func rounded(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
 }
 
-/// A message that waits, whole, as `hold.show` shows it.
+/// As in `hold.show`.
 package struct HoldDetails: Codable, Sendable, Hashable {
     package struct Body: Codable, Sendable, Hashable {
         enum CodingKeys: String, CodingKey {
@@ -57,17 +53,14 @@ package struct HoldDetails: Codable, Sendable, Hashable {
             case problem
         }
 
-        /// Its size as received.
+        /// As received.
         package var size: Int
-        /// Its size without content coding.
+        /// Decoded.
         package var decodedSize: Int
-        /// The decoded body, where it is text.
         package var text: String?
-        /// The decoded body, where it is not.
+        /// If it is not text.
         package var base64: Data?
-        /// Whether only the beginning is here.
         package var isCut: Bool
-        /// Why it could not be decoded further.
         package var problem: String?
 
         init(_ content: HoldContent) {
@@ -84,9 +77,9 @@ package struct HoldDetails: Codable, Sendable, Hashable {
     package var summary: HoldSummary
     /// The start line and all fields, a line each.
     package var head: String
-    /// The message as a text to edit, which `hold.edit` takes back as `raw`.
+    /// The text to edit, which `hold.edit` accepts as `raw`.
     package var draft: String
-    /// The body; `nil` where the head alone is held and the body streams on.
+    /// `nil` if only the head is held.
     package var body: Body?
 
     init(_ hold: WaitingHold) {
@@ -99,7 +92,6 @@ package struct HoldDetails: Codable, Sendable, Hashable {
 }
 
 extension Destination {
-    /// The URL that a request with this head asks for there.
     package func url(of head: RequestHead) -> String {
         let port = RequestURL.defaultPort(of: scheme) == port ? "" : ":\(port)"
         let host = host.contains(":") ? "[\(host)]" : host

@@ -4,21 +4,19 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// A held message as a text to edit: start line, fields, an empty line, the body decoded.
+/// A held message as a text to edit: start line, fields, an empty line, the decoded body.
 ///
-/// The first line of a request has the absolute URL, so that the request can be sent elsewhere. Content-Length and
-/// Transfer-Encoding are left out, since they follow from the body.
+/// The first line of a request has the absolute URL, so that the destination can be edited. Content-Length and
+/// Transfer-Encoding follow from the body.
 package struct HoldDraft {
     let fullHead: String
     package let text: String
     private let message: HeldMessage
     private let body: DraftBody
 
-    /// What the text has for a body.
     private enum DraftBody {
-        /// The body, and a line end after it that is not the body's own: editors add one.
+        /// Editors add a missing line end, which is not part of the body.
         case text(String, addedEnd: String)
-        /// A line in place of a body that cannot be shown.
         case placeholder(String)
     }
 
@@ -42,17 +40,17 @@ package struct HoldDraft {
 
     private static func body(of message: HeldMessage) -> DraftBody {
         guard let content = HoldContent(message) else {
-            return .placeholder("<<the body is not held: it streams on>>")
+            return .placeholder("<<the body is not held>>")
         }
         let size = "\(content.bytes.readableBytes) bytes"
         guard content.bytes.readableBytes <= ControlProtocol.longestShownBody else {
             return .placeholder("<<a body of \(size): leave this line to keep it>>")
         }
         if let text = content.text { return .text(text, addedEnd: addedEnd(text)) }
-        return .placeholder("<<a body of \(size) that is no UTF-8 text: leave this line to keep it>>")
+        return .placeholder("<<a body of \(size) that is not UTF-8 text: leave this line to keep it>>")
     }
 
-    /// The line end that the last line lacks, as the first line has it.
+    /// The missing line end, as in the first line.
     private static func addedEnd(_ text: String) -> String {
         guard let last = text.utf8.last, last != UInt8(ascii: "\n") else { return "" }
         let lineFeed = text.utf8.firstIndex(of: UInt8(ascii: "\n"))
@@ -61,14 +59,12 @@ package struct HoldDraft {
 
     // MARK: - Reading the edited text
 
-    /// Reads the text after it was edited; throws ``ControlError`` that says in which line what is wrong.
-    ///
-    /// Lines at the top that begin with `#` are left out. Lines of the head that were not edited keep their bytes.
+    /// Reads the edited text; throws ``ControlError`` with the line of an error. Lines at the top that begin with `#` are
+    /// ignored. Unedited lines of the head keep their bytes.
     package func apply(_ edited: String) throws(ControlError) -> HeldMessage {
         var reader = LineReader(edited)
         while reader.rest.first == UInt8(ascii: "#") { _ = reader.next() }
-        // An unedited text is the message as it was, even where it could not be read back, as a target that is not a
-        // URL.
+        // An unedited text is the unchanged message, even if it cannot be read, such as a target that is not a URL.
         guard !reader.rest.elementsEqual(text.utf8) else { return message }
         let first = reader.number + 1
         guard let start = reader.next(), !start.isEmpty else {
@@ -85,7 +81,7 @@ package struct HoldDraft {
         return message
     }
 
-    /// Reads a field line; one that was there before is not checked.
+    /// An unedited line is not checked.
     private static func field(_ line: Substring, known: [HoldEdit.Pair]) throws(ControlError) -> HoldEdit.Pair {
         guard let colon = line.firstIndex(of: ":") else {
             let hint = "An empty line ends the head."
@@ -96,7 +92,7 @@ package struct HoldDraft {
         return pair
     }
 
-    /// Replaces the fields; an unedited one keeps its bytes, and one that is not shown keeps its place.
+    /// An unedited field keeps its bytes, and a hidden one its place.
     private func replaceFields(_ pairs: [HoldEdit.Pair], of edited: inout HeldMessage) {
         let old = message.fields
         var unused = old.indices.filter { !HeaderRules.isFraming(old[$0]) }
@@ -107,7 +103,7 @@ package struct HoldDraft {
         for (index, field) in old.enumerated() where HeaderRules.isFraming(field) {
             lines.insert((field.name, Array(field.valueBytes)), at: min(index, lines.count))
         }
-        // A Host field that was not edited follows the URL.
+        // An unedited Host field follows the URL.
         let hosts = pairs.filter { FieldName($0.name) == .host }.map(\.value)
         let host = hosts == old.values(of: .host) ? edited.fields.value(of: .host) : nil
         var fields = edited.fields
@@ -124,7 +120,7 @@ package struct HoldDraft {
             if text == line || message.body == nil && text.isEmpty { return }
             guard message.body == nil || !HoldDraft.placeholderParts.contains(where: { text.contains($0) }) else {
                 throw ControlError(
-                    "The line that stands for the body was changed: leave it alone to keep the body, or remove all of it.",
+                    "The line in place of the body was changed: leave it to keep the body, or remove all of it.",
                     hint: "The line is \(line)"
                 )
             }
@@ -139,20 +135,19 @@ package struct HoldDraft {
         }
     }
 
-    /// Parts of a placeholder: a text with one of them was meant to be that line.
+    /// Texts that show that the placeholder was meant.
     private static let placeholderParts = [
-        "<<a body of ", "bytes that is no UTF-8 text: ", ": leave this line", "to keep it>>",
+        "<<a body of ", "bytes that is not UTF-8 text: ", ": leave this line", "to keep it>>",
     ]
 }
 
 extension HeldMessage {
-    /// The fields that can be edited: all but those that follow from the body.
+    /// Without fields that follow from the body.
     fileprivate var editableFields: [HoldEdit.Pair] {
         fields.filter { !HeaderRules.isFraming($0) }.map { HoldEdit.Pair($0.name, $0.value) }
     }
 
-    /// Applies an edited start line: `GET https://host/path HTTP/1.1`, whose version is ignored and may be left out, or
-    /// `HTTP/1.1 404 Not Found`.
+    /// `GET https://host/path HTTP/1.1`, whose version is optional and ignored, or `HTTP/1.1 404 Not Found`.
     fileprivate func withStartLine(_ line: Substring) throws(ControlError) -> HeldMessage {
         switch self {
         case .request(let head, let body, let destination):
@@ -186,11 +181,11 @@ extension HeldMessage {
     }
 }
 
-/// Takes a text line by line; a line ends with LF or CRLF.
+/// Lines end with LF or CRLF.
 private struct LineReader {
-    /// What was not taken yet, in bytes: to Swift CRLF is one character.
+    /// In bytes: to Swift CRLF is one character.
     private(set) var rest: Substring.UTF8View
-    /// The number of the line that was taken last, from 1.
+    /// Of the last line, from 1.
     private(set) var number = 0
 
     init(_ text: String) {
@@ -198,7 +193,7 @@ private struct LineReader {
         rest = text.utf8.dropFirst(text.utf8.starts(with: byteOrderMark) ? byteOrderMark.count : 0)
     }
 
-    /// The next line without its end; `nil` at the end of the text.
+    /// Without its end.
     mutating func next() -> Substring? {
         guard !rest.isEmpty else { return nil }
         number += 1
@@ -207,7 +202,7 @@ private struct LineReader {
         return Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
     }
 
-    /// Adds the number of the line that was taken last to what `body` throws.
+    /// Adds the number of the last line to errors.
     func naming<Value>(_ body: () throws(ControlError) -> Value) throws(ControlError) -> Value {
         do {
             return try body()
@@ -218,7 +213,6 @@ private struct LineReader {
 }
 
 extension StringProtocol {
-    /// Without spaces, tabs and line ends around it.
     fileprivate var trimmingBlanks: String {
         trimmingCharacters(in: CharacterSet(charactersIn: " \t\n\u{0B}\u{0C}\r"))
     }

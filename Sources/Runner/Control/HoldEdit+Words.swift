@@ -1,9 +1,8 @@
 import Files
 package import Foundation
 
-/// Reads edits as commands give them.
 extension HoldEdit {
-    /// Reads `Name: value`.
+    /// `Name: value`.
     package static func header(_ text: String) throws(ControlError) -> Pair {
         guard let (name, rest) = split(text, at: ":") else {
             throw ControlError("A header field is given as 'Name: value'; '\(text.prefix(60))' has no colon.")
@@ -13,7 +12,7 @@ extension HoldEdit {
         return pair
     }
 
-    /// Reads `NAME=VALUE`, of a query or a form.
+    /// `NAME=VALUE`.
     package static func pair(_ text: String) throws(ControlError) -> Pair {
         guard let (name, value) = split(text, at: "="), !name.isEmpty else {
             throw ControlError("A parameter is given as NAME=VALUE, not '\(text.prefix(60))'.")
@@ -21,13 +20,10 @@ extension HoldEdit {
         return Pair(name, value)
     }
 
-    /// Reads `/path/in/json=VALUE`.
+    /// `/path/in/json=VALUE`.
     package static func json(_ text: String) throws(ControlError) -> JSONChange {
         guard let (path, value) = split(text, at: "=") else {
-            throw ControlError(
-                "A value in a JSON body is given as /PATH=VALUE, not '\(text.prefix(60))'.",
-                hint: "For example /user/name=Ada, /items/0=17, /flags/-=true."
-            )
+            throw ControlError("Write /PATH=VALUE, not '\(text.prefix(60))'.", hint: "For example /user/name=Ada.")
         }
         _ = try JSONPointer(path)
         return JSONChange(path: path, value: value)
@@ -37,7 +33,7 @@ extension HoldEdit {
         text.firstIndex(of: separator).map { (String(text[..<$0]), String(text[text.index(after: $0)...])) }
     }
 
-    /// Reads a whole message in raw form, given as ``content(_:)`` takes it.
+    /// A raw message as ``content(_:)`` accepts it.
     package static func message(_ text: String) throws(ControlError) -> String {
         guard let message = String(validating: try content(text), as: UTF8.self) else {
             throw ControlError("The message is not UTF-8 text.", hint: "A body of other bytes is given with --body.")
@@ -45,7 +41,7 @@ extension HoldEdit {
         return message
     }
 
-    /// Reads a text given as it is, as `@file`, or as `@-` for standard input; `@@` is for a text that begins with `@`.
+    /// A text, `@file`, or `@-` for standard input; `@@` begins a text with `@`.
     package static func content(_ text: String) throws(ControlError) -> Data {
         guard text.hasPrefix("@") else { return Data(text.utf8) }
         if text.hasPrefix("@@") { return Data(text.utf8.dropFirst()) }

@@ -3,37 +3,30 @@ package import Foundation
 import HTTPModel
 import NIOCore
 
-/// What to change in a held message.
-///
-/// Sent over the control socket and applied by the process that holds the message, its parts in the order in which they
-/// are declared here. The length of a body is never given, since it follows from the body.
+/// Changes of a held message, applied by the process that holds it, in the order of the declarations. The length follows
+/// from the body.
 package struct HoldEdit: Codable, Sendable, Hashable {
-    /// A name and a value, not percent-encoded.
+    /// Not percent-encoded.
     package struct Pair: Codable, Sendable, Hashable {
         package var name: String
         package var value: String
 
-        package init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
+        package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
     }
 
-    /// A value to put into a JSON body.
     package struct JSONChange: Codable, Sendable, Hashable {
-        /// The place (RFC 6901), for example `/user/name`.
+        /// As in RFC 6901, for example `/user/name`.
         package var path: String
-        /// The value as JSON; anything else is taken for a text.
+        /// JSON; anything else is a string.
         package var value: String
     }
 
-    /// A body without content coding.
+    /// Without content coding.
     package struct Body: Codable, Sendable, Hashable {
         package var text: String?
-        /// The body where it is not text.
+        /// If it is not text.
         package var base64: Data?
 
-        /// Takes bytes, as text where they are UTF-8.
         package init(_ bytes: Data) {
             text = String(validating: bytes, as: UTF8.self)
             base64 = text == nil ? bytes : nil
@@ -43,7 +36,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
             case text, base64
         }
 
-        /// Reads a body; one that has neither or both is an error, not an empty body.
+        /// Throws for neither or both members.
         package init(from decoder: any Decoder) throws {
             try decoder.refuseUnknownMembers(of: CodingKeys.self)
             let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -57,21 +50,19 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         var bytes: ByteBuffer { text.map { ByteBuffer(string: $0) } ?? ByteBuffer(bytes: base64 ?? Data()) }
     }
 
-    /// The whole message in the form that `hold.show` calls `draft`; excludes all other parts.
+    /// As in ``HoldDetails/draft``; excludes all other members.
     package var raw: String?
     package var method: String?
-    /// The request's URL, absolute.
     package var url: String?
-    /// The request's path, and its query where there is a `?`.
+    /// With a query, if it has a `?`.
     package var path: String?
     package var removeQuery: [String] = []
     package var query: [Pair] = []
     package var removeHeaders: [String] = []
-    /// Header fields to set, in place of all of that name.
+    /// Replace all fields of their name.
     package var headers: [Pair] = []
-    /// Header fields to add beside those of that name.
+    /// Added to fields of their name.
     package var addHeaders: [Pair] = []
-    /// The response's status.
     package var status: Int?
     package var body: Body?
     package var json: [JSONChange] = []
@@ -83,7 +74,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         case raw, method, url, path, removeQuery, query, removeHeaders, headers, addHeaders, status, body, json, form
     }
 
-    /// Reads an edit; what is absent changes nothing, what is unknown is an error.
+    /// Throws for unknown members.
     package init(from decoder: any Decoder) throws {
         try decoder.refuseUnknownMembers(of: CodingKeys.self)
         let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -108,13 +99,12 @@ package struct HoldEdit: Codable, Sendable, Hashable {
 
     package var isEmpty: Bool { self == HoldEdit() }
 
-    /// Returns the message as edited; throws ``ControlError`` for what cannot be done.
     package func apply(to message: HeldMessage) throws(ControlError) -> HeldMessage {
         if let raw {
             var others = self
             others.raw = nil
             guard others.isEmpty else {
-                throw ControlError("The whole message in raw form and edits of its parts exclude each other.")
+                throw ControlError("A raw message excludes edits of its parts.")
             }
             return try HoldDraft(message).apply(raw)
         }
@@ -128,7 +118,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         return message
     }
 
-    /// The decision to execute a message as edited, or as it is where the edit changes nothing.
+    /// The decision to send the message with its edits, or unchanged if there are none.
     func resolution(for message: HeldMessage) throws(ControlError) -> HoldResolution {
         let edited = try apply(to: message)
         return .execute(edited.isSame(as: message) ? nil : edited)
@@ -140,7 +130,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         guard method != nil || url != nil || path != nil || !query.isEmpty || !removeQuery.isEmpty else { return }
         guard case .request(let head, let body, let destination) = message else {
             throw ControlError(
-                "A response is held: method, URL, path and query are those of requests.",
+                "A response is held, which has no method, URL, path or query.",
                 hint: "Its status, header fields and body can be edited."
             )
         }
@@ -173,7 +163,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     private func editStatus(_ message: inout HeldMessage) throws(ControlError) {
         guard let status else { return }
         guard case .response(var head, let body) = message else {
-            throw ControlError("A request is held: it has no status.", hint: "Its method and URL can be edited.")
+            throw ControlError("A request is held, which has no status.", hint: "Its method and URL can be edited.")
         }
         try head.setStatus(status)
         message = .response(head, body: body)

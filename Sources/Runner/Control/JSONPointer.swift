@@ -1,13 +1,12 @@
 import Content
 
-/// A place in a JSON text, as RFC 6901 writes it: `/user/name`, `/items/0`, `/items/-` for one more element.
-///
-/// Setting a value leaves every other byte of the text as it is: spelling of numbers, order of members, white space.
+/// A place in JSON (RFC 6901): `/user/name`, `/items/0`, `/items/-` for a new element. Setting a value keeps every other
+/// byte.
 struct JSONPointer {
     private let tokens: [String]
     private let text: String
 
-    /// Reads a pointer; the empty one means the whole text.
+    /// The empty one is the whole text.
     init(_ text: String) throws(ControlError) {
         guard text.isEmpty || text.hasPrefix("/") else {
             throw ControlError("A JSON path begins with '/', for example /user/name; '\(text)' does not.")
@@ -19,9 +18,8 @@ struct JSONPointer {
         }
     }
 
-    /// Returns a JSON text with this value at the place; a value that is not JSON is taken for a text.
-    ///
-    /// Throws ``ControlError`` where the body is not JSON, or the place is not in it.
+    /// Sets a value; one that is not JSON is a string. Throws ``ControlError`` if the body is not JSON or has no such
+    /// place.
     func set(_ value: String, in body: [UInt8]) throws(ControlError) -> [UInt8] {
         let tree: JSONTree
         do throws(JSONSyntaxError) {
@@ -64,7 +62,6 @@ struct JSONPointer {
         return body[..<range.lowerBound] + Array(value.utf8) + body[range.upperBound...]
     }
 
-    /// The text with one more member or element at the end of an object or array.
     private func appended(_ part: String, to node: Int, of tree: JSONTree) -> [UInt8] {
         let last = tree.nodes[node].children.last
         let end = last.map { tree.nodes[$0].range.upperBound } ?? tree.nodes[node].range.lowerBound + 1

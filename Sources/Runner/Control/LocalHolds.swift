@@ -1,11 +1,11 @@
 import ExchangeCore
 import HTTPModel
 
-/// A target that holds messages in this process: finds them by the names that commands give, and decides about them.
+/// A target that holds messages in this process.
 protocol LocalHolds: ControlTarget {
-    /// The messages that wait, oldest first.
+    /// The oldest first.
     func waitingHolds() async -> [WaitingHold]
-    /// Decides about a message; `false` where it no longer waits.
+    /// `false` if it is no longer waiting.
     func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool
 }
 
@@ -23,7 +23,7 @@ extension LocalHolds {
     func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided {
         let waiting = await waitingHolds()
         var chosen: [HoldID] = []
-        // All must be there, so that a mistyped name decides about nothing.
+        // All must exist, so that a wrong name decides nothing.
         for name in ids {
             for hold in try choose(name, waiting) where !chosen.contains(hold.id) { chosen.append(hold.id) }
         }
@@ -37,22 +37,22 @@ extension LocalHolds {
 
     private func only(_ name: String) async throws -> WaitingHold {
         let found = try choose(name, await waitingHolds())
-        guard let hold = found.first else { throw ControlError("No message waits.") }
+        guard let hold = found.first else { throw ControlError("No message is waiting.") }
         guard found.count == 1 else {
             throw ControlError("'\(name)' is more than one message.", hint: "Choose one: \(list(found)).")
         }
         return hold
     }
 
-    /// The holds that a name means: `all`, `12.1`, or `12` for those of exchange 12.
+    /// `all`, `12.1`, or `12` for those of exchange 12.
     private func choose(_ name: String, _ holds: [WaitingHold]) throws(ControlError) -> [WaitingHold] {
         if name == "all" { return holds }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let exchange = Int64(parts[0]),
             let ordinal = parts.count == 1 ? 0 : Int(parts[1])
         else {
-            let hint = "They are named like 12.1; 'all' means every one."
-            throw ControlError("'\(name.prefix(40))' names no message.", hint: hint)
+            let hint = "Write an ID such as 12.1, or 'all'."
+            throw ControlError("'\(name.prefix(40))' is not a message.", hint: hint)
         }
         let found = holds.filter {
             $0.id.exchange.number == exchange && (parts.count == 1 || $0.id.ordinal == ordinal)
@@ -63,8 +63,8 @@ extension LocalHolds {
     }
 
     private func gone(_ id: String) -> ControlError {
-        let hint = "It was decided about, its time ran out, or its client went away."
-        return ControlError("Message \(id) is not waiting any more.", hint: hint)
+        let hint = "It was decided, timed out, or its client disconnected."
+        return ControlError("Message \(id) is no longer waiting.", hint: hint)
     }
 
     private func list(_ holds: [WaitingHold]) -> String {

@@ -1,8 +1,8 @@
 import Content
 
-/// Edits queries and form bodies in place: what is not edited keeps its spelling.
+/// Edits queries and form bodies; unedited parts keep their bytes.
 enum NamedValues {
-    /// Gives the first pair of a name this value and removes further ones; appends a pair where there is none.
+    /// Sets the first pair of a name and removes further ones, or appends a pair.
     static func set(_ name: String, _ value: String, in bytes: [UInt8]) -> [UInt8] {
         let pair = Array("\(encoded(name))=\(encoded(value))".utf8)[...]
         var isSet = false
@@ -15,7 +15,7 @@ enum NamedValues {
         return Array(pairs.joined(separator: [separator]))
     }
 
-    /// Removes all pairs of a name; `nil` where there are none.
+    /// `nil` if there are none.
     static func remove(_ name: String, from bytes: [UInt8]) -> [UInt8]? {
         let pairs = split(bytes)
         let kept = pairs.filter { self.name(of: $0) != name }
@@ -32,12 +32,12 @@ enum NamedValues {
         FormFields.decode(pair.prefix { $0 != UInt8(ascii: "=") })
     }
 
-    /// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
+    /// Except unreserved characters (RFC 3986 §2.3).
     static func encoded(_ text: String) -> String {
         escaped(text) { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 || "-._~".utf8.contains($0) }
     }
 
-    /// Percent-encodes what no request target may have; `nil` where there are control characters.
+    /// For a request target; `nil` for control characters.
     static func target(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
         return escaped(text) { $0 > 0x20 && $0 < 0x7F && !"\"<>".utf8.contains($0) }

@@ -1,12 +1,11 @@
 import Foundation
 import Text
 
-/// What runs on this machine, asked on the thread of the caller and without much patience: for completions at a prompt.
+/// The running Sluices for completions, within a short time.
 package enum RunningSluices {
-    /// A word for a command line, and what it stands for.
     package typealias Name = (word: String, meaning: String)
 
-    /// The running ones by their processes; of those that answer in time it is said where they listen.
+    /// With their addresses, if they answer in time.
     package static func processes(
         in directories: [String] = ControlPaths.directories,
         within limit: Duration
@@ -16,7 +15,6 @@ package enum RunningSluices {
         }
     }
 
-    /// The messages that breakpoints of the chosen one hold, or of all; none where there is no answer in time.
     package static func holds(
         of choice: String?,
         in directories: [String] = ControlPaths.directories,
@@ -29,7 +27,7 @@ package enum RunningSluices {
         }
     }
 
-    /// The answers to a request; the limit is for all of them together. Who is gone has none.
+    /// The limit is for all of them together.
     private static func answers(
         of choice: String?,
         _ directories: [String],

@@ -8,33 +8,29 @@ import Recording
 import Rules
 import Wire
 
-/// The running proxy of this process.
 struct RunningTarget: LocalHolds {
     let address: String
     var listeners: [ListenerState] = []
     let authority: AuthorityInUse
     var ownCredentials: BasicCredentials?
-    /// Why the recording stopped.
     var recordingProblem: @Sendable () -> String? = { nil }
     let rules: RulesInForce
     let recorder: Recorder
     let holds: HoldBoard
-    /// The session that is recorded to now.
     private var session: String? { recorder.path }
-    /// Decrypts a host again, at one port or at all; returns for how many clients.
+    /// At one port or all; returns the number of clients.
     var decryptAgain: @Sendable (_ host: String, _ port: Int?) -> Int = { _, _ in 0 }
-    /// Stops or starts verifying a host, or whichever is not so; returns whether it is verified then.
+    /// `nil` switches; returns whether it is verified then.
     var setVerified: @Sendable (_ host: String, _ isVerified: Bool?) -> Bool = { _, _ in true }
-    /// The hosts that are not decrypted because clients refused our certificate.
+    /// Since clients refused the certificate.
     var undecryptedHosts: @Sendable () -> [String] = { [] }
-    /// Called when the profile may have other files than before.
     var onProfileFiles: @Sendable () async -> Void = {}
 
     func status() async -> ControlStatus {
         ControlStatus(
             version: SluiceVersion.current,
             address: address,
-            listeners: listeners.isEmpty ? nil : listeners,
+            listeners: listeners,
             pid: ProcessInfo.processInfo.processIdentifier,
             authority: authority,
             proxyAuthorization: ownCredentials?.fieldValue,
@@ -83,10 +79,7 @@ struct RunningTarget: LocalHolds {
 
     func decrypt(_ place: String) async throws -> String {
         guard let (host, port) = RequestURL.splitAuthority(place) else {
-            throw ControlError(
-                "'\(place.prefix(80))' is no host, nor a host and a port.",
-                hint: "For example api.example.com, or localhost:8443."
-            )
+            throw ControlError("'\(place.prefix(80))' is not a host or host:port.", hint: "For example localhost:8443.")
         }
         let count = decryptAgain(host, port)
         guard count > 0 else {
@@ -94,12 +87,12 @@ struct RunningTarget: LocalHolds {
             throw ControlError(
                 "No client has refused Sluice's certificate for \(place) twice.",
                 hint: others.isEmpty
-                    ? "A host that is not decrypted for another reason is left out by the profile's 'intercept'."
-                    : "Not decrypted for that reason: \(others)."
+                    ? "Other hosts are excluded by the profile's 'intercept'."
+                    : "Not decrypted: \(others)."
             )
         }
         let clients = count == 1 ? "" : " for \(count) clients"
-        return "\(place) is decrypted again\(clients), from the next connection on; open tunnels stay."
+        return "\(place) is decrypted again\(clients) from the next connection on."
     }
 
     func setInsecureHost(_ place: String, isOn: Bool?) async throws -> String {
@@ -113,20 +106,20 @@ struct RunningTarget: LocalHolds {
 
     func setRecording(_ isOn: Bool) async throws -> String {
         guard session != nil else {
-            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session; start it without.")
+            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session.")
         }
         if isOn, let problem = recordingProblem() {
             throw ControlError("The recording has stopped for good: \(problem)")
         }
         recorder.setRecording(isOn)
         return isOn
-            ? "Recording is on: exchanges that begin from now on are recorded."
+            ? "Recording is on for new exchanges."
             : "Recording is off. Rules and breakpoints still apply."
     }
 
     func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
         guard session != nil else {
-            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session; start it without.")
+            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session.")
         }
         do {
             return try await recorder.edit(edit)
@@ -142,7 +135,7 @@ struct RunningTarget: LocalHolds {
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce) {
         if let unnamed = texts.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
-            throw ControlError("'\(unnamed.file)' is no name of a file.")
+            throw ControlError("'\(unnamed.file)' is not a file name.")
         }
         let difference = try await RunningTarget.explaining { try await rules.apply(texts, madeFrom: revision) }
         await onProfileFiles()
@@ -176,7 +169,7 @@ struct RunningTarget: LocalHolds {
         } catch let error as ProfileError {
             let words = error.description
             let end = words.last?.isPunctuation == true ? "" : "."
-            throw ControlError(words + end, hint: "The rules stay as they were.")
+            throw ControlError(words + end, hint: "The rules are unchanged.")
         }
     }
 }

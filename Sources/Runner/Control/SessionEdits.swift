@@ -3,14 +3,14 @@ package import Jobs
 package import Recording
 import Synchronization
 
-/// A session whose exchanges can be deleted, commented and coloured: one that is being recorded, or one that was.
+/// A session whose exchanges can be deleted, commented and coloured.
 package protocol SessionEdits: Sendable {
-    /// Makes an edit, and returns once readers see it. Throws ``ControlError``.
+    /// Returns when readers see the edit. Throws ``ControlError``.
     func edit(_ edit: SessionEdit) async throws -> SessionEditResult
 }
 
 extension ExchangeNote {
-    /// A comment as a user gives it; an empty one removes it. Throws ``ControlError`` for one that is too long.
+    /// An empty comment removes it. Throws ``ControlError`` if it is too long.
     package init(comment: String) throws {
         guard comment.utf8.count <= ExchangeAnnotation.longestComment else {
             throw ControlError("A comment has at most \(ExchangeAnnotation.longestComment) bytes.")
@@ -18,7 +18,7 @@ extension ExchangeNote {
         self = .comment(comment.isEmpty ? nil : comment)
     }
 
-    /// A colour as a user gives it; `none` or an empty name removes it. Throws ``ControlError`` for an unknown one.
+    /// `none` or an empty name removes it. Throws ``ControlError`` for an unknown colour.
     package init(colour: String) throws {
         let name = colour.lowercased()
         guard name.isEmpty || name == "none" || ExchangeAnnotation.Colour(rawValue: name) != nil else {
@@ -43,8 +43,7 @@ extension ControlReply {
     }
 }
 
-/// Edits a recorded session file. It is opened for writing by the first edit, and held until the end, so that what was
-/// deleted can be brought back until then.
+/// Edits a session file. It is open for writing from the first edit to the end, so that deletions can be undone.
 package actor RecordedSessionEdits: SessionEdits {
     private let path: String
     private var editor: SessionEditor?
@@ -61,30 +60,23 @@ package actor RecordedSessionEdits: SessionEdits {
             self.editor = editor
             return try editor.edit(edit)
         } catch let error as SessionError where error.code == .locked {
-            throw ControlError(
-                "\(path) is in use by another Sluice, which alone may change it.",
-                hint: "If it records, change it there: sluice attach."
-            )
+            throw ControlError("\(path) is in use by another Sluice.", hint: "Change it there: sluice attach.")
         } catch let error as SessionError {
             throw ControlError(error.message, hint: error.hint)
         }
     }
 
-    /// Stops holding the file, so that exchanges can be written into it. Throws ``ControlError`` where a deletion could no
-    /// longer be taken back then.
+    /// Closes the file, so that it can be imported into. Throws ``ControlError`` if a deletion could no longer be undone.
     private func release() throws {
         guard let editor else { return }
         guard !editor.hasDeletions else {
-            throw ControlError(
-                "What was deleted here could no longer be brought back after an import.",
-                hint: "Bring it back, or close the session and open it again."
-            )
+            throw ControlError("An import ends the undo of deletions.", hint: "Restore deleted exchanges first.")
         }
         self.editor = nil
         try editor.close()
     }
 
-    /// Removes what was deleted. Throws ``SessionError`` where it stays marked.
+    /// Removes deleted exchanges. Throws ``SessionError`` if that fails.
     package func close() throws {
         defer { editor = nil }
         try editor?.close()

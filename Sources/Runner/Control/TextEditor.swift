@@ -1,21 +1,18 @@
 import Foundation
 package import Jobs
 
-/// The user's own editor, on a file that only the user can read.
 package struct TextEditor: Sendable {
     package enum Outcome: Sendable, Hashable {
         case text(String)
-        /// It ended with a status or by a signal, by which users discard the text.
+        /// Its status or signal; so users discard the text.
         case failed(String)
     }
 
-    /// The file that was edited; it stays until it is removed.
     package let path: String
 
-    /// For a file that is there, or that the editor makes.
     package init(path: String) { self.path = path }
 
-    /// Writes a text to a new file whose name begins with `name`.
+    /// Creates a file whose name begins with `name`, readable only by the user.
     package init(_ text: String, name: String) throws(StartError) {
         var directory = NSTemporaryDirectory()
         while directory.count > 1, directory.last == "/" { directory.removeLast() }
@@ -34,28 +31,27 @@ package struct TextEditor: Sendable {
         }
     }
 
-    /// Runs the editor that `VISUAL` or `EDITOR` names, else `vi`, and waits for its end.
-    ///
-    /// Throws where the editor cannot be run or leaves no text.
+    /// Runs the editor of `VISUAL` or `EDITOR`, or `vi`, and waits for its end. Throws if it cannot be run or leaves no
+    /// text.
     package func run(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(StartError) -> Outcome {
         if let how = try edit(environment: environment) { return .failed(how) }
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw StartError("\(path) is not there any more.")
+            throw StartError("\(path) no longer exists.")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw StartError("\(path) is not UTF-8 text.", hint: "Here a body can only be text.")
+            throw StartError("\(path) is not UTF-8 text.", hint: "A body must be text here.")
         }
         return .text(text)
     }
 
-    /// The same without reading the file; returns how the editor failed, `nil` if it did not.
+    /// Without reading the file; returns how the editor failed.
     package func edit(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(StartError) -> String? {
         let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
-        // The shell splits off options; the path is not part of what it parses.
+        // The shell splits off options; the path is an argument.
         let status = try TextEditor.spawn(["/bin/sh", "-c", "\(editor) \"$1\"", "sluice", path])
         if status == 127 {
             throw StartError("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
@@ -66,7 +62,7 @@ package struct TextEditor: Sendable {
 
     package func remove() { unlink(path) }
 
-    /// Runs a program on our terminal, in our process group, waits for it and returns its exit code.
+    /// On our terminal, in our process group; returns the exit code.
     package static func spawn(_ arguments: [String]) throws(StartError) -> CInt {
         // Editors and pagers have their own meaning for Ctrl-C.
         let interrupt = signal(SIGINT, SIG_IGN)

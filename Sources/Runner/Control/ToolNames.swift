@@ -3,7 +3,7 @@ import Rules
 import Tools
 
 enum ToolNames {
-    /// Finds the tools, `all` of them or by name; throws for a name that no tool has.
+    /// Throws for an unknown name.
     static func stages(_ names: [String]) throws(ControlError) -> Set<StageID> {
         let registry = ToolRegistry.standard
         var stages: Set<StageID> = []

@@ -3,17 +3,14 @@ import NIOCore
 import Recording
 package import Rules
 
-/// The result of one of a profile's assertions.
 package struct AssertionResult: Sendable {
     let assertion: Assertion
-    /// How many exchanges its filter chose.
     let count: Int
-    /// What did not hold, one sentence each with the first few exchanges that are wrong.
+    /// A sentence for each, with the first wrong exchanges.
     let problems: [String]
 
     package var passes: Bool { problems.isEmpty }
 
-    /// One line, and one more for each problem.
     package var text: String {
         let name = assertion.name
         guard !passes else { return "assert: \(name): \(count) exchange\(count == 1 ? "" : "s"), as expected\n" }
@@ -21,13 +18,10 @@ package struct AssertionResult: Sendable {
     }
 }
 
-/// Checks a profile's assertions on the traffic of a run.
 package enum Assertions {
-    /// How many wrong exchanges are named.
     private static let mostNamed = 5
 
-    /// Checks assertions against a session, or those of a rotation, from an exchange on or all; throws `SessionError` where
-    /// one cannot be read.
+    /// Checks assertions against sessions, from an exchange on. Throws `SessionError`.
     package static func check(
         _ assertions: [Assertion],
         sessions: [String],
@@ -35,7 +29,7 @@ package enum Assertions {
     ) throws -> [AssertionResult] {
         try assertions.map { assertion in
             try check(assertion, from: start) { body in
-                // One after the other: there may be more than may be open.
+                // One after the other, since there may be more than can be open.
                 for session in sessions { try body(SessionReader(path: session)) }
             }
         }
@@ -64,7 +58,7 @@ package enum Assertions {
                     wrongStatus.add(record) { "\(record.method) \(record.url) → \($0)" }
                 }
                 if let limit = assertion.limit {
-                    // An exchange under way has no total, and did not end within the limit either.
+                    // An exchange in flight has no total, and did not end within the limit.
                     let total = record.timings.total
                     if total.map({ $0 > limit.nanoseconds / 1_000 }) ?? true {
                         let time = total.map { "\($0 / 1_000) ms" } ?? "not over yet"
@@ -75,7 +69,7 @@ package enum Assertions {
         }
         var problems: [String] = []
         if !assertion.count.passes(count) {
-            problems.append("count: expected \(assertion.count), came \(count)\(chosen.text)")
+            problems.append("count: expected \(assertion.count), found \(count)\(chosen.text)")
         }
         if let status = assertion.status, wrongStatus.count > 0 {
             problems.append("status: expected \(status), but of \(wrongStatus.count) it differs\(wrongStatus.text)")
@@ -87,7 +81,6 @@ package enum Assertions {
         return AssertionResult(assertion: assertion, count: count, problems: problems)
     }
 
-    /// Exchanges of which the first few are named.
     private struct Offenders {
         private(set) var count = 0
         private var lines: [String] = []

@@ -9,15 +9,12 @@ import Rules
 import Text
 import Tools
 
-/// Why rules acted on a recorded exchange, or did not.
 package enum RecordedWhy {
-    /// The most bytes of a body in a dry run.
+    /// Of a body in a dry run.
     private static let bodyLimit = 1 << 20
 
-    /// Explains an exchange of a session (a file, `last`, or an archive) by the rules that were in force when it began.
-    ///
-    /// With `profiles`, the recorded request is played through these instead, and the server answers with the recorded
-    /// response. `isWhole`: rules for other hosts are listed one by one, even where they are many. Throws
+    /// Explains an exchange of a session (a file, `last`, or an archive) by the rules in force when it began, or by
+    /// `profiles`, with the recorded request and response. `isWhole`: rules for other hosts are listed, too. Throws
     /// `StartError`, `SessionError` or `ProfileError`.
     package static func text(
         session: String,
@@ -27,10 +24,7 @@ package enum RecordedWhy {
     ) throws -> String {
         let reader = try SessionQuery.open(session)
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
-            throw StartError(
-                "The session has no exchange \(id).",
-                hint: "sluice list \(session) prints the numbers there are."
-            )
+            throw StartError("The session has no exchange \(id).", hint: "To list them: sluice list \(session)")
         }
         let record = exchange.record
         var text = VisibleText.of("#\(record.id) \(record.method) \(record.url)")
@@ -103,8 +97,8 @@ package enum RecordedWhy {
         return ExchangeOpening(id: record.id, url: record.url, head: head(exchange), clientAddress: address)
     }
 
-    /// The edits that changed nothing, found by playing the exchange once more. Tools of which one rule decides are left out:
-    /// they may answer by chance, and what they did is recorded.
+    /// Edits that changed nothing, found by a dry run. Tools of which one rule decides are not included: they may answer by
+    /// chance, and their effect is recorded.
     private static func missed(
         _ exchange: RecordedExchange,
         _ reader: SessionReader,
@@ -118,7 +112,7 @@ package enum RecordedWhy {
         return edits.map { edit in
             guard response == nil, edit.direction == .response else { return edit }
             var edit = edit
-            edit.reason = "not asked, since no response came"
+            edit.reason = "not applied, since there was no response"
             return edit
         }
     }
@@ -133,7 +127,7 @@ package enum RecordedWhy {
         return request.explained(by: profile, answered: response ?? .init()).text(isWhole: isWhole)
     }
 
-    /// The recorded request, and the response if one came, for a dry run.
+    /// For a dry run.
     private static func messages(
         _ exchange: RecordedExchange,
         _ reader: SessionReader
@@ -143,7 +137,6 @@ package enum RecordedWhy {
             let body = try reader.body(of: record.id, side: side, limit: bodyLimit)
             return body.readableBytes > 0 ? body : nil
         }
-        // Bodies are recorded without their framing.
         func fields(_ section: FieldSection) -> [(name: String, value: String)] {
             section.filter { !HeaderRules.isFraming($0) }.map { (name: $0.name, value: $0.value) }
         }

@@ -1,33 +1,28 @@
-/// Reports that files have changed, once two polls in a row find them in the same new state.
-///
-/// So a file that is written in pieces, replaced by another of its name, or removed for a moment is reported once. It
-/// neither waits nor reads a file: the caller polls and gives the state of each.
+/// Reports changed files once two polls in a row find the same new state, so that a file that is written in pieces or
+/// replaced is reported once. The caller polls and passes the state of each.
 struct FileWatch {
-    /// The state of a file.
     struct Facts: Sendable, Hashable {
-        /// When it was written last: nanoseconds since 1970.
+        /// Nanoseconds since 1970.
         var modifiedAt: Int64
-        /// When its contents, or who may read it, changed last: nanoseconds since 1970.
+        /// When its contents or permissions changed last: nanoseconds since 1970.
         var changedAt: Int64 = 0
-        /// In bytes.
         var size: Int64
-        /// The inode, which another file of the same name does not have.
+        /// The inode.
         var number: UInt64
         var device: UInt64
     }
 
-    /// Gets the state of a file; `nil` where there is none.
+    /// `nil` if there is no file.
     typealias Look = (String) -> Facts?
 
-    /// The files as they were when they were reported last.
+    /// At the last report.
     private var reported: [String: Facts?] = [:]
-    /// The files as the last poll found them.
+    /// At the last poll.
     private var seen: [String: Facts?] = [:]
 
-    /// Begins with the files as they are.
     init(_ paths: some Sequence<String>, _ look: Look) { watch(paths, look) }
 
-    /// Watches these files and no others; those watched already keep their states.
+    /// Files that are watched already keep their states.
     mutating func watch(_ paths: some Sequence<String>, _ look: Look) {
         let (reportedBefore, seenBefore) = (reported, seen)
         (reported, seen) = ([:], [:])
@@ -38,7 +33,7 @@ struct FileWatch {
         }
     }
 
-    /// Returns whether a file has changed since it was reported last, and none since the poll before.
+    /// Whether a file has changed since the last report, and none since the poll before.
     mutating func poll(_ look: Look) -> Bool {
         let now = Dictionary(uniqueKeysWithValues: seen.keys.map { ($0, look($0)) })
         defer { seen = now }

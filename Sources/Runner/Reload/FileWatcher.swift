@@ -1,21 +1,18 @@
 import Foundation
 import Synchronization
 
-/// Reports when files have changed, as ``FileWatch`` does.
-///
-/// It polls them, which works on every file system, and however an editor writes them.
+/// Reports changed files as ``FileWatch`` does, by polling, which works on every file system and with every editor.
 final class FileWatcher: Sendable {
     private let task: Task<Void, Never>
     private let next: Next
 
-    /// The files to watch from the next poll on; `nil` for the same.
+    /// The files from the next poll on; `nil` for the same.
     private final class Next: Sendable {
         let paths = Mutex<[String]?>(nil)
     }
 
-    /// Begins to watch; any change after this call is reported. The files need not exist.
-    ///
-    /// `onChange` returns the files to watch from then on. No file is polled until it returns.
+    /// Any change after this call is reported. The files need not exist. `onChange` returns the files to watch from then
+    /// on; no file is polled until it returns.
     convenience init(
         _ paths: [String],
         every interval: Duration = .milliseconds(300),
@@ -24,7 +21,7 @@ final class FileWatcher: Sendable {
         self.init(paths, tick: { (try? await Task.sleep(for: interval)) != nil }, onChange: onChange)
     }
 
-    /// The same, where `tick` waits until the next poll; `false` ends the watching.
+    /// `tick` waits until the next poll; `false` ends the watching.
     init(
         _ paths: [String],
         tick: @escaping @Sendable () async -> Bool,
@@ -45,10 +42,10 @@ final class FileWatcher: Sendable {
 
     deinit { task.cancel() }
 
-    /// Watches these files and no others from the next poll on; those watched already keep their states.
+    /// From the next poll on; files that are watched already keep their states.
     func watch(_ paths: [String]) { next.paths.withLock { $0 = paths } }
 
-    /// Stops watching; waits for an `onChange` that is running.
+    /// Waits for a running `onChange`.
     func stop() async {
         task.cancel()
         await task.value

@@ -3,15 +3,14 @@ import Foundation
 import HTTPModel
 import Rules
 
-/// A profile's file on the disk.
 enum ProfileFile {
-    /// The text of a file; `nil` where there is none.
+    /// `nil` if there is no file.
     static func text(_ file: String) throws(ProfileError) -> String? {
         guard access(file, F_OK) == 0 else { return nil }
         return try ProfileSource.read(file: file).text
     }
 
-    /// Writes a file whole or not at all; one that is there keeps its mode, and a link goes on leading to it.
+    /// Writes a file as a whole or not at all; an existing one keeps its mode, and a link its target.
     static func write(_ text: String, to file: String) throws(ControlError) {
         do throws(FileError) {
             let output = try OutputFile(file, waits: false)

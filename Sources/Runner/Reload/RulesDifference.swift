@@ -2,23 +2,22 @@ import ExchangeCore
 package import Rules
 import Tools
 
-/// The numbers of changes between two profiles, as a log line: `2 rules added, 1 changed, 1 now shadowed`.
+/// A log line such as `2 rules added, 1 changed, 1 now shadowed`.
 package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     package private(set) var added = 0
     package private(set) var changed = 0
     package private(set) var removed = 0
-    /// Rules that an earlier one now keeps from acting.
+    /// Rules that an earlier one now covers.
     package private(set) var shadowed = 0
-    /// Other new warnings.
     package private(set) var lints = 0
-    /// What else has changed: `intercept`, `record`, `upstream`, `client-certificate`, `replay`, `access`, and tools that were switched off or on.
+    /// `intercept`, `record`, `upstream`, `client-certificate`, `replay`, `access`, and switched tools.
     package private(set) var others: [String] = []
 
-    /// Compares two profiles; `nil` is an empty one.
+    /// `nil` is an empty profile.
     package init(before: RuleProfile?, after: RuleProfile?) {
         compareRules(ComparedRule.all(of: before), ComparedRule.all(of: after))
         let known = Set((before?.lints ?? []).map(\.message))
-        // Each shadowed rule has a lint of its own.
+        // Each shadowed rule has a lint.
         lints = max(0, (after?.lints ?? []).count { !known.contains($0.message) } - shadowed)
         let none = InterceptRules()
         if before?.intercept ?? none != after?.intercept ?? none { others.append("intercept changed") }
@@ -50,8 +49,8 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         return parts.isEmpty ? "no rule has changed" : parts.joined(separator: ", ")
     }
 
-    /// Pairs rules tool by tool: first those that are the same, then those of one name, then those for the same
-    /// requests or with the same action; the rest was added or removed.
+    /// Pairs equal rules first, then those of one name, then those with the same requests or action; the rest was added or
+    /// removed.
     private mutating func compareRules(_ before: [Tool: [ComparedRule]], _ after: [Tool: [ComparedRule]]) {
         for tool in ToolRegistry.standard.inOrder {
             var old = before[tool] ?? []
@@ -71,7 +70,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Removes the pairs from both lists; returns how many there were.
+    /// Removes the pairs from both lists; returns their number.
     @discardableResult
     private static func pair(
         _ old: inout [ComparedRule],
@@ -91,7 +90,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
 /// A rule with its text, so that any change is found.
 private struct ComparedRule: Equatable {
     var heading: RuleHeading
-    /// The name in the profile; `nil` for one without, which is named by its number.
+    /// `nil` for a rule without a name.
     var name: String?
     var text: String
     var isShadowed: Bool

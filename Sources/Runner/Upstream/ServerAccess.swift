@@ -4,9 +4,10 @@ import ProxyServer
 package import Rules
 import Wire
 
-/// How servers are reached, and who we are to them: what options and profile say, with passwords and keys from their files.
+/// The ways to servers and Sluice's credentials for them, from options and profile, with passwords and keys from their
+/// files.
 package struct ServerAccess: Sendable {
-    /// What the user typed at the start, for as long as Sluice runs: passwords by the path of the file that they open.
+    /// Passwords that the user typed at the start, by the path of the protected file.
     struct Secrets: Sendable {
         var passwords: [String: String] = [:]
     }
@@ -17,12 +18,10 @@ package struct ServerAccess: Sendable {
     private var certificates = ClientCertificateRules()
     private var identities: [TLSClientIdentity?] = []
 
-    /// Every server is asked directly, or as an option says, and shown nothing.
+    /// Directly, or as an option says, without credentials.
     init(option: UpstreamOption? = nil) { self.option = option }
 
-    /// Reads the files that a profile names.
-    ///
-    /// `ask` is given the path of a file whose password is wanted, and returns it; `nil` where nobody can be asked.
+    /// Reads the files of a profile. `ask` returns the password of a file; `nil` if nobody can be asked.
     init(
         _ profile: RuleProfile?,
         option: UpstreamOption?,
@@ -40,8 +39,7 @@ package struct ServerAccess: Sendable {
         }
     }
 
-    /// What a start would fail for, of the files that a profile names: their passwords, certificates and keys. A password that
-    /// would be asked for at the start is none of it.
+    /// Errors of passwords, certificates and keys that a start would report, except for passwords that it would ask for.
     package static func problems(in profile: RuleProfile) -> [ProfileError] {
         func failure(_ body: () throws -> Void) -> ProfileError? {
             do {
@@ -65,10 +63,9 @@ package struct ServerAccess: Sendable {
         return ofProxies + ofCertificates
     }
 
-    /// A password would be asked for.
     private struct NotAsked: Error {}
 
-    /// A rule's proxy with its password; `nil` for a rule without one.
+    /// With its password.
     private static func proxy(of rule: UpstreamRules.Rule) throws(ProfileError) -> UpstreamProxy? {
         guard var proxy = rule.proxy, let file = rule.passwordFile else { return rule.proxy }
         let password = try password(file, at: rule.heading.place)
@@ -81,7 +78,6 @@ package struct ServerAccess: Sendable {
         return proxy
     }
 
-    /// Puts the ways to servers among a server's rules.
     func apply(to rules: inout ProxyRules) {
         if option != nil || !self.rules.rules.isEmpty { rules.route = { route($0) } }
         if !certificates.rules.isEmpty { rules.identity = { identity(host: $0, port: $1) } }
@@ -102,7 +98,6 @@ package struct ServerAccess: Sendable {
 
     private static let passwordLimit = 4_096
 
-    /// The first line of a password's file.
     private static func password(_ path: String, at place: ProfilePlace) throws(ProfileError) -> String {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -111,7 +106,7 @@ package struct ServerAccess: Sendable {
             throw ProfileError("\(error)", at: place)
         }
         guard bytes.count <= passwordLimit, let text = String(validating: bytes, as: UTF8.self) else {
-            throw ProfileError("\(path) is no file with a password: that is one line of text", at: place)
+            throw ProfileError("\(path) is not a password file, which has one line of text", at: place)
         }
         let password = String(text.prefix { !$0.isNewline })
         if password.isEmpty { throw ProfileError("\(path) has no password in its first line", at: place) }
@@ -141,10 +136,9 @@ package struct ServerAccess: Sendable {
         }
     }
 
-    /// How often a password is asked for.
     private static let attempts = 3
 
-    /// Loads what needs a password with one that is typed. Only one that is right is kept.
+    /// Loads a file that needs a typed password; only a correct one is kept.
     private static func prompted(
         _ rule: ClientCertificateRules.Rule,
         _ path: String,

@@ -3,9 +3,8 @@ package import Jobs
 package import ProxyServer
 import Wire
 
-/// `--upstream-proxy`: the proxy for requests that no rule of the profile is for.
+/// `--upstream-proxy`: the proxy for requests without a rule of the profile.
 package struct UpstreamOption: Sendable, Hashable {
-    /// A proxy, and what named it.
     struct Choice: Sendable, Hashable {
         var proxy: UpstreamProxy
         var origin: String
@@ -13,12 +12,10 @@ package struct UpstreamOption: Sendable, Hashable {
 
     private(set) var plain: Choice?
     private(set) var secure: Choice?
-    /// Servers that are asked directly.
     package var bypass: [ProxyBypass] = []
-    /// Whether servers of this machine are asked directly.
     package var bypassesLocalhost = true
 
-    /// Reads a proxy's URL, or `env` for what the environment's variables say.
+    /// A proxy's URL, or `env` for the environment's variables.
     package init(_ text: String, environment: [String: String]) throws(StartError) {
         if text == "env" {
             try read(environment)
@@ -26,10 +23,8 @@ package struct UpstreamOption: Sendable, Hashable {
         }
         if text == "direct" {
             throw StartError(
-                "--upstream-proxy names no proxy: 'direct' is what is done without it.",
-                hint:
-                    "Leave it out; --upstream-bypass names servers that are asked directly, and so does 'proxy: direct' "
-                    + "under 'upstream' in a profile.",
+                "--upstream-proxy needs a proxy; without it, connections are direct.",
+                hint: "Use --upstream-bypass HOST, or 'proxy: direct' in a profile's 'upstream', for single servers.",
                 isUsage: true
             )
         }
@@ -41,12 +36,12 @@ package struct UpstreamOption: Sendable, Hashable {
         do throws(UpstreamProxy.SyntaxError) {
             return Choice(proxy: try UpstreamProxy(text), origin: origin)
         } catch {
-            let hint = "It takes a proxy such as http://USER:PASSWORD@HOST:3128 or socks5://HOST:1080, or 'env'."
-            throw StartError("\(origin) names no proxy: \(error).", hint: hint, isUsage: origin.hasPrefix("--"))
+            let hint = "Write a proxy such as http://USER:PASSWORD@HOST:3128 or socks5://HOST:1080, or 'env'."
+            throw StartError("\(origin) is not a proxy: \(error).", hint: hint, isUsage: origin.hasPrefix("--"))
         }
     }
 
-    /// Reads the variables as curl does.
+    /// As curl does.
     private mutating func read(_ environment: [String: String]) throws(StartError) {
         func variable(_ names: String...) throws(StartError) -> Choice? {
             for name in names {
@@ -55,14 +50,13 @@ package struct UpstreamOption: Sendable, Hashable {
             }
             return nil
         }
-        // A CGI program has what its client sent as 'Proxy' in HTTP_PROXY, so nobody reads that one.
+        // HTTP_PROXY is not read: in a CGI program it is the client's field 'Proxy'.
         plain = try variable("http_proxy", "all_proxy", "ALL_PROXY")
         secure = try variable("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
         let list = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
         bypass = list.split(whereSeparator: { $0 == "," || $0 == " " }).compactMap { ProxyBypass($0, isSuffix: true) }
     }
 
-    /// How a server is reached.
     package func route(_ url: RequestURL) -> UpstreamRoute {
         let isPlain = url.scheme == "http" || url.scheme == "ws"
         guard let choice = isPlain ? plain : secure else { return .direct }
@@ -75,7 +69,7 @@ package struct UpstreamOption: Sendable, Hashable {
             || bypass.contains { $0.matches(host: url.host, port: url.port) }
     }
 
-    /// Which proxies there are, in words, without passwords.
+    /// Without passwords.
     package var text: String {
         let choices = [plain, secure].compactMap { $0 }
         guard let first = choices.first else { return "none is set in the environment; servers are asked directly" }
@@ -86,7 +80,7 @@ package struct UpstreamOption: Sendable, Hashable {
         return names + only
     }
 
-    /// Refuses a proxy that is certainly where this Sluice is about to listen.
+    /// Throws for a proxy at the address of this Sluice.
     package func check(listeningOn host: String, port: Int) throws(StartError) {
         let isAnywhere = ["0.0.0.0", "::"].contains(host)
         let isLoopback = isAnywhere || ["localhost", "::1"].contains(host) || host.hasPrefix("127.")

@@ -16,11 +16,10 @@ struct BrowserCommand: AsyncParsableCommand {
               sluice browser --browser firefox --plain
               sluice browser --running -- --headless=new
 
-            Chromium, Chrome or Firefox gets a temporary profile that trusts the authority, so no certificate has to be installed. \
-            At a terminal the console opens, and the browser ends with it; else exchanges are lines, as with 'sluice run'. \
-            --help-hidden has further options: timeouts, limits, TLS.
+            The browser gets a temporary profile that trusts the authority. On a terminal the console opens, and the browser ends \
+            with it; otherwise exchanges are printed. --help-hidden has more options: timeouts, limits, TLS.
 
-            Exit codes: 0 the browser ended well, 1 it failed or something was not recorded, 2 wrong usage.
+            Exit codes: 0 the browser succeeded, 1 it or the recording failed, 2 wrong usage.
             """
     )
 
@@ -28,27 +27,16 @@ struct BrowserCommand: AsyncParsableCommand {
     @OptionGroup var proxy: ProxyOptions
 
     @Option(
-        help: .value("name|path", "chromium, chrome, edge, brave or firefox, or a path. (default: the first found)"),
+        help: .value("name|path", "chromium, chrome, edge, brave, firefox or a path. (default: the first found)"),
         completion: .list(["chromium", "chrome", "edge", "brave", "firefox"])
     )
     var browser: String?
-
-    @Flag(help: "Use the Sluice that runs already, in place of one that is started for the browser.")
-    var running = false
-
+    @Flag(help: "Use the running Sluice instead of starting one.") var running = false
     @OptionGroup var control: ControlOptions
+    @Flag(help: "Print a line for each exchange; do not open the console.") var plain = false
+    @Argument(help: .value("url", "The pages to open. After '--': arguments for the browser.")) var words: [String] = []
 
-    @Flag(help: "Print a line for each exchange, and open no console.") var plain = false
-
-    @Argument(
-        help: .value(
-            "url",
-            "What the browser is to open. After '--': further arguments for Chromium or Firefox, such as --headless=new."
-        )
-    )
-    var words: [String] = []
-
-    /// How many of the words stand after '--'.
+    /// How many of the words are after '--'.
     private static var countOfFurther: Int {
         let all = CommandLine.arguments
         return all.firstIndex(of: "--").map { all.count - $0 - 1 } ?? 0
@@ -61,16 +49,13 @@ struct BrowserCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let wrong = url.first(where: { $0.hasPrefix("-") || $0.isEmpty }) {
-            throw ValidationError("'\(wrong)' is no URL; arguments of the browser come after '--'.")
+            throw ValidationError("'\(wrong)' is not a URL; arguments of the browser follow '--'.")
         }
         if proxy.listener.proxyAuth != nil {
-            throw ValidationError(
-                "A browser cannot be started with a user and a password, so --proxy-auth would refuse it: leave it out, or start "
-                    + "'sluice run --proxy-auth FILE' for the others."
-            )
+            throw ValidationError("A browser cannot be given a user and a password, so --proxy-auth would refuse it.")
         }
         if usesRunning, recording.session != nil || recording.bounds.isGiven || !recording.profile.isEmpty {
-            throw ValidationError("What a running Sluice records, and by which rules, is said where it was started.")
+            throw ValidationError("The session and the rules are those of the running Sluice.")
         }
     }
 
@@ -93,11 +78,7 @@ struct BrowserCommand: AsyncParsableCommand {
         )
     }
 
-    private func start(
-        _ browser: InstalledBrowser,
-        _ proxy: BrowserProxy,
-        isAlone: Bool
-    ) throws -> BrowserRun {
+    private func start(_ browser: InstalledBrowser, _ proxy: BrowserProxy, isAlone: Bool) throws -> BrowserRun {
         try BrowserRun.start(
             browser,
             proxy,
@@ -111,19 +92,13 @@ struct BrowserCommand: AsyncParsableCommand {
     private func runBehindOther(_ browser: InstalledBrowser) async throws {
         let status = try await control.target().status()
         guard let proxy = BrowserProxy(status) else {
-            guard status.forwardAddress != nil else {
-                throw StartError(
-                    "The running Sluice is no forward proxy, which is what a browser needs.",
-                    hint: "Start it with --mode regular as well, or let 'sluice browser' start one of its own."
-                )
-            }
-            throw StartError("The running Sluice does not say where it listens and what signs its certificates.")
+            throw StartError("The running Sluice is not a forward proxy.", hint: "Start it with --mode regular.")
         }
         let process = try start(browser, proxy, isAlone: true)
         if !report(await process.outcome()) { throw ExitCode(1) }
     }
 
-    /// Says what a browser that failed has said; returns whether it ended well.
+    /// Prints why a browser failed; returns whether it succeeded.
     private func report(_ outcome: (exitCode: Int32, words: String)?) -> Bool {
         guard let outcome, outcome.exitCode != 0 else { return true }
         StandardStreams.error("sluice: \(outcome.words)\n")
@@ -139,7 +114,7 @@ struct BrowserCommand: AsyncParsableCommand {
             var (running, services) = try await LiveServices.run(chosen, files, stopping)
             let process = try start(browser, BrowserProxy(running), isAlone: false)
             let remarks = services.remarks
-            // The console cancels it at its end; where it never came so far, the last step is for nothing else.
+            // The console cancels it at its end; the last step is for a console that failed before.
             services.background = {
                 await withTaskCancellationHandler {
                     guard let outcome = await process.outcome() else { return }

@@ -15,7 +15,7 @@ struct CA: ParsableCommand {
 
     struct Path: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the path of the authority's certificate (PEM), making the authority where there is none."
+            abstract: "Print the path of the authority's certificate (PEM); creates the authority if needed."
         )
 
         func run() throws {
@@ -25,7 +25,9 @@ struct CA: ParsableCommand {
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print what the authority is.")
+        static let configuration = CommandConfiguration(
+            abstract: "Print the authority's subject, dates and fingerprint."
+        )
 
         @OptionGroup var source: AuthorityOptions
 
@@ -46,8 +48,8 @@ struct CA: ParsableCommand {
 
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Export the authority for a device or program that is to trust it.",
-            discussion: "p12 holds the private key too, to move the authority to another machine; keep it to yourself."
+            abstract: "Export the authority for a device or program that should trust it.",
+            discussion: "p12 includes the private key, to move the authority to another machine; keep it secret."
         )
 
         enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -56,29 +58,21 @@ struct CA: ParsableCommand {
         }
 
         @OptionGroup var source: AuthorityOptions
-        @Option(help: "The form; trust-help explains how to trust it on each platform.") var format: Format
+        @Option(help: "The format; trust-help explains how to trust it on each platform.") var format: Format
         @Option(
             name: .shortAndLong,
             help: .value("file", "The file to write. (default: standard output)"),
             completion: .file()
         )
         var output: String?
-
-        @Option(help: "The password of the PKCS #12 file, which others on this machine can see meanwhile.")
-        var password: String?
-
-        @Option(
-            help: "The file whose first line is the password of the PKCS #12 file, or - for standard input.",
-            completion: .file()
-        )
+        @Option(help: "The password of p12; other users of this machine can see it.") var password: String?
+        @Option(help: "The file whose first line is the password; - is standard input.", completion: .file())
         var passwordFile: String?
 
         func validate() throws {
             try Password.check(password, passwordFile, "")
             guard format == .p12, password == nil, passwordFile == nil else { return }
-            throw ValidationError(
-                "p12 holds the private key: give a --password-file or a --password to protect it with."
-            )
+            throw ValidationError("p12 includes the private key: protect it with --password-file or --password.")
         }
 
         func run() throws {
@@ -96,22 +90,13 @@ struct CA: ParsableCommand {
     }
 }
 
-/// The options for another authority than the user's own.
 struct AuthorityOptions: ParsableArguments {
-    @Option(
-        help: .value("file", "Another certificate authority: PEM with key, or PKCS #12."),
-        completion: .file()
-    )
+    @Option(help: .value("file", "Another authority: PEM with key, or PKCS #12."), completion: .file())
     var ca: String?
-    @Option(
-        help: .rare("file", "The PEM file with the authority's key, if --ca has only the certificate."),
-        completion: .file()
-    )
-    var caKey: String?
+    @Option(help: .rare("file", "The PEM file of its key, if --ca has none."), completion: .file()) var caKey: String?
     @Option(help: .rare("password", "The password of a PKCS #12 authority.")) var caPassword: String?
-
     @Option(
-        help: .rare("file", "The file whose first line is that password, or - for standard input."),
+        help: .rare("file", "The file whose first line is that password; - is standard input."),
         completion: .file()
     )
     var caPasswordFile: String?
@@ -134,8 +119,7 @@ struct AuthorityOptions: ParsableArguments {
 
 /// A password on the command line, where others can see it, or in a file.
 enum Password {
-    /// The longest password, in bytes.
-    private static let longest = 1_024
+    private static let maximumBytes = 1_024
 
     static func check(_ password: String?, _ file: String?, _ prefix: String) throws {
         guard password != nil, file != nil else { return }
@@ -149,10 +133,10 @@ enum Password {
             guard let line = readLine(), !line.isEmpty else { throw StartError("Standard input has no password.") }
             return line
         }
-        let bytes = try InputFile.contents(of: file, atMost: longest + 1, takesPipes: true)
+        let bytes = try InputFile.contents(of: file, atMost: maximumBytes + 1, takesPipes: true)
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard !line.isEmpty, line.count <= longest, let text = String(validating: line, as: UTF8.self) else {
-            throw StartError("\(file) does not begin with a line that is a password.")
+        guard !line.isEmpty, line.count <= maximumBytes, let text = String(validating: line, as: UTF8.self) else {
+            throw StartError("The first line of \(file) is not a password.")
         }
         return text
     }

@@ -12,32 +12,21 @@ import Wire
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Open the console: a proxy and its traffic on a screen.",
+        abstract: "Open the console on a proxy of its own.",
         discussion: """
               sluice
               sluice --profile Profiles/slow-3g.yaml --session bug.sluice
               sluice --mode reverse:http://localhost:3000@8081
 
-            In the console ? lists its keys and : all its commands. --help-hidden has further options: timeouts, limits, TLS.
+            In the console, ? lists keys and : all commands. --help-hidden has more options: timeouts, limits, TLS.
             """
     )
 
     @OptionGroup var linear: LinearOptions
 
-    @Option(
-        help: .value("file", "The session to record to; one that exists is continued. (default: a new one)"),
-        completion: .newSession
-    )
-    var session: String?
-
+    @Option(help: .newSession, completion: .newSession) var session: String?
     @OptionGroup var bounds: SessionBounds
-
-    @Option(
-        help: .value("file", "A rule profile (YAML); repeatable, their rules follow each other."),
-        completion: .profile
-    )
-    var profile: [String] = []
-
+    @Option(help: .profile, completion: .profile) var profile: [String] = []
     @OptionGroup var proxy: ProxyOptions
 
     func validate() throws { try bounds.check(session) }
@@ -56,7 +45,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         settings.output = .quiet
         let chosen = settings
         let files = try StartFiles(settings)
-        try await Screen.run(.live, linear) { try await LiveServices.start(chosen, files, $0) }
+        try await Screen.run(.live, linear) { try await LiveServices.run(chosen, files, $0).services }
     }
 }
 
@@ -70,8 +59,7 @@ struct Open: AsyncParsableCommand {
     )
 
     @OptionGroup var linear: LinearOptions
-    @Argument(help: .session, completion: .session)
-    var session: String
+    @Argument(help: .session, completion: .session) var session: String
 
     func run() async throws {
         try Screen.require(linear)
@@ -94,7 +82,6 @@ struct Open: AsyncParsableCommand {
                 services.imports = edits
                 return services
             }
-            // Read into a session that lasts as long as the console.
             let archive = try ImportedArchive(path)
             await stopping.add {
                 archive.remove()
@@ -107,32 +94,32 @@ struct Open: AsyncParsableCommand {
 
 struct Attach: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Open the console on a Sluice that runs already.",
+        abstract: "Open the console on a running Sluice.",
         discussion: """
               sluice attach
               sluice attach --view --control 4711
 
-            It shows the session that the other Sluice records, and controls that Sluice over its control socket.
+            It shows the session that the running Sluice records, and controls it over its control socket.
             """
     )
 
     @OptionGroup var control: ControlOptions
     @OptionGroup var linear: LinearOptions
-    @Flag(help: "Look only: change nothing.") var view = false
+    @Flag(help: "Change nothing.") var view = false
 
     func run() async throws {
         try Screen.require(linear)
         let target = try control.target()
         let status = try await target.status()
         let canSteer = !view
-        let authority = status.authority?.path ?? StandardPaths.authorityCertificate
+        let authority = status.authority.path
         try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
             var services = ConsoleServices(session: status.session)
             services.control = target
             if canSteer, let proxy = status.forwardAddress {
                 services.sender = try RequestSender(
                     proxy: proxy,
-                    certificate: status.authority?.certificate,
+                    certificate: status.authority.certificate,
                     authorization: status.proxyAuthorization,
                     mark: status.mark
                 )
@@ -146,29 +133,24 @@ struct Attach: AsyncParsableCommand {
 
 /// The terminal that the console is drawn on.
 enum Screen {
-    /// Whether both ends are a terminal that can be drawn on.
+    /// Whether input and output are a terminal.
     static var isThere: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
     static let waysToStart = """
-        sluice: The console needs a terminal. Three ways to start without one:
-          sluice run                         a proxy on 127.0.0.1:8080 that records what passes
+        sluice: The console needs a terminal. Without one:
+          sluice run                         a recording proxy on 127.0.0.1:8080
           sluice run --profile FILE -- CMD   a command behind the proxy, with rules
-          sluice demo                        see it at work on traffic of its own
+          sluice demo                        Sluice at work on traffic of its own
         sluice --help lists all commands.
 
         """
 
-    /// Refuses to go on without a terminal.
     static func require(_ linear: LinearOptions) throws {
         guard !isThere, !linear.isWanted else { return }
-        throw StartError(
-            "The console needs a terminal.",
-            hint: "--linear takes commands as lines; sluice list, show and export print a session without one.",
-            isUsage: true
-        )
+        throw StartError("The console needs a terminal.", hint: "Use --linear, or sluice list or show.", isUsage: true)
     }
 
-    /// Runs the console, and stops afterwards what was started for it.
+    /// Runs the console, then the steps of its ``Stopping``.
     static func run(
         _ source: ConsoleModel.Source,
         _ linear: LinearOptions,
@@ -208,31 +190,25 @@ enum Screen {
     }
 }
 
-/// Whether the console goes without a screen.
 struct LinearOptions: ParsableArguments {
-    @Flag(
-        help: "Read commands and write answers as lines, without a screen: for screen readers and scripts."
-    )
-    var linear = false
+    @Flag(help: "Read commands and write answers as lines, for screen readers and scripts.") var linear = false
+    @Flag(help: "Reset the console's columns, order, theme and filters.") var resetView = false
 
-    @Flag(help: "Forget the columns, order, theme and filters that the console kept.")
-    var resetView = false
-
-    /// Whether lines were asked for, or are all that the terminal can do.
+    /// Whether lines were requested, or the terminal cannot do more.
     var isWanted: Bool {
         guard !linear, isatty(STDIN_FILENO) == 1 else { return linear }
         return isatty(STDOUT_FILENO) == 0 || ProcessInfo.processInfo.environment["TERM"] == "dumb"
     }
 }
 
-/// What is to be stopped when the console ends.
+/// The steps to do when the console ends.
 actor Stopping {
     private var steps: [@Sendable () async -> Bool] = []
 
     /// Adds a step that returns whether it succeeded; the last one added runs first.
     func add(_ step: @escaping @Sendable () async -> Bool) { steps.append(step) }
 
-    /// Stops a proxy at the end, and prints its summary; the step fails where the recording is incomplete.
+    /// Stops a proxy and prints its summary; the step fails if the recording is incomplete.
     func add(_ running: RunningProxy) {
         add {
             let summary = await running.stop()
@@ -241,7 +217,7 @@ actor Stopping {
         }
     }
 
-    /// Runs the steps; returns whether all succeeded.
+    /// Returns whether all steps succeeded.
     @discardableResult
     func stop() async -> Bool {
         let steps = self.steps
@@ -254,12 +230,6 @@ actor Stopping {
 
 /// The services of a proxy in this process.
 enum LiveServices {
-    static func start(
-        _ settings: RunSettings,
-        _ files: StartFiles,
-        _ stopping: Stopping
-    ) async throws -> ConsoleServices { try await run(settings, files, stopping).services }
-
     static func run(
         _ settings: RunSettings,
         _ files: StartFiles,
@@ -268,14 +238,13 @@ enum LiveServices {
         let remarks = DeferredOutput()
         let rules = RulesState.newFile
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
-            remarks.add("\(rules) is in this folder and not in force: U loads it, --profile \(rules) starts with it.")
+            remarks.add("\(rules) in this folder is not in force; U loads it, --profile \(rules) starts with it.")
         }
-        let report: @Sendable (String) -> Void = { remarks.add($0) }
         let running = try await RunningProxy.start(
             settings,
             files: files,
             print: { _ in },
-            report: report,
+            report: { remarks.add($0) },
             reportsRefusals: false
         )
         await stopping.add(running)

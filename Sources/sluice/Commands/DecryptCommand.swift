@@ -8,12 +8,12 @@ import Tools
 struct DecryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
-        abstract: "Retry decryption of a host that is passed through.",
+        abstract: "Retry to decrypt a host.",
         discussion: """
               sluice decrypt api.example.com
 
-            A host is passed through unread after a client has refused Sluice's certificate for it twice. Sluice tries again after \
-            ten minutes, and after twice as long each time it is refused again; this command makes it try at the next connection.
+            Sluice stops decrypting a host for a client that refused its certificate twice, and tries again after ten minutes, then \
+            after twice as long each time. This command makes it try at the next connection.
             """
     )
 
@@ -30,8 +30,8 @@ struct PassCommand: AsyncParsableCommand {
         discussion: """
               sluice pass bank.example.com
 
-            From its next connection on, the host is not decrypted. It is added to 'intercept: except' of the rules in force; ctrl-s \
-            in the console saves them to the profile's file. Open connections stay as they are.
+            The host is added to 'intercept: except' of the rules in force, from its next connection on; ctrl-s in the console saves \
+            them to the profile's file. Open connections are not affected.
             """
     )
 
@@ -46,10 +46,10 @@ struct PassCommand: AsyncParsableCommand {
         do {
             try profile.exclude(host)
         } catch {
-            throw StartError("\(host) cannot be passed through: \(error)")
+            throw StartError("\(host) cannot be excluded from decryption: \(error)")
         }
         let new = ProfileSource(file: text.file, text: profile.text)
         _ = try await target.applyProfile([new], madeFrom: inForce.rules)
-        StandardStreams.out("\(host) is passed through unread from its next connection on.\n")
+        StandardStreams.out("\(host) is not decrypted from its next connection on.\n")
     }
 }

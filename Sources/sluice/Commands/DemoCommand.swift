@@ -5,19 +5,18 @@ import Console
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "See Sluice at work on traffic of its own.",
+        abstract: "Show Sluice at work on traffic of its own.",
         discussion: """
               sluice demo
 
-            A server, a client and a proxy run inside this process, without any network, and their exchanges are recorded. On a \
-            terminal the console shows them; elsewhere they are printed.
+            A server, a client and a proxy run in this process, without network access. A terminal shows their exchanges in the \
+            console; otherwise they are printed.
             """
     )
 
     @OptionGroup var linear: LinearOptions
-    @Option(help: .value("file", "The session to record to. (default: a new one)"), completion: .newSession)
-    var session: String?
-    @Flag(help: "Print what passes and end, on a terminal too.") var plain = false
+    @Option(help: .newSession, completion: .newSession) var session: String?
+    @Flag(help: "Print the exchanges and end, also on a terminal.") var plain = false
 
     func run() async throws {
         guard Screen.isThere || linear.linear, !plain else { return try await Demo.run(session: session) }

@@ -15,8 +15,8 @@ struct Diff: ParsableCommand {
               sluice diff a.sluice b.sluice              two sessions
               sluice diff a.sluice b.sluice host:api     parts of two sessions
 
-            Exchanges of two sessions are paired by method, host and path. Times, identifiers and fields such as Date, which differ \
-            each time, are ignored; --ignore NAME ignores more. 'sluice guide repeat-and-compare' explains it.
+            Exchanges of two sessions are paired by method, host and path. Times, identifiers and fields such as Date are ignored. \
+            'sluice guide repeat-and-compare' explains it.
 
             \(FilterHelp.text)
 
@@ -25,28 +25,19 @@ struct Diff: ParsableCommand {
     )
 
     @Argument(
-        help: .value("file", "Two sessions and a filter, two of FILE:NUMBER, or one session and two numbers."),
+        help: .value("file", "Two sessions and a filter, two of FILE:NUMBER, or a session and two numbers."),
         completion: .session
     )
     var words: [String]
     @Option(help: .former) var filter: String?
-    @Option(help: .value("name|path", "A field, parameter, JSON member or place in JSON to ignore; repeatable."))
-    var ignore: [String] = []
-    @Flag(help: "Compare everything but what --ignore names.") var exact = false
-    @Flag(help: "Compare responses as received from the servers, not as sent to the clients.") var received = false
-    @Flag(help: "Print one JSON object, with secrets masked.") var json = false
-    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
+    @OptionGroup var comparison: ComparisonOptions
+    @OptionGroup var output: JSONOptions
 
     func validate() throws {
-        if secrets, !json { throw ValidationError("--secrets goes with --json; text for people is never masked.") }
         if words.count < 2 {
             throw ValidationError("Give two sessions, two of FILE:NUMBER, or a session and two numbers.")
         }
-        if filter != nil, words.count > 2 { throw ValidationError("--filter goes with two sessions.") }
-        for place in ignore {
-            guard let problem = ComparisonRules.problem(with: place) else { continue }
-            throw ValidationError("--ignore \(problem).")
-        }
+        if filter != nil, words.count > 2 { throw ValidationError("--filter needs two sessions.") }
     }
 
     private struct Place {
@@ -77,10 +68,9 @@ struct Diff: ParsableCommand {
 
     func run() throws {
         let places = numbers?.map { Place(words[0], $0) } ?? words.prefix(2).map { Place($0) }
-        let rules = ComparisonRules(ignoring: ignore, isExact: exact)
-        let isSame = try LongWork.run("comparing", .things("pair"), consequence: "Not everything was compared.") {
+        let isSame = try LongWork.run("comparing", .things("pair"), consequence: "The comparison is incomplete.") {
             work in
-            let (text, isSame) = try compare(places, rules, work)
+            let (text, isSame) = try compare(places, work)
             work.hide()
             try OutputFile(nil).write(text)
             return isSame
@@ -88,65 +78,32 @@ struct Diff: ParsableCommand {
         if !isSame { throw ExitCode(1) }
     }
 
-    private func compare(
-        _ places: [Place],
-        _ rules: ComparisonRules,
-        _ work: LongWork
-    ) throws -> (text: String, isSame: Bool) {
-        let version: MessageVersion = received ? .received : .sent
+    private func compare(_ places: [Place], _ work: LongWork) throws -> (text: String, isSame: Bool) {
         let old = try SessionQuery.open(places[0].session, work: work)
         let new = numbers != nil ? old : try SessionQuery.open(places[1].session, work: work)
+        let names = (places[0].session, places[1].session)
+        let settings = comparison.settings()
+        let report = DifferenceReport(settings)
         switch (places[0].id, places[1].id) {
         case (let first?, let second?):
-            if chosen != nil {
-                throw StartError("A filter goes with two sessions, not with two exchanges.", isUsage: true)
-            }
-            let sides = [try side(places[0].session, first, old), try side(places[1].session, second, new)]
-            return json
-                ? try DifferenceReport.json(
-                    sides[0],
-                    sides[1],
-                    names: (places[0].session, places[1].session),
-                    rules,
-                    named: ignore,
-                    responses: version,
-                    mask: secrets ? nil : SessionMask.rules(of: old)
-                )
-                : try DifferenceReport.text(
-                    sides[0],
-                    sides[1],
-                    names: places[0].session == places[1].session ? nil : (places[0].session, places[1].session),
-                    rules,
-                    named: ignore,
-                    responses: version
-                )
+            if chosen != nil { throw StartError("A filter needs two sessions, not two exchanges.", isUsage: true) }
+            let sides = (try side(names.0, first, old), try side(names.1, second, new))
+            let mask = try output.isMasked ? SessionMask.rules(of: old) : nil
+            return output.json
+                ? try report.json(sides.0, sides.1, names: names, mask: mask)
+                : try report.text(sides.0, sides.1, names: names.0 == names.1 ? nil : names)
         case (nil, nil):
-            let difference = try SessionDifference(
-                old,
-                new,
-                matching: try SessionQuery.filter(chosen ?? ""),
-                rules: rules,
-                responses: version,
-                work: work
-            )
+            let filter = try SessionQuery.filter(chosen ?? "")
+            let difference = try SessionDifference(old, new, matching: filter, settings, work: work)
             guard difference.old + difference.new > 0 else {
-                throw StartError("There is nothing to compare: no exchange of either session fits.")
+                throw StartError("There is nothing to compare: no exchange of either session matches.")
             }
-            let names = (
-                DifferenceReport.Named(places[0].session, old), DifferenceReport.Named(places[1].session, new)
-            )
-            let mask = try json && !secrets ? ReportMask([old, new], SessionMask.rules(of: old)) : nil
+            let mask = try output.isMasked ? ReportMask([old, new], SessionMask.rules(of: old)) : nil
+            let sessions = (DifferenceReport.Named(names.0, old), DifferenceReport.Named(names.1, new))
             let text =
-                json
-                ? try DifferenceReport.json(
-                    difference,
-                    names.0,
-                    names.1,
-                    rules,
-                    named: ignore,
-                    responses: version,
-                    mask: mask
-                ) : DifferenceReport.text(difference, names.0, names.1, rules, named: ignore)
+                output.json
+                ? try report.json(difference, sessions.0, sessions.1, mask: mask)
+                : report.text(difference, sessions.0, sessions.1)
             if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
             return (text, difference.isSame)
         default:
@@ -156,10 +113,7 @@ struct Diff: ParsableCommand {
 
     private func side(_ session: String, _ id: Int64, _ reader: SessionReader) throws -> ExchangeDifference.Side {
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
-            throw StartError(
-                "\(session) has no exchange \(id).",
-                hint: "sluice list \(session) prints the numbers there are."
-            )
+            throw StartError("\(session) has no exchange \(id).", hint: "To list them: sluice list \(session)")
         }
         return ExchangeDifference.Side(exchange, reader)
     }

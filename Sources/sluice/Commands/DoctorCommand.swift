@@ -11,16 +11,16 @@ struct DoctorCommand: AsyncParsableCommand {
               sluice doctor
               sluice doctor --listen 127.0.0.1:9090
 
-            Each line begins with 'ok', 'note' (may surprise you) or 'problem' (stops Sluice); a command that fixes it follows where \
-            there is one. Nothing is changed.
+            Each line begins with 'ok', 'note' (may surprise you) or 'problem' (stops Sluice); 'fix:' is a command to solve it. \
+            Nothing is changed.
 
             Exit codes: 0 nothing stops Sluice, 1 something does, 2 wrong usage.
             """
     )
 
-    @Option(name: [.customShort("p"), .long], help: .value("[host:]port", "Where Sluice is to listen.")) var listen =
-        "127.0.0.1:8080"
-    @Flag(help: "Print one JSON object for each line: level, about, text, mend.") var json = false
+    @Option(name: [.customShort("p"), .long], help: .value("[host:]port", "The address to check."))
+    var listen = "127.0.0.1:8080"
+    @Flag(help: "Print one JSON object for each line: level, about, text, fix.") var json = false
 
     func validate() throws { _ = try place() }
 

@@ -16,24 +16,22 @@ struct Export: ParsableCommand {
               sluice export last id:3 --format curl
               sluice export last --format raw -o messages
 
-            Passwords, tokens, cookies and keys are masked, each as one word such as sluice-token-1; 'mask:' of the profile that was \
-            in force, or of --profile, says what else is masked and what is not. 'sluice guide export' describes the formats, \
-            'sluice guide masking' the masks.
+            Secrets are masked, each as a word such as sluice-token-1. 'sluice guide export' describes the formats, 'sluice guide \
+            masking' the masks.
 
             \(FilterHelp.text)
 
-            Exit codes: 0 written, 1 no exchange fits, or something could not be read or written, 2 wrong usage.
+            Exit codes: 0 written, 1 no exchange matches or something could not be read or written, 2 wrong usage.
             """
     )
 
     /// An export that grows beyond these bytes says so.
     private static let large = 200_000_000
 
-    @Argument(help: .session, completion: .session)
-    var session: String
-    @Argument(help: .value("filter", "Which exchanges; further files .sluice are exported, too."), completion: .filter)
+    @Argument(help: .session, completion: .session) var session: String
+    @Argument(help: .value("filter", "Which exchanges; may begin with more .sluice files."), completion: .filter)
     var filter: [String] = []
-    @Option(name: .customLong("format"), help: .value("format", "The form. (default: as the file's name ends)"))
+    @Option(name: .customLong("format"), help: .value("format", "The format. (default: by the file's name)"))
     var givenFormat: ExportFormat?
     @Option(
         name: .shortAndLong,
@@ -41,47 +39,36 @@ struct Export: ParsableCommand {
         completion: .file()
     )
     var output: String?
-
-    @Option(help: .value("text", "With html and bundle: what it is called, in place of the session's name."))
-    var title: String?
-    @Option(help: .value("text", "With html and bundle: what is to be said of it, shown at the top."))
-    var note: String?
-
-    @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
-    var nulSeparated = false
-
-    @Flag(help: "With raw: each body as a file of its own, too, without its content coding.") var bodies = false
-    @Flag(help: "With raw: write into a directory that has files, over those of the same names.") var force = false
-
-    @Flag(help: "Keep passwords, tokens, cookies and keys as they were recorded.") var secrets = false
-    @Flag(help: "List all texts that look like secrets; if there are any, write nothing and end with 1.")
-    var strict = false
-    @Option(help: .value("file", "A profile whose 'mask:' says what is masked. Repeatable."), completion: .profile)
+    @Option(help: .value("text", "With html and bundle: a title.")) var title: String?
+    @Option(help: .value("text", "With html and bundle: a note at the top.")) var note: String?
+    @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL.") var nulSeparated = false
+    @Flag(help: "With raw: also each body as a file, decoded.") var bodies = false
+    @Flag(help: "With raw: write into a directory that is not empty.") var force = false
+    @Flag(help: "Do not mask secrets.") var secrets = false
+    @Flag(help: "List texts that look like secrets; if there are any, end with 1 and write nothing.") var strict = false
+    @Option(help: .value("file", "A profile whose 'mask:' is used; repeatable."), completion: .profile)
     var profile: [String] = []
 
-    /// The format that is given, or that the name of the file says. `validate` has thrown if there is neither.
+    /// `validate` has thrown if neither option nor name says it.
     private var format: ExportFormat { givenFormat ?? output.flatMap { ExportFormat(fileName: $0) } ?? .har }
 
     func validate() throws {
         if givenFormat == nil, output.flatMap({ ExportFormat(fileName: $0) }) == nil {
             let formats = ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError(
-                "Give a --format (\(formats)), or a file whose name ends in one, such as -o bug.har or -o bug.html."
-            )
+            throw ValidationError("Give a --format (\(formats)) or a file with its ending, such as -o bug.har.")
         }
         if secrets, strict || !profile.isEmpty {
-            throw ValidationError("--secrets masks nothing, so --strict and --profile do not go with it.")
+            throw ValidationError("--secrets excludes --strict and --profile.")
         }
         if title ?? note != nil, !format.takesNote {
-            throw ValidationError("\(title != nil ? "--title" : "--note") goes with --format html or bundle.")
+            throw ValidationError("\(title != nil ? "--title" : "--note") needs --format html or bundle.")
         }
-        if nulSeparated, format != .curl { throw ValidationError("--print0 goes with --format curl.") }
+        if nulSeparated, format != .curl { throw ValidationError("--print0 needs --format curl.") }
         if bodies || force, format != .raw {
-            throw ValidationError("\(bodies ? "--bodies" : "--force") goes with --format raw.")
+            throw ValidationError("\(bodies ? "--bodies" : "--force") needs --format raw.")
         }
     }
 
-    /// Whether what is written is a directory.
     private var isDirectory: Bool {
         guard format == .raw, let output, output != "-" else { return false }
         return !output.lowercased().hasSuffix(".zip")
@@ -90,7 +77,7 @@ struct Export: ParsableCommand {
     func run() throws {
         if format == .bundle || format == .raw, output ?? "-" == "-", isatty(STDOUT_FILENO) == 1 {
             throw StartError(
-                format == .raw ? "Raw messages are files." : "A bundle is a zip, which no terminal shows.",
+                format == .raw ? "Raw messages are files." : "A bundle is a zip file.",
                 hint: format == .raw ? "Name a directory or a zip: -o bug, -o bug.zip" : "Name a file: -o bug.zip",
                 isUsage: true
             )
@@ -99,9 +86,9 @@ struct Export: ParsableCommand {
             try OutputPlace.check(output, reading: SessionQuery.path(session))
         }
         if isDirectory, let output, !force, OutputDirectory.isThere(output) {
-            throw StartError("\(output) is there already, and not empty.", hint: "--force writes into it.")
+            throw StartError("\(output) exists and is not empty.", hint: "--force writes into it.")
         }
-        let consequence = isToStandardOutput ? "What was written is not whole." : "\(output ?? "") was not written."
+        let consequence = isToStandardOutput ? "The output is incomplete." : "\(output ?? "") was not written."
         let isShown = !isToStandardOutput || isatty(STDOUT_FILENO) == 0
         try LongWork.run("exporting", .things("exchange"), consequence: consequence, isShown: isShown) { work in
             try export(work)
@@ -111,7 +98,7 @@ struct Export: ParsableCommand {
     private var isToStandardOutput: Bool { output == nil || output == "-" }
 
     private func export(_ work: LongWork) throws {
-        // What cannot be written is told before anything is read. Recorded traffic may hold secrets.
+        // Errors of the output come before anything is read. Recorded traffic may hold secrets.
         let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
         let directory = try isDirectory ? output.map { try OutputDirectory($0, isForced: force) } : nil
         let (sessions, filter) = SessionQuery.split(session, filter)
@@ -126,7 +113,7 @@ struct Export: ParsableCommand {
         destination.directory = directory
         destination.wantsBodies = bodies
         destination.onGrowth(beyond: Export.large) {
-            StandardStreams.error("sluice: this will be more than 200 MB; ctrl-c stops it, a filter makes it smaller\n")
+            StandardStreams.error("sluice: more than 200 MB; Ctrl-C stops it, a filter makes it smaller\n")
         }
         destination.title = self.title.map { masked?.masked(text: $0) ?? $0 }
         destination.note = note.map { masked?.masked(text: $0) ?? $0 }
@@ -147,28 +134,26 @@ struct Export: ParsableCommand {
         if let script = export as? any ScriptExport {
             let bodies = query.path + ".bodies"
             if isToStandardOutput, FileManager.default.fileExists(atPath: bodies) {
-                StandardStreams.error("sluice: bodies that no command line can carry are in \(bodies)\n")
+                StandardStreams.error("sluice: bodies too large for a command line are in \(bodies)\n")
             }
             for (id, reason) in script.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }
         }
     }
 
-    /// The session without its secrets. Throws where --strict refuses what looks like one.
+    /// The session without its secrets. Throws if --strict finds texts that look like secrets.
     private func masked(_ query: SessionQuery, _ pipeline: ExportPipeline) throws -> MaskedSource {
         let masked = try SessionMask.source(pipeline, SessionMask.rules(of: query.reader, profiles: profile))
         let suspicions = SessionMask.suspicions(masked, all: strict)
         for line in suspicions { StandardStreams.error("sluice: \(line)\n") }
         if strict, !suspicions.isEmpty {
-            throw StartError(
-                "Nothing is exported, as --strict was given.",
-                hint: "Mask them by their names in a profile, or leave --strict out."
-            )
+            let hint = "Mask them by name in a profile, or omit --strict."
+            throw StartError("Nothing was exported (--strict).", hint: hint)
         }
         return masked
     }
 
-    /// Bodies that no command line can hold go beside the script, which names them relative to itself; for commands
-    /// that may be run from anywhere they go beside the output or the session, and are named absolutely.
+    /// Bodies too large for a command line are written beside the script, which names them relative to itself. Commands
+    /// that may run anywhere name them absolutely; then they are beside the output or the session.
     private func destination(_ file: OutputFile, _ session: String) -> ExportDestination {
         let path = output == "-" ? nil : output
         if let path, !nulSeparated { return ExportDestination(file, path: path) }

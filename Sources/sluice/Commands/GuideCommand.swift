@@ -5,6 +5,7 @@ import Guide
 import HTTPModel
 import Jobs
 import Terminal
+import Text
 
 struct GuideCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,37 +16,27 @@ struct GuideCommand: ParsableCommand {
               sluice guide throttle
               sluice guide --search 'trust java'
 
-            On a terminal a page is shown in $PAGER, or in less; in a pipe, or where TERM is dumb, it is printed.
+            A terminal shows a page in $PAGER or less.
 
-            Exit codes: 0 shown or written, 1 no line has the words of --search, or a file could not be written, 2 wrong \
-            usage, or no such topic.
+            Exit codes: 0 shown or written, 1 --search found nothing or a file could not be written, 2 wrong usage or no such topic.
             """
     )
 
-    @Argument(
-        help: "The page; its beginning is enough. (default: list all)",
-        completion: .list(Guide.topics)
-    )
+    @Argument(help: "The page, or its beginning. (default: list all)", completion: .list(Guide.topics))
     var topic: String?
-
     @Flag(help: "Print the page as Markdown.") var markdown = false
-    @Option(help: .value("words", "List the lines in which all of these words stand.")) var search: String?
-    @Option(
-        help: .value("directory", "Write the manual pages of all commands and topics into a directory."),
-        completion: .directory
-    )
+    @Option(help: .value("words", "List the lines with all of these words.")) var search: String?
+    @Option(help: .value("directory", "Write all manual pages into a directory."), completion: .directory)
     var man: String?
 
     func validate() throws {
         if let search, let topic, man == nil {
-            throw ValidationError(
-                "A topic and --search exclude each other; several words to look for are one argument: --search "
-                    + "'\(search.prefix(80)) \(topic.prefix(80))'."
-            )
+            let words = "\(search.prefix(80)) \(topic.prefix(80))"
+            throw ValidationError("A topic and --search exclude each other; for several words: --search '\(words)'.")
         }
         let given = [topic != nil, search != nil, man != nil].filter { $0 }.count
         if given > 1 { throw ValidationError("A topic, --search and --man exclude each other.") }
-        if markdown, topic == nil { throw ValidationError("--markdown goes with a topic.") }
+        if markdown, topic == nil { throw ValidationError("--markdown needs a topic.") }
     }
 
     func run() throws {
@@ -59,15 +50,11 @@ struct GuideCommand: ParsableCommand {
             let near = Spelling.nearest(to: topic, among: Guide.topics).map { " (did you mean '\($0)'?)" } ?? ""
             throw StartError(
                 "The guide has no topic '\(topic.prefix(80))'\(near).",
-                hint: "sluice guide lists all; sluice guide --search WORDS looks for words.",
+                hint: "sluice guide lists all topics; sluice guide --search WORDS searches them.",
                 isUsage: true
             )
         case .several(let topics):
-            throw StartError(
-                "'\(topic)' may be \(topics.joined(separator: ", ")).",
-                hint: "Give one of them.",
-                isUsage: true
-            )
+            throw StartError("'\(topic)' may be \(topics.joined(separator: ", ")).", isUsage: true)
         }
     }
 
@@ -96,9 +83,9 @@ struct GuideCommand: ParsableCommand {
                 text += (group.isEmpty ? "" : "\n") + page.group + "\n"
                 group = page.group
             }
-            text += "  \(page.topic.padding(toLength: width + 2, withPad: " ", startingAt: 0))\(page.title)\n"
+            text += "  \(page.topic.filled(to: width + 2))\(page.title)\n"
         }
-        return text + "\nsluice guide TOPIC shows one; sluice guide --search WORDS looks for words.\n"
+        return text + "\nsluice guide TOPIC shows one; sluice guide --search WORDS searches them.\n"
     }
 
     private func list(_ places: [Guide.Place]) throws {
@@ -107,23 +94,22 @@ struct GuideCommand: ParsableCommand {
             StandardStreams.out("\(place.topic)\(section): \(place.line)\n")
         }
         guard places.isEmpty else { return }
-        StandardStreams.error("sluice: No line of the guide has these words.\n")
+        StandardStreams.error("sluice: no line of the guide has these words\n")
         throw ExitCode(1)
     }
 
-    /// In the pager where the text is for a terminal that can move about; as it is where there is no pager.
+    /// In the pager if output is a terminal and the pager runs.
     private func show(_ text: String) {
         let environment = ProcessInfo.processInfo.environment
         guard isTerminal, environment["TERM"] != "dumb" else { return StandardStreams.out(text) }
         let pager = environment["PAGER"].flatMap { $0.isEmpty ? nil : $0 }
-        // -F ends at once where all fits on the screen, -R passes styles on, -X leaves the text there.
-        // The pager begins as from a shell.
+        // -F ends at once if all fits on the screen, -R keeps styles, -X leaves the text there.
         signal(SIGPIPE, SIG_DFL)
         let opened = popen(pager ?? "less -FRX 2>/dev/null || cat", "w")
         signal(SIGPIPE, SIG_IGN)
         guard let pipe = opened else { return StandardStreams.out(text) }
         fputs(text, pipe)
-        // The shell ends so where the command is not there, or is no program.
+        // The codes of the shell for a missing command, or one that it cannot run.
         if [126, 127].contains(pclose(pipe) >> 8 & 0xFF) { StandardStreams.out(text) }
     }
 
@@ -162,7 +148,7 @@ struct GuideCommand: ParsableCommand {
         if !command.options.isEmpty { page.heading("OPTIONS") }
         list(command, in: &page)
         page.heading("EXIT STATUS")
-        page.paragraph(command.exitCodes ?? "0: all went well. 1: the check or command failed. 2: wrong usage.")
+        page.paragraph(command.exitCodes ?? "0: success. 1: the check or command failed. 2: wrong usage.")
         page.heading("SEE ALSO")
         page.paragraph("sluice(1), sluice guide")
         return page

@@ -6,41 +6,21 @@ import NIOCore
 import ProxyServer
 import Recording
 import Runner
+import Text
 
-/// What is recorded of a run, what is printed of it, and the rules in force.
+/// The session, the log and the rules of a run.
 struct RecordingOptions: ParsableArguments {
-    @Option(
-        help: .value("file", "The session to record to; one that exists is continued. (default: a new one)"),
-        completion: .newSession
-    )
-    var session: String?
-
+    @Option(help: .newSession, completion: .newSession) var session: String?
     @OptionGroup var bounds: SessionBounds
-
     @Flag(help: "Record nothing.") var noSession = false
-
-    @Option(help: .value("switch", "Whether to record from the start; 'sluice record' switches it later."))
+    @Option(help: .value("switch", "Whether to record from the start; 'sluice record' changes it."))
     var record: RecordingSwitch = .on
-
-    @Option(help: .rare("mode", "If the disk is too slow, traffic waits ('lossless') or bodies are cut ('lossy')."))
+    @Option(help: .rare("mode", "If the disk is too slow, traffic waits (lossless) or bodies are cut (lossy)."))
     var recorder: RecorderConfiguration.Mode = .lossless
-
-    @Option(
-        help: .value("file", "A rule profile (YAML); repeatable, their rules follow each other."),
-        completion: .profile
-    )
-    var profile: [String] = []
-
+    @Option(help: .profile, completion: .profile) var profile: [String] = []
     @Flag(help: "Print no line for each exchange; with a command, problems only.") var quiet = false
-    @Flag(help: "Print a JSON object for each exchange, masked; with a command needs --log.")
-    var json = false
-    @Option(
-        help: .value(
-            "file",
-            "Write a line for each exchange to a file; JSON with --json or a name that ends in .jsonl."
-        ),
-        completion: .file()
-    )
+    @Flag(help: "Print a JSON object for each exchange, masked.") var json = false
+    @Option(help: .value("file", "Write a line for each exchange; JSON if it ends in .jsonl."), completion: .file())
     var log: String?
     @Flag(help: "With JSON: do not mask secrets.") var secrets = false
 
@@ -53,12 +33,10 @@ struct RecordingOptions: ParsableArguments {
         if log == "-" {
             throw ValidationError("--log takes a file; without a command, the lines are on standard output.")
         }
-        if secrets, !hasJSON { throw ValidationError("--secrets goes with --json or --log FILE.jsonl.") }
+        if secrets, !hasJSON { throw ValidationError("--secrets needs --json or --log FILE.jsonl.") }
         if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
-        if noSession, bounds.isGiven {
-            throw ValidationError("--no-session leaves nothing to rotate or to keep small.")
-        }
+        if noSession, bounds.isGiven { throw ValidationError("--no-session has no file to rotate or limit.") }
         try bounds.check(session)
     }
 
@@ -72,10 +50,10 @@ struct RecordingOptions: ParsableArguments {
         settings.keepsSecrets = secrets
         settings.becomesLast = true
         settings.log = log
-        // The command has the standard output to itself.
+        // Standard output belongs to the command.
         let hasLines = log != nil || !quiet && !hasCommand
         if hasCommand, json, !hasLines {
-            throw ValidationError("--json with a command needs --log FILE: standard output is the command's.")
+            throw ValidationError("--json with a command needs --log FILE, since the command uses standard output.")
         }
         settings.output = hasJSON ? .json : hasLines ? .lines : .quiet
     }
@@ -87,7 +65,7 @@ struct HeadlessRun {
     private let environment = ProcessInfo.processInfo.environment
     /// Further lines once it listens.
     var opening = ""
-    /// Further lines once it has stopped, and whether all is well.
+    /// Further lines once it has stopped, and whether it succeeded.
     var ending: () -> (text: String, isFine: Bool) = { ("", true) }
 
     init(_ recording: RecordingOptions) { self.recording = recording }
@@ -98,7 +76,6 @@ struct HeadlessRun {
         }
     }
 
-    /// Finds the command; `nil` where there is none.
     func findCommand(_ command: [String]) throws -> ChildCommand? {
         guard !command.isEmpty else { return nil }
         do {
@@ -109,14 +86,14 @@ struct HeadlessRun {
         }
     }
 
-    /// Runs the proxy to its end. Throws `ExitCode` where the command failed, or not all was well.
+    /// Throws `ExitCode` if the command or the recording failed.
     func run(_ child: ChildCommand?, _ settings: RunSettings, _ files: StartFiles) async throws {
-        // A command gets the signals, so they must be as they were when it is started.
+        // A command gets the signals, so their handlers are set only without one.
         if child == nil { StopSignals.prepare() }
         let running = try await start(settings, files, hasCommand: child != nil)
         guard let child else {
             await StopSignals.wait()
-            StandardStreams.error("sluice: stopping; once more ends it at once\n")
+            StandardStreams.error("sluice: stopping; Ctrl-C again stops at once\n")
             if !(await finish(running)) { throw ExitCode(1) }
             return
         }
@@ -135,7 +112,7 @@ struct HeadlessRun {
         return running
     }
 
-    /// Runs the proxy until `body` ends, whose result is the exit code.
+    /// Runs the proxy until `body` ends, which returns the exit code.
     func run(
         _ settings: RunSettings,
         _ files: StartFiles,
@@ -158,9 +135,9 @@ struct HeadlessRun {
         if !isFine { throw ExitCode(1) }
     }
 
-    /// Runs the command to its end; returns the exit code, and its outcome if it could be started.
+    /// The exit code of the command, and its outcome if it could be started.
     private func run(_ child: ChildCommand, _ running: RunningProxy) async -> (Int32, ChildOutcome?) {
-        // The system redirects connections to a transparent listener, which look as if they led elsewhere.
+        // Connections that the system redirects to a transparent listener look like direct ones.
         let isTransparent = running.listening.contains { $0.mode == .transparent }
         do {
             let outcome = try await ChildRun.run(
@@ -179,8 +156,7 @@ struct HeadlessRun {
         }
     }
 
-    /// Stops the proxy, prints the summary, and checks the profile's assertions; returns whether everything was
-    /// recorded and every assertion holds.
+    /// Stops the proxy and prints the summary; returns whether everything was recorded and every assertion holds.
     private func finish(_ running: RunningProxy, _ outcome: ChildOutcome? = nil) async -> Bool {
         let summary = await running.stop()
         if outcome == nil || !recording.quiet || summary.hasProblem {
@@ -212,13 +188,12 @@ struct HeadlessRun {
             running.session.map { session in
                 recording.record == .on
                     ? "sluice: recording to \(session)\n"
-                    : "sluice: not recording before 'sluice record on', then to \(session)\n"
-            } ?? "sluice: not recording, as --no-session says\n"
+                    : "sluice: not recording until 'sluice record on', then to \(session)\n"
+            } ?? "sluice: not recording (--no-session)\n"
         if let recovered = running.recovered {
             let ids = recovered.first.map(\.description).joined(separator: ", ")
-            text +=
-                "sluice: the session was not closed; \(recovered.count) \(recovered.count == 1 ? "exchange was" : "exchanges were") in flight (\(ids)"
-            text += recovered.count > recovered.first.count ? ", …)\n" : ")\n"
+            let more = recovered.count > recovered.first.count ? ", …" : ""
+            text += "sluice: the session was not closed; in flight: \(recovered.count.of("exchange")) (\(ids)\(more))\n"
         }
         if let proxy = running.upstreamSummary { text += "sluice: upstream proxy: \(proxy)\n" }
         if let profile = running.profileSummary { text += "sluice: profile: \(profile)\n" }

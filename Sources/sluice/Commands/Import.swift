@@ -16,37 +16,25 @@ struct Import: ParsableCommand {
 
     struct Charles: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a rule profile of what Charles exported.",
+            abstract: "Make a rule profile of Charles' settings.",
             discussion: """
-                Takes what Tools > Import/Export Settings writes, the export of a single tool, and Charles' own settings \
-                file (~/.charles.config, com.xk72.charles.config). Licence keys, certificates and passwords in them are \
-                not read.
+                  sluice import charles settings.xml -o profile.yaml
+                  sluice import charles settings.xml --remap-path 'C:\\mocks=mocks' -o profile.yaml
 
-                For each rule a line on standard error tells whether it was imported, approximated or skipped, and why; \
-                the same stands as comments in the profile. What comes out always loads.
+                FILE is an export of Tools > Import/Export Settings or of one tool, or Charles' own settings file. Keys, certificates \
+                and passwords are not read. Each rule is reported as imported, approximated or skipped, with the reason.
 
-                For example: sluice import charles settings.xml --remap-path 'C:\\mocks=mocks' -o profile.yaml
-
-                Exit codes: 0 there is a rule in the profile, 1 there is none, or the file cannot be read, 2 wrong usage.
+                Exit codes: 0 the profile has rules, 1 no rule or the file cannot be read, 2 wrong usage.
                 """
         )
 
-        @Argument(help: "The file that Charles wrote, or - for standard input.", completion: .file()) var file: String
+        @Argument(help: "The file, or - for standard input.", completion: .file()) var file: String
 
-        @Option(help: "What the export of a single tool is that does not say so.")
-        var `as`: CharlesSettings.LoneTool?
-
-        @Option(
-            help: .value(
-                "old=new",
-                "Where files of Map Local are now; NEW is relative to the profile. Can be given several times."
-            )
-        )
-        var remapPath: [String] = []
-
+        @Option(help: "The tool of an export that does not name it.") var `as`: CharlesSettings.LoneTool?
+        @Option(help: .value("old=new", "Where files of Map Local are now; repeatable.")) var remapPath: [String] = []
         @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)", completion: .profile)
         var output: String?
-        @Flag(help: "Write over a profile that is there.") var force = false
+        @Flag(help: "Overwrite an existing profile.") var force = false
 
         func validate() throws {
             for argument in remapPath where CharlesImport.PathChange(argument) == nil {
@@ -55,7 +43,7 @@ struct Import: ParsableCommand {
         }
 
         func run() throws {
-            // A profile that was edited is worth more than the one that is made here.
+            // An existing profile may have been edited.
             try OutputPlace.check(output, reading: file, calling: "the file of Charles")
             try Overwriting.check(output, isForced: force)
             let bytes = try read()
@@ -81,32 +69,28 @@ struct Import: ParsableCommand {
             }
             StandardStreams.error("\(report)\n")
             guard profile.isUsable else {
-                throw StartError("There is no rule in \(name) that a profile can have.")
+                throw StartError("\(name) has no rule that Sluice supports.")
             }
             try OutputFile(output).writeAll(.init(string: profile.text))
         }
 
-        /// Refuses what has exchanges and no settings.
+        /// Throws for a file with exchanges in place of settings.
         private func checkForExchanges(_ bytes: [UInt8]) throws(StartError) {
+            let name = file == "-" ? "Standard input" : file
+            let hint = "To import exchanges: sluice import session FILE -o SESSION"
             guard !bytes.starts(with: "SQLite format 3".utf8) else {
-                throw StartError(
-                    "\(file == "-" ? "Standard input" : file) is a session and has no settings of Charles.",
-                    hint: "sluice import session FILE -o SESSION adds its exchanges to another one."
-                )
+                throw StartError("\(name) is a session, not settings of Charles.", hint: hint)
             }
             switch ArchiveFormat(beginning: Array(bytes.prefix(ArchiveFormat.tellingBytes))) {
             case .unread(let format):
-                throw StartError("\(file == "-" ? "Standard input" : file) is \(format.title).", hint: format.hint)
+                throw StartError("\(name) is \(format.title).", hint: format.hint)
             case .har, .charlesJSON, .charlesXML, .mitmproxy, .zip, .charlesZip, .fiddlerZip, .gzip, .curl:
-                throw StartError(
-                    "\(file == "-" ? "Standard input" : file) has exchanges and no settings of Charles.",
-                    hint: "sluice import session FILE -o SESSION makes a session of it."
-                )
+                throw StartError("\(name) has exchanges, not settings of Charles.", hint: hint)
             case .charlesSettings, .otherXML, nil: return
             }
         }
 
-        /// Reads at most one byte more than is accepted.
+        /// Reads one byte more than is accepted, at most.
         private func read() throws -> [UInt8] {
             let most = CharlesSettings.largestFile + 1
             guard file == "-" else { return try InputFile.contents(of: file, atMost: most, takesPipes: true) }
@@ -125,9 +109,9 @@ extension OutputFile {
 }
 
 enum Overwriting {
-    /// Throws ``StartError`` where the file exists and is not empty, unless overwriting is forced.
+    /// Throws ``StartError`` if the file exists, is not empty and may not be overwritten.
     static func check(_ output: String?, isForced: Bool) throws(StartError) {
         guard let output, !isForced, OutputFile.isThere(output) else { return }
-        throw StartError("\(output) is there already.", hint: "--force writes over it.")
+        throw StartError("\(output) exists.", hint: "--force overwrites it.")
     }
 }

@@ -4,46 +4,43 @@ import Foundation
 import Jobs
 import Recording
 import Runner
+import Text
 
 extension Import {
     struct Session: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a session of other programs' recordings.",
             discussion: """
-                What a file is is told by its content: HAR; sessions of Charles (.chlsj, .xml, .chlz, .chls from version 4); \
-                flows of mitmproxy 5 to 12; cURL commands as browsers copy them; other sessions and bundles of Sluice. \
-                Bodies and texts have at most 64 MiB, files of cURL commands too, flows of mitmproxy 512 MiB.
+                  sluice import session trace.chlsj browser.har -o bug.sluice
+                  sluice import session commands.sh
 
-                A session that is there gets the exchanges besides its own, under new numbers. For each file a line tells \
-                how many came and what was left out.
-
-                For example: sluice import session trace.chlsj browser.har -o bug.sluice && sluice open bug.sluice
+                Files are recognised by their content: HAR, sessions of Charles, flows of mitmproxy, cURL commands, sessions and \
+                bundles of Sluice. An existing session gets the exchanges under new numbers. 'sluice guide export' explains more.
 
                 Exit codes: 0 all files were read to their ends, 1 one could not be, 2 wrong usage.
                 """
         )
 
-        @Argument(help: .value("file", "What is to be read."), completion: .file()) var files: [String]
+        @Argument(help: .value("file", "The files to import."), completion: .file()) var files: [String]
         @Option(
             name: .shortAndLong,
-            help: .value("session", "The session to write. (default: a new one beside those of 'sluice run')"),
+            help: .value("session", "The session to write. (default: a new one)"),
             completion: .newSession
         )
         var output: String?
 
         func validate() throws {
-            if output?.isEmpty == true { throw ValidationError("The name of the session to write is empty.") }
+            if output?.isEmpty == true { throw ValidationError("-o needs the name of a session.") }
         }
 
         func run() async throws {
             let path = try output ?? newSession()
             if OutputFile.isThere(path), try ArchiveFile.isArchive(path) {
-                throw StartError("\(path) is there already, and no session.", hint: "Name another file.", isUsage: true)
+                throw StartError("\(path) exists and is not a session.", hint: "Use another name.", isUsage: true)
             }
             let isNew = !FileManager.default.fileExists(atPath: path)
             let edits = RecordedSessionEdits(path: path)
             var (count, isWhole) = (0, true)
-            // Nobody needs an empty session.
             func removeEmpty() {
                 guard count == 0, isNew else { return }
                 for companion in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + companion) }
@@ -69,7 +66,7 @@ extension Import {
             }
             if count == 0, isNew {
                 removeEmpty()
-                throw isWhole ? StartError("No exchange came in, so no session was written.") : ExitCode(1)
+                throw isWhole ? StartError("No exchange was imported, so no session was written.") : ExitCode(1)
             }
             StandardStreams.out(Self.summary(count, path))
             if !isWhole { throw ExitCode(1) }
@@ -89,7 +86,7 @@ extension Import {
         }
 
         private static func summary(_ count: Int, _ path: String) -> String {
-            "\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(path)\n"
+            "Imported \(count.of("exchange")) into \(path)\n"
         }
 
         private func newSession() throws -> String {
@@ -97,7 +94,7 @@ extension Import {
             return StandardPaths.newSession()
         }
 
-        /// What is said of a session that cannot be written, with the option that it has here.
+        /// The error with the name of this command's option.
         private static func namingOutput(_ error: any Error) -> any Error {
             guard let error = error as? SessionError else { return error }
             return SessionError(error.code, error.message, hint: error.hint.replacing("--session", with: "-o"))
@@ -107,8 +104,8 @@ extension Import {
 
         private static func words(_ outcome: ImportOutcome, of file: String) -> String {
             let count = outcome.count
-            var text = "\(file): \(outcome.format), \(count) \(count == 1 ? "exchange" : "exchanges")"
-            if let first = outcome.first { text += count == 1 ? ", number \(first)" : ", from \(first) on" }
+            var text = "\(file): \(outcome.format), \(count.of("exchange"))"
+            if let first = outcome.first { text += count == 1 ? ", number \(first)" : ", numbers from \(first)" }
             text += "\n"
             var losses = outcome.losses
             if outcome.unfinished > 0 { losses.append("\(outcome.unfinished) still in flight") }

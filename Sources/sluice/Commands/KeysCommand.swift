@@ -10,8 +10,8 @@ struct KeysCommand: ParsableCommand {
               sluice keys > keys.yaml
               sluice keys check keys.yaml
 
-            The console reads keys.yaml beside the authority's certificate, in $XDG_CONFIG_HOME/sluice. A key that it does not name \
-            keeps its standard command; null removes one.
+            The console reads keys.yaml in $XDG_CONFIG_HOME/sluice. Keys that it does not name keep their standard command; null \
+            removes a key.
             """,
         subcommands: [KeysShow.self, KeysCheck.self],
         defaultSubcommand: KeysShow.self
@@ -24,7 +24,7 @@ struct KeysShow: ParsableCommand {
     func run() throws {
         let file = KeyFile()
         for issue in file.issues { StandardStreams.error("\(issue)\n") }
-        if !file.issues.isEmpty { StandardStreams.error("sluice: The standard keys stay.\n") }
+        if !file.issues.isEmpty { StandardStreams.error("sluice: the standard keys are used\n") }
         StandardStreams.out(KeyFile.text(file.keymap))
     }
 }
@@ -32,11 +32,11 @@ struct KeysShow: ParsableCommand {
 struct KeysCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what is wrong with a key file, as file:line:column: message.",
+        abstract: "Check a key file; errors are file:line:column: message.",
         discussion: "Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage."
     )
 
-    @Argument(help: "The key file. (default: the one that the console reads)", completion: .profile) var file: String?
+    @Argument(help: "The key file. (default: the console's)", completion: .profile) var file: String?
 
     func run() throws {
         let issues = (file.map { KeyFile(file: $0) } ?? KeyFile()).issues

@@ -20,43 +20,31 @@ struct List: ParsableCommand {
             """
     )
 
-    @Argument(help: .session, completion: .session)
-    var session: String
-    @Argument(
-        help: .value("filter", "Which exchanges; further files .sluice are listed one after the other."),
-        completion: .filter
-    )
+    @Argument(help: .session, completion: .session) var session: String
+    @Argument(help: .value("filter", "Which exchanges; may begin with more .sluice files."), completion: .filter)
     var filter: [String] = []
-    @Flag(help: "Print one JSON object for each exchange, with its secrets masked.") var json = false
-    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
-
-    func validate() throws {
-        if secrets, !json { throw ValidationError("--secrets goes with --json; lines for people are never masked.") }
-    }
+    @OptionGroup var output: JSONOptions
 
     func run() throws {
         let (sessions, filter) = SessionQuery.split(session, filter)
         for session in sessions {
-            if sessions.count > 1, !json { StandardStreams.out("\(session):\n") }
+            if sessions.count > 1, !output.json { StandardStreams.out("\(session):\n") }
             try list(session, filter)
         }
     }
 
     private func list(_ session: String, _ filter: [String]) throws {
-        guard json, !secrets else { return try list(session, filter, nil) }
-        let isShown = isatty(STDOUT_FILENO) == 0
-        try LongWork.run(
-            "finding secrets",
-            .things("exchange"),
-            consequence: "The list is not whole.",
-            isShown: isShown
-        ) { work in try list(session, filter, work) }
+        guard output.isMasked else { return try list(session, filter, nil) }
+        let (consequence, isShown) = ("The list is incomplete.", isatty(STDOUT_FILENO) == 0)
+        try LongWork.run("finding secrets", .things("exchange"), consequence: consequence, isShown: isShown) { work in
+            try list(session, filter, work)
+        }
     }
 
     /// Lists the exchanges; with work to report on, without their secrets.
     private func list(_ session: String, _ filter: [String], _ work: LongWork?) throws {
         let query = try SessionQuery(session: session, filter: filter, work: work)
-        let output = try OutputFile(nil)
+        let (json, file) = (output.json, try OutputFile(nil))
         let mask = try work.map { work in
             let pipeline = try ExportPipeline(query, work) { "finding secrets" }
             return RecordMask(try SessionMask.source(pipeline, SessionMask.rules(of: query.reader)).mask)
@@ -73,11 +61,11 @@ struct List: ParsableCommand {
         try query.forEachMatch { record in
             text += line(record) + "\n"
             if text.utf8.count > 1 << 16 {
-                try output.write(text)
+                try file.write(text)
                 text = ""
             }
         }
-        try output.write(text)
+        try file.write(text)
         if let summary = RunSummary.masked(places: places, exchanges: exchanges) { StandardStreams.error(summary) }
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Jobs
 import Rules
+import Text
 import Tools
 
 struct PresetsCommand: ParsableCommand {
@@ -11,21 +12,15 @@ struct PresetsCommand: ParsableCommand {
     )
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List the presets: their numbers, and where these come from."
-        )
+        static let configuration = CommandConfiguration(abstract: "List the presets with the sources of their numbers.")
 
         func run() {
             let presets = ToolRegistry.standard.withPresets?.presets?.presets ?? []
-            let names = presets.map { preset in
-                preset.name + (preset.alias.map { $0.lowercased() == preset.name ? "" : " (\($0))" } ?? "")
+            let rows = presets.flatMap { preset in
+                let alias = preset.alias.map { $0.lowercased() == preset.name ? "" : " (\($0))" } ?? ""
+                return [[preset.name + alias, preset.text], ["", preset.source]]
             }
-            let width = names.map(\.count).max() ?? 0
-            for (name, preset) in zip(names, presets) {
-                let padding = String(repeating: " ", count: width - name.count + 2)
-                StandardStreams.out("\(name)\(padding)\(preset.text)\n")
-                StandardStreams.out(String(repeating: " ", count: width + 2) + preset.source + "\n")
-            }
+            StandardStreams.out(TextTable.text(rows))
         }
     }
 }

@@ -26,10 +26,7 @@ struct ProfileHelpCommand: ParsableCommand {
             """
     )
 
-    @Argument(
-        help: "A key such as 'rewrite' or 'rewrite.rules', or a topic. (default: list all)",
-        completion: .profileKey
-    )
+    @Argument(help: "A key such as 'rewrite.rules', or a topic. (default: list all)", completion: .profileKey)
     var key: String?
 
     func run() throws {
@@ -44,39 +41,28 @@ struct ProfileHelpCommand: ParsableCommand {
 struct ProfileCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what is wrong with profiles, as file:line:column: message.",
+        abstract: "Check profiles; errors are file:line:column: message.",
         discussion: """
               sluice profile check rules.yaml
               sluice profile check rules.yaml --against last
               generate-rules | sluice profile check -
 
-            What is probably a mistake is a warning, not an error.
+            Probable mistakes are warnings.
 
             Exit codes: 0 there is no error, 1 there is one (or, with --strict, a warning), 2 wrong usage.
             """
     )
 
-    @Argument(
-        help: .value("file", "The profiles, which are read as one; - is standard input."),
-        completion: .profile
-    )
+    @Argument(help: .value("file", "The profiles, read as one; - is standard input."), completion: .profile)
     var files: [String]
-
-    @Option(
-        help: .value(
-            "file",
-            "Recorded requests, a session or an archive: say how many each rule matches, with examples."
-        ),
-        completion: .session
-    )
+    @Option(help: .value("file", "Count the requests of a session that each rule matches."), completion: .session)
     var against: String?
-
-    @Flag(help: "Exit with 1 for warnings, too.") var strict = false
+    @Flag(help: "End with 1 for warnings, too.") var strict = false
 
     func run() throws {
         let profile = try RuleProfile.load(paths: files, takesPipes: true)
         for lint in profile.lints { StandardStreams.error("\(lint)\n") }
-        // What a start would fail for is wrong with the profile, too.
+        // Errors at a start are errors of the profile, too.
         let problems = ServerAccess.problems(in: profile)
         for problem in problems { StandardStreams.error("\(problem)\n") }
         if !problems.isEmpty { throw ExitCode(1) }
@@ -85,7 +71,7 @@ struct ProfileCheck: ParsableCommand {
             try usage.add(archive: against)
             StandardStreams.out(usage.text)
         } else if profile.lints.isEmpty {
-            StandardStreams.out("\(profile.summary): nothing is wrong.\n")
+            StandardStreams.out("\(profile.summary): no errors.\n")
         }
         if strict, !profile.lints.isEmpty { throw ExitCode(1) }
     }
@@ -94,13 +80,13 @@ struct ProfileCheck: ParsableCommand {
 struct ProfileTest: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Run what profiles expect of themselves ('expect'), without a network.",
+        abstract: "Run the tests of profiles ('expect'), without a network.",
         discussion: """
               sluice profile test Profiles/*.yaml
 
             Prints TAP, version 14. Each file is a profile of its own. 'sluice profile help expect' explains the tests.
 
-            Exit codes: 0 all is as expected, 1 something is not, or a file has an error, 2 wrong usage.
+            Exit codes: 0 all tests pass, 1 one fails or a file has an error, 2 wrong usage.
             """
     )
 
@@ -126,7 +112,7 @@ struct ProfileShow: ParsableCommand {
         abstract: "Show the tools in the order in which they act, and their rules."
     )
 
-    @Argument(help: .value("file", "The profiles, which are read as one."), completion: .profile) var files: [String]
+    @Argument(help: .value("file", "The profiles, read as one."), completion: .profile) var files: [String]
     @Flag(help: "Print a JSON object.") var json = false
 
     func run() throws {
@@ -138,13 +124,12 @@ struct ProfileShow: ParsableCommand {
 struct ProfileWhy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Say what each rule would do to a request, or why it would do nothing.",
+        abstract: "Explain what each rule would do to a request, or why not.",
         discussion: """
               sluice profile why p.yaml GET https://api.example.com/v1
               sluice profile why p.yaml POST https://api.example.com/login --body a=1
 
-            Nothing is sent. The server's answer is 200 without a body, unless --answer and the options with it say \
-            something else.
+            Nothing is sent. The assumed answer is 200 without a body; --answer and its options change it.
             """
     )
 
@@ -152,17 +137,13 @@ struct ProfileWhy: ParsableCommand {
     @Argument(help: "The request's method.") var method: String
     @Argument(help: "The request's URL; host:port after CONNECT.") var url: String
 
-    @Option(
-        name: [.customShort("H"), .long],
-        help: .value("name: value", "A field of the request. Repeatable.")
-    )
+    @Option(name: [.customShort("H"), .long], help: .value("name: value", "A field of the request; repeatable."))
     var header: [String] = []
-
     @Option(help: "The request's body.") var body: String?
-    @Option(help: .value("status", "The status that a server answers.")) var answer = 200
-    @Option(help: .value("name: value", "A field of the answer. Repeatable.")) var answerHeader: [String] = []
+    @Option(help: .value("status", "The status of the answer.")) var answer = 200
+    @Option(help: .value("name: value", "A field of the answer; repeatable.")) var answerHeader: [String] = []
     @Option(help: "The answer's body.") var answerBody: String?
-    @Flag(help: "Tell every rule, those for other hosts too, however many they are.") var all = false
+    @Flag(help: "Show all rules, including those for other hosts.") var all = false
 
     func validate() throws {
         guard (200...999).contains(answer) else { throw ValidationError("--answer takes a status from 200 to 999.") }
@@ -170,9 +151,7 @@ struct ProfileWhy: ParsableCommand {
 
     func run() throws {
         guard var request = DryRunRequest(method: method, target: url) else {
-            throw ValidationError(
-                "'\(method) \(url)' is no request; it takes a METHOD and a URL such as https://example.com/."
-            )
+            throw ValidationError("'\(method) \(url)' is not a METHOD and a URL such as https://example.com/.")
         }
         request.fields = try header.map(ProfileWhy.field)
         request.body = body.map { ByteBuffer(string: $0) }
@@ -187,7 +166,7 @@ struct ProfileWhy: ParsableCommand {
 
     private static func field(_ text: String) throws -> (name: String, value: String) {
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, !text.contains(where: \.isNewline) else {
-            throw ValidationError("'\(text)' is no header field; it takes 'Name: value'.")
+            throw ValidationError("'\(text)' is not a header field; write 'Name: value'.")
         }
         let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         return (String(text[..<colon]), value)

@@ -20,15 +20,11 @@ struct ProxyAuthCommand: ParsableCommand {
     )
 
     struct FileOption: ParsableArguments {
-        @Option(
-            help: "The file of users. (default: proxy-users beside the authority's certificate)",
-            completion: .file()
-        )
-        var file: String?
+        @Option(help: "The file of users. (default: as 'path' prints it)", completion: .file()) var file: String?
 
         var path: String { file ?? ProxyUsersFile.standard }
 
-        /// The users of the file; none where there is no file yet.
+        /// No users if there is no file yet.
         func users() throws -> ProxyUsers {
             do {
                 return try ProxyUsersFile.read(path)
@@ -39,9 +35,7 @@ struct ProxyAuthCommand: ParsableCommand {
     }
 
     struct Add: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Add a user, or give one another password; asks for it on the terminal."
-        )
+        static let configuration = CommandConfiguration(abstract: "Add a user or change a password, which it asks for.")
 
         @Argument(help: "The user's name, without ':' and spaces.") var user: String
         @OptionGroup var file: FileOption
@@ -64,7 +58,7 @@ struct ProxyAuthCommand: ParsableCommand {
             do {
                 hash = try PasswordHash(of: password.utf8)
             } catch {
-                throw StartError("The password cannot be hashed: \(error).", hint: "Try again when memory is free.")
+                throw StartError("The password cannot be hashed: \(error).", hint: "Try again with more free memory.")
             }
             users.set(hash, for: user)
             try ProxyUsersFile.write(users, to: file.path)
@@ -73,10 +67,8 @@ struct ProxyAuthCommand: ParsableCommand {
 
         private func askTwice() throws -> String {
             guard let first = try PasswordPrompt.ask(user) else {
-                throw StartError(
-                    "No password was given; nothing was changed.",
-                    hint: "Where no terminal is, give it with --password-file."
-                )
+                let hint = "Without a terminal, use --password-file."
+                throw StartError("No password was given; nothing was changed.", hint: hint)
             }
             guard try PasswordPrompt.ask("\(user), once more") == first else {
                 throw StartError("The two passwords differ; nothing was changed.")
@@ -88,7 +80,7 @@ struct ProxyAuthCommand: ParsableCommand {
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Remove a user.")
 
-        @Argument(help: "The user's name.") var user: String
+        @Argument(help: "The user's name.", completion: .proxyUser) var user: String
         @OptionGroup var file: FileOption
 
         func run() throws {

@@ -19,41 +19,28 @@ enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// The options of the way to servers through another proxy.
+/// The way to servers through another proxy.
 struct UpstreamProxyOptions: ParsableArguments {
     @Option(
-        help: .value(
-            "url|env",
-            "A proxy to servers, if no 'upstream' rule applies: http://, https:// or socks5://[USER:PASSWORD@]HOST:PORT, "
-                + "or 'env' for http_proxy and its like."
-        ),
+        help: .value("url|env", "A proxy to servers: http://, https://, socks5:// or env."),
         completion: .list(["env"])
     )
     var upstreamProxy: String?
-
-    @Option(
-        help: .rare(
-            "host",
-            "A server that is reached without --upstream-proxy: a host, *.SUFFIX, an address or a network; repeatable."
-        )
-    )
+    @Option(help: .rare("host", "A host, *.SUFFIX, address or network to reach without it; repeatable."))
     var upstreamBypass: [String] = []
-
-    @Flag(help: .rare(nil, "Reach servers of this machine through --upstream-proxy, too.")) var upstreamLocalhost =
-        false
+    @Flag(help: .rare(nil, "Reach servers of this machine through it, too.")) var upstreamLocalhost = false
 
     func validate() throws { _ = try read() }
 
-    /// What the options say; `nil` where they are not given.
     var option: UpstreamOption? {
-        // `validate` has thrown what is wrong with them.
+        // `validate` has thrown their errors.
         (try? read()) ?? nil
     }
 
     private func read() throws -> UpstreamOption? {
         guard let upstreamProxy else {
             if !upstreamBypass.isEmpty || upstreamLocalhost {
-                throw ValidationError("--upstream-bypass and --upstream-localhost go with --upstream-proxy.")
+                throw ValidationError("--upstream-bypass and --upstream-localhost need --upstream-proxy.")
             }
             return nil
         }
@@ -76,37 +63,20 @@ struct UpstreamProxyOptions: ParsableArguments {
     }
 }
 
-/// The options of every command that speaks to servers.
+/// The options of every command that connects to servers.
 struct UpstreamOptions: ParsableArguments {
-    /// What counts where nothing is said.
-    static let usual = ProxyConfiguration.Timeouts()
+    static let defaults = ProxyConfiguration.Timeouts()
 
-    @Option(
-        help: .value("file", "Certificates (PEM) to trust besides the system's; repeatable."),
-        completion: .certificates
-    )
+    @Option(help: .value("file", "More certificates (PEM) to trust; repeatable."), completion: .certificates)
     var upstreamCa: [String] = []
-
-    @Flag(help: "Verify no server.") var insecureUpstream = false
+    @Flag(help: "Do not verify servers.") var insecureUpstream = false
     @Option(help: .value("host", "A server not to verify; repeatable.")) var insecureHost: [String] = []
-
-    @Option(help: .rare("host", "A server with which old and weak TLS is spoken; repeatable."))
-    var tlsLegacy: [String] = []
-
-    @Option(help: .value("where", "With whom HTTP/2 is spoken; 'upstream' is the servers."))
-    var http2 = HTTP2Choice.on
-
-    @Option(help: .rare("seconds", "How long connecting to a server may take."))
-    var connectTimeout = UpstreamOptions.usual.connect.inSeconds
-
-    @Option(
-        help: .rare(
-            "seconds",
-            "How long a server may take to begin its response once it has the request. (default: as --idle-timeout)"
-        )
-    )
+    @Option(help: .rare("host", "A server with old and weak TLS; repeatable.")) var tlsLegacy: [String] = []
+    @Option(help: .value("side", "Where to use HTTP/2; 'upstream' is to servers.")) var http2 = HTTP2Choice.on
+    @Option(help: .rare("seconds", "Limit for connecting to a server."))
+    var connectTimeout = UpstreamOptions.defaults.connect.inSeconds
+    @Option(help: .rare("seconds", "Limit until a response begins. (default: as --idle-timeout)"))
     var responseTimeout: Double?
-
     @OptionGroup var proxy: UpstreamProxyOptions
 
     func validate() throws {
@@ -132,121 +102,63 @@ struct UpstreamOptions: ParsableArguments {
     }
 }
 
-/// Where a proxy listens, for whom and as whom, and how long it waits.
+/// Listeners, access to them, the authority, limits and timeouts.
 struct ListenerOptions: ParsableArguments {
     @Option(
         name: [.customShort("p"), .long],
         help: .value(
             "[host:]port",
-            "Where to listen; a port alone is on 127.0.0.1, port 0 any free one. (default: 127.0.0.1:8080, with a command a free port)"
+            "Where to listen; 0 is any port. (default: 127.0.0.1:8080, with a command any port)"
         )
     )
     var listen: String?
-
     @Option(
         help: .value(
             "mode[@[host:]port]",
-            """
-            How traffic arrives: 'regular', a forward proxy; 'reverse:URL' in place of a server; 'socks5'; \
-            'transparent'; repeatable. (default: regular)
-            """
+            "regular, reverse:URL, socks5 or transparent; repeatable. (default: regular)"
         ),
         completion: .list(["regular", "socks5", "transparent"])
     )
     var mode: [String] = []
-
-    @Flag(help: .rare(nil, "With reverse: pass on the Host that the client sent, and not the server's."))
-    var reverseKeepHost = false
-    @Flag(help: .rare(nil, "With reverse: pass on redirects to the server unchanged.")) var reverseKeepRedirects = false
-
-    @Option(
-        help: .value(
-            "cidr",
-            "A network that may use the proxy, too; needed if others can reach it; repeatable."
-        )
-    )
-    var allow: [String] = []
-
-    @Option(
-        help: .value(
-            "file",
-            "Who may use the proxy, as 'sluice proxy-auth add USER' writes it. (default: anyone allowed)"
-        ),
-        completion: .file()
-    )
+    @Flag(help: .rare(nil, "With reverse: keep the client's Host field.")) var reverseKeepHost = false
+    @Flag(help: .rare(nil, "With reverse: keep redirects to the server.")) var reverseKeepRedirects = false
+    @Option(help: .value("cidr", "A network that may use the proxy, too; repeatable.")) var allow: [String] = []
+    @Option(help: .value("file", "Users that may use the proxy: sluice proxy-auth."), completion: .file())
     var proxyAuth: String?
 
     @OptionGroup var authority: AuthorityOptions
 
-    @Option(
-        help: .rare(
-            "seconds",
-            "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages."
-        )
-    )
-    var idleTimeout = UpstreamOptions.usual.idle.inSeconds
-
-    @Option(
-        help: .rare(
-            "seconds",
-            "How long a tunnel that is not read may be silent in both directions."
-        )
-    )
-    var tunnelTimeout = UpstreamOptions.usual.tunnel.inSeconds
-
-    @Option(
-        help: .rare(
-            "seconds",
-            "How long a request head, or a TLS handshake of a client, may take from its first byte."
-        )
-    )
-    var headTimeout = UpstreamOptions.usual.requestHead.inSeconds
-
-    @Option(
-        help: .rare(
-            "seconds",
-            "How long a client's connection may wait for its first byte, and between two requests."
-        )
-    )
-    var keepAliveTimeout = UpstreamOptions.usual.keepAlive.inSeconds
-
-    @Option(
-        help: .rare(
-            "number",
-            "How many connections clients may have open in all; further ones wait. (default: half of what 'ulimit -n' leaves beside 64)"
-        )
-    )
+    @Option(help: .rare("seconds", "Limit of silence of an exchange; not of tunnels and streams."))
+    var idleTimeout = UpstreamOptions.defaults.idle.inSeconds
+    @Option(help: .rare("seconds", "Limit of silence of an undecrypted tunnel."))
+    var tunnelTimeout = UpstreamOptions.defaults.tunnel.inSeconds
+    @Option(help: .rare("seconds", "Limit for a request head and for a client's TLS handshake."))
+    var headTimeout = UpstreamOptions.defaults.requestHead.inSeconds
+    @Option(help: .rare("seconds", "Limit for a client's first byte and between its requests."))
+    var keepAliveTimeout = UpstreamOptions.defaults.keepAlive.inSeconds
+    @Option(help: .rare("number", "Limit of client connections. (default: half of what 'ulimit -n' leaves beside 64)"))
     var maxConnections: Int?
-
-    @Option(
-        help: .rare(
-            "number",
-            "How many connections one client may have open; further ones are closed. (default: 1000 for other machines, at the most half of all)"
-        )
-    )
+    @Option(help: .rare("number", "Limit of one client's connections. (default: 1000 for other machines)"))
     var maxClientConnections: Int?
-
-    @Option(help: .rare("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
+    @Option(help: .rare("seconds", "How long exchanges may take to finish at the end.")) var grace = 3.0
 
     func validate() throws {
-        try UpstreamOptions.checkTimeout("idle-timeout", idleTimeout)
-        try UpstreamOptions.checkTimeout("tunnel-timeout", tunnelTimeout)
-        try UpstreamOptions.checkTimeout("head-timeout", headTimeout)
-        try UpstreamOptions.checkTimeout("keep-alive-timeout", keepAliveTimeout)
-        for (name, number) in [
-            ("max-connections", maxConnections), ("max-client-connections", maxClientConnections),
+        for (name, seconds) in [
+            ("idle", idleTimeout), ("tunnel", tunnelTimeout), ("head", headTimeout), ("keep-alive", keepAliveTimeout),
         ] {
+            try UpstreamOptions.checkTimeout("\(name)-timeout", seconds)
+        }
+        for (name, number) in [("max-connections", maxConnections), ("max-client-connections", maxClientConnections)] {
             guard let number, !ConnectionLimits.range.contains(number) else { continue }
             throw ValidationError("--\(name) takes a number from 1 to 1000000; not \(number).")
         }
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
-        // Whether there is a command, and so which listeners there are, is known later.
+        // Whether there is a command is known later.
         _ = try listeners(port: 0, hasCommand: true)
         _ = try networks()
     }
 
-    /// The settings; `port` is the one to listen on where none is given. A command needs a forward proxy, whatever the
-    /// modes are.
+    /// `port` is the default port to listen on. A command needs a forward proxy, whatever the modes are.
     func settings(port: Int, hasCommand: Bool = false) throws -> RunSettings {
         var settings = try authority.settings()
         settings.listeners = try listeners(port: port, hasCommand: hasCommand)
@@ -284,23 +196,18 @@ struct ListenerOptions: ParsableArguments {
             listeners.insert(regular, at: 0)
         }
         if listen != nil, !listeners.contains(regular) {
-            throw ValidationError(
-                "--listen is where the mode 'regular' listens, and there is no such listener: add --mode regular, or write "
-                    + "the place behind the mode (--mode \(mode.first.map { String($0.prefix { $0 != "@" }) } ?? "")@PORT)."
-            )
+            let mode = mode.first.map { String($0.prefix { $0 != "@" }) } ?? ""
+            throw ValidationError("--listen needs the mode 'regular'; add --mode regular, or use --mode \(mode)@PORT.")
         }
         for (index, listener) in listeners.enumerated() where listener.port != 0 {
             if let other = listeners[..<index].first(where: { $0.place == listener.place }) {
-                throw ValidationError(
-                    "\(other.mode) and \(listener.mode) cannot both listen on \(listener.place): write another port "
-                        + "behind one of them, --mode \(listener.mode)@PORT."
-                )
+                throw ValidationError("\(other.mode) uses \(listener.place), too; write --mode \(listener.mode)@PORT.")
             }
         }
         let isReverse = listeners.contains { if case .reverse = $0.mode { true } else { false } }
         if reverseKeepHost || reverseKeepRedirects, !isReverse {
             let flag = reverseKeepHost ? "--reverse-keep-host" : "--reverse-keep-redirects"
-            throw ValidationError("\(flag) goes with --mode reverse:URL.")
+            throw ValidationError("\(flag) needs --mode reverse:URL.")
         }
         return listeners
     }
@@ -317,12 +224,11 @@ struct ListenerOptions: ParsableArguments {
 
 /// The options of every command that runs a proxy to servers.
 struct ProxyOptions: ParsableArguments {
-    @OptionGroup(title: "Where it listens") var listener: ListenerOptions
+    @OptionGroup(title: "Listeners") var listener: ListenerOptions
     @OptionGroup(title: "Servers") var upstream: UpstreamOptions
 
-    @Flag(help: .rare(nil, "Keep decrypting hosts whose clients refuse our certificate.")) var noAutoTunnel = false
+    @Flag(help: .rare(nil, "Keep decrypting hosts whose clients refuse the certificate.")) var noAutoTunnel = false
 
-    /// The settings; `port` is the one to listen on where none is given.
     func settings(port: Int = 8080, hasCommand: Bool = false) throws -> RunSettings {
         var settings = try listener.settings(port: port, hasCommand: hasCommand)
         upstream.apply(to: &settings)

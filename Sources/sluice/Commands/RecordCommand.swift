@@ -4,6 +4,7 @@ import HTTPModel
 import Jobs
 import Recording
 import Runner
+import Text
 
 enum RecordingSwitch: String, ExpressibleByArgument, CaseIterable {
     case on, off
@@ -16,8 +17,8 @@ struct RecordCommand: AsyncParsableCommand {
         discussion: """
               sluice record off
 
-            While it is off, traffic flows, rules and breakpoints still apply, and new exchanges are not recorded. Exchanges that \
-            began before are recorded to their end.
+            While it is off, new exchanges are not recorded; rules and breakpoints still apply. Open exchanges are recorded to \
+            their end.
             """
     )
 
@@ -37,8 +38,8 @@ struct DeleteCommand: AsyncParsableCommand {
               sluice delete last id:12
               sluice delete last 'host:telemetry.example.com'
 
-            They are removed from the file and overwritten at once; if a running Sluice records the session, they are hidden at once \
-            and removed when it ends.
+            They are removed from the file and overwritten. If a running Sluice records the session, they are hidden at once and \
+            removed when it ends.
 
             \(FilterHelp.text)
             """
@@ -46,28 +47,23 @@ struct DeleteCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ControlOptions
     @Argument(help: .ownSession, completion: .ownSession) var session: String
-    @Argument(help: .value("filter", "Which exchanges, for example id:3..5; '*' for all."), completion: .filter)
+    @Argument(help: .value("filter", "Which exchanges, such as id:3..5; '*' is all."), completion: .filter)
     var filter: [String]
 
     func validate() throws {
-        // A bare word is looked for in URLs, where the digit of an address would fit as well.
+        // A bare word is searched in URLs, which often contain digits.
         guard filter.count == 1, let number = filter.first, number.allSatisfy(\.isWholeNumber) else { return }
-        throw ValidationError(
-            "'\(number)' alone would delete each exchange that has it in its URL. For the exchange of that number: id:\(number)"
-        )
+        throw ValidationError("'\(number)' matches URLs; for the exchange of that number, write id:\(number)")
     }
 
     func run() async throws {
-        let query = try SessionQuery(session: session, filter: filter == ["*"] ? [] : filter)
-        guard try !ArchiveFile.isArchive(query.path) else {
-            throw StartError("\(query.path) is an archive, which is only read.", isUsage: true)
-        }
+        let path = try SessionQuery.changeable(session)
+        let query = try SessionQuery(session: path, filter: filter == ["*"] ? [] : filter)
         var numbers: [Int64] = []
         try query.forEachMatch { numbers.append($0.id.number) }
-        guard !numbers.isEmpty else { throw StartError("No exchange of \(query.path) fits, so nothing was deleted.") }
-        let result = try await options.edit(.delete(ExchangeNumbers(numbers)), of: query.path)
-        var text = "\(result.changed) exchange\(result.changed == 1 ? " is" : "s are") deleted.\n"
-        if result.inFlight > 0 { text += "\(result.inFlight) in flight stay.\n" }
-        StandardStreams.out(text)
+        guard !numbers.isEmpty else { throw StartError("No exchange of \(path) matches; nothing was deleted.") }
+        let result = try await options.edit(.delete(ExchangeNumbers(numbers)), of: path)
+        let rest = result.inFlight > 0 ? "Not deleted, as in flight: \(result.inFlight).\n" : ""
+        StandardStreams.out("Deleted \(result.changed.of("exchange")).\n\(rest)")
     }
 }

@@ -18,85 +18,55 @@ struct Repeat: AsyncParsableCommand {
               sluice repeat last 12 --times 100 --parallel 10 --delay 50
               sluice repeat a.har 3-7 --direct --session b.sluice
 
-            The requests are sent in their recorded order, with the recorded bytes; then counts, times and the differences between \
-            new and recorded answers are printed. The new exchanges are kept only with --session or --control. Ctrl-C stops and \
-            prints what there is; a second one ends it at once. 'sluice guide repeat-and-compare' explains more.
+            Sends the recorded bytes in their recorded order, then prints counts, times and differences. The new exchanges are kept \
+            only with --session or --control. Ctrl-C stops and prints the results so far. 'sluice guide repeat-and-compare' explains \
+            more.
 
             \(FilterHelp.text)
 
-            Exit codes: 0 all were answered, 1 one was not (or, with --expect-same, another answer came), 2 wrong usage, 130 \
-            stopped by Ctrl-C.
+            Exit codes: 0 all were answered, 1 one was not (or, with --expect-same, differs), 2 wrong usage, 130 stopped by Ctrl-C.
             """
     )
 
-    @Argument(help: .session, completion: .session)
-    var session: String
-    @Argument(
-        help: .value("filter", "Which exchanges: numbers such as 12 or 3-7,9, or a filter (url:12 for 12 in URLs)."),
-        completion: .filter
-    )
+    @Argument(help: .session, completion: .session) var session: String
+    @Argument(help: .value("filter", "Numbers such as 12 or 3-7,9, or a filter."), completion: .filter)
     var filter: [String]
 
-    @Option(help: .value("n", "How often each is sent.")) var times = 1
-    @Option(
-        help: .value("m", "How many at a time, up to 256; 2..10 grows from 2 to 10.")
-    )
-    var parallel = "1"
-    @Option(
-        help: .value("ms", "The pause after an answer; 50..200 is drawn, 2s is seconds.")
-    )
-    var delay = "0"
-    @Option(help: .value("seconds", "How long one request may take.")) var timeout = 60.0
-
+    @Option(help: .value("n", "How often to send each.")) var times = 1
+    @Option(help: .value("m", "How many at a time, up to 256; 2..10 grows.")) var parallel = "1"
+    @Option(help: .value("ms", "The pause after an answer; 50..200 is random, 2s is seconds.")) var delay = "0"
+    @Option(help: .value("seconds", "Limit for one request.")) var timeout = 60.0
     @Flag(name: .customLong("through-tools"), help: "Send what the clients sent, through the rules. (default)")
     var throughTools = false
-    @Flag(help: "Send what was sent to the servers, through no rules.") var direct = false
-    @Option(help: .value("file", "A rule profile (YAML) for them; repeatable."), completion: .profile)
-    var profile: [String] = []
-    @Option(
-        help: .value("pid|path", "Send them through a running Sluice: its process or control socket."),
-        completion: .running
-    )
-    var control: String?
+    @Flag(help: "Send what was sent to the servers, without rules.") var direct = false
+    @Option(help: .profile, completion: .profile) var profile: [String] = []
+    @Option(help: .value("pid|path", "Send through a running Sluice."), completion: .running) var control: String?
     @OptionGroup(title: "Servers") var upstream: UpstreamOptions
     @OptionGroup(title: "Servers") var authority: AuthorityOptions
-
     @Option(
         name: .customLong("session"),
         help: .value("file", "The session to record the new exchanges to."),
         completion: .newSession
     )
-    var output: String?
+    var recording: String?
+    @Option(help: "One row for each exchange or endpoint. (default: by their number)") var by: RepeatReport.Grouping?
+    @OptionGroup var comparison: ComparisonOptions
+    @Flag(help: "End with 1 if an answer differs or was not compared.") var expectSame = false
+    @Flag(help: "Only print what would be sent.") var dryRun = false
+    @OptionGroup var output: JSONOptions
 
-    @Option(help: "One row for each exchange or endpoint. (default: exchange, with more than 20 endpoint)")
-    var by: RepeatReport.Grouping?
-    @Option(help: .value("name|path", "A field, JSON member or place in JSON not to compare; repeatable."))
-    var ignore: [String] = []
-    @Flag(help: "Compare everything but what --ignore names.") var exact = false
-    @Flag(help: "Compare the answers as received from the servers, not as sent to the clients.") var received = false
-    @Flag(help: "End with exit code 1 if an answer differs, or was not compared.") var expectSame = false
-    @Flag(help: "Only say what would be sent.") var dryRun = false
-    @Flag(help: "Print JSON lines, with secrets masked.") var json = false
-    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
-
-    /// More requests are not sent at once.
     private static let mostRequests = 1_000_000
 
     func validate() throws {
         if filter.isEmpty { throw ValidationError("Say which exchanges: numbers such as 12 or 3-7, or a filter.") }
         if throughTools, direct { throw ValidationError("--through-tools and --direct exclude each other.") }
         if direct, !profile.isEmpty || control != nil {
-            throw ValidationError("--direct goes through no tools, so --profile and --control do not go with it.")
+            throw ValidationError("--direct excludes --profile and --control.")
         }
-        if control != nil, !profile.isEmpty || output != nil {
-            throw ValidationError("With --control the tools and the session are those of the running Sluice.")
+        if control != nil, !profile.isEmpty || recording != nil {
+            throw ValidationError("--control uses the rules and the session of the running Sluice.")
         }
-        if secrets, !json { throw ValidationError("--secrets goes with --json; text for people is never masked.") }
         try UpstreamOptions.checkTimeout("timeout", timeout)
-        for place in ignore {
-            guard let problem = ComparisonRules.problem(with: place) else { continue }
-            throw ValidationError("--ignore \(problem).")
-        }
         _ = try plan()
     }
 
@@ -111,14 +81,12 @@ struct Repeat: AsyncParsableCommand {
     func run() async throws {
         let plan = try plan()
         let chosen = try SessionQuery.exchanges(filter)
-        // A second signal ends it at once.
-        let patience = Duration.seconds(86_400)
-        let consequence = "There is no report."
-        let (code, isInterrupted) = try await LongWork.run(
+        let (code, interruption) = try await LongWork.run(
             "sending",
             .things("request"),
-            consequence: consequence,
-            patience: patience
+            consequence: "There is no report.",
+            // A second signal ends it at once.
+            patience: .seconds(86_400)
         ) { work in
             let query = try SessionQuery(session: session, filter: chosen, work: work)
             let selection = try RepeatSelection(query, asSent: direct, work: work)
@@ -127,35 +95,35 @@ struct Repeat: AsyncParsableCommand {
             let code = try await send(selection, from: query.reader, plan, work)
             return (code, work.interruption)
         }
-        if let isInterrupted { throw ExitCode(isInterrupted.exitCode) }
+        if let interruption { throw ExitCode(interruption.exitCode) }
         if code != 0 { throw ExitCode(code) }
     }
 
-    // MARK: - What is sent
+    // MARK: - Announcing
 
     private static let shownRequests = 10
 
     private func announce(_ selection: RepeatSelection, _ plan: RepeatPlan) throws {
         let records = selection.records
         for one in selection.leftOut.prefix(Self.shownRequests * 2) {
-            StandardStreams.error("sluice: left out: \(Self.name(one.record)): \(one.reason)\n")
+            StandardStreams.error("sluice: skipped: \(Self.name(one.record)): \(one.reason)\n")
         }
         if selection.leftOut.count > Self.shownRequests * 2 {
-            StandardStreams.error("sluice: left out: \(selection.leftOut.count - Self.shownRequests * 2) more\n")
+            StandardStreams.error("sluice: skipped: \(selection.leftOut.count - Self.shownRequests * 2) more\n")
         }
         guard !records.isEmpty else {
             throw selection.leftOut.isEmpty
-                ? .nothingFits(session) : StartError("There is no request that can be sent again.")
+                ? .nothingFits(session) : StartError("None of these requests can be sent again.")
         }
         let total = records.count * plan.times
         guard total <= Self.mostRequests else {
             throw StartError(
-                "\(total) requests are too many: \(Self.mostRequests) at the most.",
+                "\(total) requests are too many; the limit is \(Self.mostRequests).",
                 hint: "Choose fewer exchanges, or lower --times.",
                 isUsage: true
             )
         }
-        var text = "sluice: \(dryRun ? "would send" : "sends") \(total) \(total == 1 ? "request" : "requests")"
+        var text = "sluice: \(dryRun ? "would send" : "sending") \(total) request\(total == 1 ? "" : "s")"
         if plan.times > 1 {
             let count = records.count == 1 ? "1 exchange, " : "\(records.count) exchanges, each "
             text += ": \(count)\(plan.times) times"
@@ -178,13 +146,12 @@ struct Repeat: AsyncParsableCommand {
         StandardStreams.error(text)
     }
 
-    /// What is sent and which way, in words.
     private var way: String {
-        if direct { return "as they were sent to the servers, through no tools" }
-        let tools =
-            control.map { "the Sluice of \($0)" }
-            ?? (profile.isEmpty ? "a proxy without rules" : "the tools of \(profile.joined(separator: ", "))")
-        return "as the clients sent them, through \(tools)"
+        if direct { return "as sent to the servers, without rules" }
+        let rules =
+            control.map { "through Sluice \($0)" }
+            ?? (profile.isEmpty ? "without rules" : "through the rules of \(profile.joined(separator: ", "))")
+        return "as the clients sent them, \(rules)"
     }
 
     private static func name(_ record: ExchangeRecord) -> String {
@@ -195,7 +162,7 @@ struct Repeat: AsyncParsableCommand {
 
     // MARK: - Sending
 
-    /// Sends the requests and prints the report; returns the exit code.
+    /// Returns the exit code.
     private func send(
         _ selection: RepeatSelection,
         from reader: SessionReader,
@@ -210,42 +177,25 @@ struct Repeat: AsyncParsableCommand {
             }
             await way.close()
             let made = try await way.find(&results)
-            let rules = ComparisonRules(ignoring: ignore, isExact: exact)
-            // What was sent through no tools is compared with what no tool had changed.
-            let version: MessageVersion = received || direct ? .received : .sent
-            let comparison = try RepeatComparison(
-                results,
-                of: selection,
-                from: reader,
-                made,
-                rules: rules,
-                responses: version,
-                work: work
-            )
-            let report = RepeatReport(
-                results,
-                of: selection,
-                comparison,
-                by: by,
-                rules: rules,
-                named: ignore,
-                session: way.keptSession
-            )
+            // Without rules, answers are compared before rules changed the recorded ones.
+            let settings = comparison.settings(isDirect: direct)
+            let compared = try RepeatComparison(results, of: selection, from: reader, made, settings, work: work)
+            let report = RepeatReport(results, of: selection, compared, by: by, settings, session: way.keptSession)
             let mask =
-                try json && !secrets
+                try output.isMasked
                 ? ReportMask([reader, made].compactMap(\.self), SessionMask.rules(of: reader)) : nil
             let text =
-                json
-                ? try report.json(mask, recorded: reader, made: made, responses: version)
+                output.json
+                ? try report.json(mask, recorded: reader, made: made)
                 : report.text(on: TerminalScreen.current)
             work.hide()
             try OutputFile(nil).write(text)
             if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
             for remark in way.remarks { StandardStreams.error("sluice: \(remark)\n") }
             way.remove()
-            let all = comparison.all
-            let isSame = all.different == 0 && all.notCompared == 0 && all.withoutRecorded == 0
-            let isRecorded = output == nil || !way.hasProblem
+            let all = compared.all
+            let isSame = all.differences.different == 0 && all.notCompared == 0 && all.withoutRecorded == 0
+            let isRecorded = recording == nil || !way.hasProblem
             return results.failures > 0 || !results.isWhole || !isRecorded || expectSame && !isSame ? 1 : 0
         } catch {
             await way.close()
@@ -258,7 +208,7 @@ struct Repeat: AsyncParsableCommand {
         var settings = try authority.settings()
         upstream.apply(to: &settings)
         settings.profiles = profile
-        settings.session = output
+        settings.session = recording
         return settings
     }
 }

@@ -4,11 +4,12 @@ import HTTPModel
 import Jobs
 import Recording
 import Runner
+import Text
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show where it listens, what it records, its tools."
+        abstract: "Show listeners, session and tools of a running Sluice."
     )
 
     @OptionGroup var options: ControlOptions
@@ -23,13 +24,12 @@ struct StatusCommand: AsyncParsableCommand {
 struct StopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Stop a running Sluice, and wait for its end.",
-        discussion: """
-            Like Ctrl-C: exchanges get a moment to finish, and everything is written. A command that it runs gets the signal, too.
-            """
+        abstract: "Stop a running Sluice and wait until it has ended.",
+        discussion:
+            "Like Ctrl-C: exchanges may finish, and all is written. A command behind the proxy gets the signal, too."
     )
 
-    /// How often it is asked whether it still runs, and for how long.
+    /// Between two checks whether it still runs, and for all of them.
     private static let (pause, longest) = (Duration.milliseconds(20), Duration.seconds(60))
 
     @OptionGroup var options: ControlOptions
@@ -46,7 +46,7 @@ struct StopCommand: AsyncParsableCommand {
             }
             try await Task.sleep(for: Self.pause)
         }
-        throw StartError("Sluice was asked to stop, and still runs after a minute.")
+        throw StartError("Sluice still runs a minute after it was told to stop.")
     }
 }
 
@@ -58,13 +58,13 @@ struct CommentCommand: AsyncParsableCommand {
               sluice comment last 3 'fails since Monday'
               sluice comment last 1-5,9 ''
 
-            The comment is in the console, in list, show and exports; it replaces the one before. An empty one removes it.
+            The console, list, show and exports show the comment. It replaces an earlier one; an empty one removes it.
             """
     )
 
     @OptionGroup var options: ControlOptions
     @Argument(help: .ownSession, completion: .ownSession) var session: String
-    @Argument(help: .value("numbers", "The exchanges: numbers and ranges, such as 3 or 1-5,9.")) var numbers: String
+    @Argument(help: .value("numbers", "Numbers and ranges, such as 3 or 1-5,9.")) var numbers: String
     @Argument(help: "The comment; an empty one removes it.") var text: String
 
     func validate() throws {
@@ -75,19 +75,16 @@ struct CommentCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let numbers = ExchangeNumbers(numbers) else { return }
-        let path = try SessionQuery.path(session)
+        let path = try SessionQuery.changeable(session)
         let result = try await options.edit(.annotate(numbers, ExchangeNote(comment: text)), of: path)
-        guard result.changed > 0 else { throw StartError("\(path) has no exchange of these numbers.") }
-        StandardStreams.out("\(result.changed) exchange\(result.changed == 1 ? " has" : "s have") the comment.\n")
+        guard result.changed > 0 else { throw StartError("\(path) has none of these exchanges.") }
+        StandardStreams.out("Commented on \(result.changed.of("exchange")).\n")
     }
 }
 
 extension ControlOptions {
     /// Edits a session: over the running Sluice that records it, else in its file.
     func edit(_ edit: SessionEdit, of path: String) async throws -> SessionEditResult {
-        guard try !ArchiveFile.isArchive(path) else {
-            throw StartError("\(path) is an archive, which is only read.", isUsage: true)
-        }
         if let target = try await recorder(of: path) { return try await target.edit(edit) }
         let edits = RecordedSessionEdits(path: path)
         do {
@@ -100,7 +97,7 @@ extension ControlOptions {
         }
     }
 
-    /// The running Sluice that records the session; `nil` where none does.
+    /// The running Sluice that records the session.
     private func recorder(of path: String) async throws -> (any ControlTarget)? {
         if control != nil { return try target() }
         guard let target = try? target(), let recorded = try await target.status().session else { return nil }

@@ -5,30 +5,13 @@ import Jobs
 import Recording
 import Runner
 
-/// What keeps a recording from growing without end: several files, of which the old ones go, and a largest size.
+/// Limits of a recording: rotation to further files, and a largest size.
 struct SessionBounds: ParsableArguments {
-    @Option(
-        help: .value(
-            "time or size",
-            "Begin another file after this time (1h) or at this size (100mb); repeatable."
-        )
-    )
+    @Option(help: .value("time or size", "Start a new file after this time (1h) or size (100mb); repeatable."))
     var rotate: [String] = []
-
-    @Option(
-        help: .value(
-            "count or age",
-            "With --rotate: how many files to keep (24), or how old ones (7d)."
-        )
-    )
+    @Option(help: .value("count or age", "With --rotate: keep only this many files (24), or these days (7d)."))
     var keep: String?
-
-    @Option(
-        help: .value(
-            "size",
-            "Keep each file below this size (500mb): the oldest bodies are dropped first."
-        )
-    )
+    @Option(help: .value("size", "Keep each file below this size (500mb); the oldest bodies are dropped first."))
     var maxSession: String?
 
     var isGiven: Bool { !rotate.isEmpty || keep != nil || maxSession != nil }
@@ -36,11 +19,11 @@ struct SessionBounds: ParsableArguments {
     /// The smallest size of a file; an empty session takes a quarter of it.
     private static let smallest: Int64 = 1_000_000
 
-    /// Refuses what cannot be meant. Throws `ValidationError`.
+    /// Throws `ValidationError`.
     func check(_ session: String?) throws {
         _ = try rotation(session)
         _ = try largest()
-        if keep != nil, rotate.isEmpty { throw ValidationError("--keep goes with --rotate.") }
+        if keep != nil, rotate.isEmpty { throw ValidationError("--keep needs --rotate.") }
     }
 
     func apply(to settings: inout RunSettings) throws {
@@ -73,9 +56,7 @@ struct SessionBounds: ParsableArguments {
             } else if let size = Filter.bytes(of: text), rotation.size == nil, size >= Self.smallest {
                 rotation.size = size
             } else {
-                throw ValidationError(
-                    "--rotate takes a time from 1s to 366d and a size from 1mb, each at most once, for example 1h or 100mb; not '\(text)'."
-                )
+                throw ValidationError("--rotate takes one time (1s to 366d) and one size (from 1mb); not '\(text)'.")
             }
         }
         if let keep {
@@ -84,9 +65,7 @@ struct SessionBounds: ParsableArguments {
             } else if let age = Filter.microseconds(of: keep), age >= 1_000_000 {
                 rotation.keep = .age(age)
             } else {
-                throw ValidationError(
-                    "--keep takes a number of files from 1, or an age from 1s such as 7d; not '\(keep)'."
-                )
+                throw ValidationError("--keep takes a number of files, or an age such as 7d; not '\(keep)'.")
             }
         }
         return rotation

@@ -7,8 +7,8 @@ import Jobs
 import NIOCore
 import Recording
 import Sharing
+import Text
 
-/// One message whole, and what comes while an exchange is in flight.
 extension Show {
     func show(
         _ number: Int,
@@ -22,38 +22,34 @@ extension Show {
         case .found(let message): found = message
         case .missing(let count):
             let soFar = exchange.record.state == .inFlight ? " so far" : ""
-            throw StartError("Exchange \(id) has \(count == 1 ? "1 message" : "\(count) messages")\(soFar).")
-        case .dropped(let reason): throw StartError("The messages of exchange \(id) are not there any more: \(reason).")
+            throw StartError("Exchange \(id) has \(count.of("message"))\(soFar).")
+        case .dropped(let reason): throw StartError("The messages of exchange \(id) are no longer stored: \(reason).")
         case .noStream:
             throw StartError(
                 "Exchange \(id) carries no messages.",
-                hint: "sluice show \(session) \(id) --body response prints its body."
+                hint: "For its body: sluice show \(session) \(id) --body response"
             )
         }
         let bytes = raw ? found.bytes : found.text.map { ByteBuffer(string: $0) } ?? found.bytes
         let way = "For the bytes: sluice show \(session) \(id) --message \(number)\(options) > file"
         if isatty(STDOUT_FILENO) == 1 {
             guard bytes.readableBytes == 0 || TextDecoder.isText(bytes) else {
-                throw StartError("The message is no text, and would garble the terminal.", hint: way)
+                throw StartError("The message is not text and would garble the terminal.", hint: way)
             }
             var visible = VisiblePieces()
             try output.write(visible.add(bytes))
             try output.write(visible.finish())
-            if visible.hasChanged {
-                StandardStreams.error(
-                    "\nsluice: What a terminal would obey or hide is shown as ^[ or <U+202E>. \(way)\n"
-                )
-            }
+            if visible.hasChanged { StandardStreams.error(Self.escapeRemark + way + "\n") }
         } else {
             try output.write(bytes)
         }
         for remark in found.remarks { StandardStreams.error("sluice: message \(number): \(remark)\n") }
     }
 
-    /// Between two looks at the session, in milliseconds.
+    /// Between two reads of the session, in milliseconds.
     private static let interval = 100
-    /// After so many looks it is asked whether anybody still records the session.
-    private static let looks = 20
+    /// After so many reads it checks whether a process still records the session.
+    private static let readsBetweenChecks = 20
 
     func follow(
         _ exchange: RecordedExchange,
@@ -67,13 +63,13 @@ extension Show {
         var follower: ExchangeFollower?
         var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil
         var isChecked = visible == nil
-        var look = 0
+        var reads = 0
         func write(_ piece: ByteBuffer) throws {
             if !isChecked, follower?.writesLines == false {
                 isChecked = true
                 guard TextDecoder.isText(piece) else {
                     throw StartError(
-                        "The body is no text, and would garble the terminal.",
+                        "The body is not text and would garble the terminal.",
                         hint: "For the bytes: sluice show \(session) \(id) --follow > file"
                     )
                 }
@@ -86,22 +82,16 @@ extension Show {
             exchange = now
             let isOver = now.record.state != .inFlight
             if follower == nil, isOver || now.messages.responseHead != nil || body == .request {
-                follower = ExchangeFollower(
-                    now,
-                    source: reader,
-                    side: body?.side,
-                    raw: raw,
-                    descriptors: descriptors
-                )
+                follower = ExchangeFollower(now, source: reader, side: body?.side, raw: raw, descriptors: descriptors)
             }
             try follower?.advance(now.record.state, write)
             if isOver { break }
             guard !StopSignals.hasCome(within: Show.interval) else { break }
-            look += 1
-            if look % Show.looks == 0, recording?.isRecorded == false,
+            reads += 1
+            if reads % Show.readsBetweenChecks == 0, recording?.isRecorded == false,
                 try reader.record(exchange.record.id)?.state == .inFlight
             {
-                StandardStreams.error("sluice: nobody records \(reader.path) any more; the exchange was cut there.\n")
+                StandardStreams.error("sluice: \(reader.path) is no longer recorded; the exchange ends there.\n")
                 break
             }
         }

@@ -19,10 +19,9 @@ struct Show: ParsableCommand {
               sluice show last 5 --body response > body.json
               sluice show last 15 --follow
 
-            Messages of a stream are numbered from 1, those of both sides in one order. --follow prints messages, or the response's \
-            body, as they arrive, and ends with the exchange or at Ctrl-C.
+            Messages of a stream are numbered from 1, in one order for both sides. --follow ends with the exchange or at Ctrl-C.
 
-            Exit codes: 0 shown, also where ctrl-c ended --follow, 1 it could not be shown, 2 wrong usage.
+            Exit codes: 0 shown, also if Ctrl-C ended --follow, 1 it could not be shown, 2 wrong usage.
             """
     )
 
@@ -32,27 +31,16 @@ struct Show: ParsableCommand {
         var side: BodySide { self == .request ? .requestReceived : .responseReceived }
     }
 
-    @Argument(help: .session, completion: .session)
-    var session: String
+    @Argument(help: .session, completion: .session) var session: String
     @Argument(help: .number) var id: Int64
     @Option(help: "Print only this message's body, decoded.") var body: Message?
-    @Option(help: .value("number", "Print only this message of a WebSocket, event stream or gRPC call, whole."))
+    @Option(help: .value("number", "Print only this message of a stream, in full."))
     var message: Int?
-    @Flag(help: "With --body: the bytes as received, without undoing the content coding. With --message: its bytes.")
-    var raw = false
-    @Flag(name: .shortAndLong, help: "Print messages, or the body, as they come, until the exchange ends.")
-    var follow = false
-
-    @Option(
-        help: .value(
-            "file",
-            "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports."
-        ),
-        completion: .file()
-    )
+    @Flag(help: "With --body or --message: the bytes as received.") var raw = false
+    @Flag(name: .shortAndLong, help: "Print messages, or the response's body, as they arrive.") var follow = false
+    @Option(help: .value("file", "A descriptor set of protoc for gRPC messages."), completion: .file())
     var protoDescriptor: String?
-
-    @Flag(help: "Replace passwords, tokens, cookies and keys.") var mask = false
+    @Flag(help: "Mask passwords, tokens, cookies and keys.") var mask = false
 
     func validate() throws {
         if id < 1 { throw ValidationError("Exchanges are counted from 1.") }
@@ -63,7 +51,7 @@ struct Show: ParsableCommand {
             throw ValidationError("--proto-descriptor and --body exclude each other.")
         }
         if raw, body == nil, message == nil {
-            throw ValidationError("--raw goes with --body request, --body response or --message.")
+            throw ValidationError("--raw needs --body request, --body response or --message.")
         }
         if let message, message < 1 { throw ValidationError("--message counts from 1.") }
     }
@@ -72,10 +60,7 @@ struct Show: ParsableCommand {
         let descriptors = try protoDescriptor.map { try DescriptorFile.read([$0]) }
         let reader = try SessionQuery.open(session)
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
-            throw StartError(
-                "The session has no exchange \(id).",
-                hint: "sluice list \(session) prints the numbers there are."
-            )
+            throw StartError("The session has no exchange \(id).", hint: "To list them: sluice list \(session)")
         }
         let output = try OutputFile(nil)
         if follow { return try self.follow(exchange, reader, descriptors, output) }
@@ -83,7 +68,7 @@ struct Show: ParsableCommand {
         let copy = try LongWork.run("finding secrets", .things("exchange"), consequence: "Nothing was shown.") { work in
             try MaskedCopy(of: exchange, in: reader) { try work.add($0) }
         }
-        // Its files go with it.
+        // Its files are removed with it.
         try withExtendedLifetime(copy) { try show(copy.exchange, copy.reader, descriptors, output) }
     }
 
@@ -107,13 +92,7 @@ struct Show: ParsableCommand {
         }
         if let end = visible?.finish() { try output.write(end) }
         if visible?.hasChanged == true {
-            StandardStreams.error(
-                """
-
-                sluice: What a terminal would obey or hide is shown as ^[ or <U+202E>. \(redirection(body))
-
-                """
-            )
+            StandardStreams.error(Self.escapeRemark + redirection(body) + "\n")
         }
         if let problem {
             StandardStreams.error(
@@ -121,6 +100,8 @@ struct Show: ParsableCommand {
             )
         }
     }
+
+    static let escapeRemark = "\nsluice: Control and invisible characters are shown as ^[ or <U+202E>. "
 
     /// The options of the command that prints the same into a file.
     var options: String { (raw ? " --raw" : "") + (mask ? " --mask" : "") }
@@ -133,7 +114,7 @@ struct Show: ParsableCommand {
     private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
         let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
         if exchange.record.flags.contains(.tunnelledTLS), size > 0 {
-            throw StartError("The bytes of exchange \(id) were TLS that was not decrypted; they are not recorded.")
+            throw StartError("Exchange \(id) is TLS that was not decrypted; its bytes are not recorded.")
         }
         guard isatty(1) == 1 else { return }
         var beginning = ByteBuffer()
@@ -145,6 +126,6 @@ struct Show: ParsableCommand {
             }
         }
         guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
-        throw StartError("The body is no text, and would garble the terminal.", hint: redirection(message))
+        throw StartError("The body is not text and would garble the terminal.", hint: redirection(message))
     }
 }

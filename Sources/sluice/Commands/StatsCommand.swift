@@ -14,23 +14,18 @@ struct Stats: ParsableCommand {
               sluice stats last
               sluice stats last 'host:api.example.com' --by endpoint --json
 
-            An endpoint is a method, a host and a path, in which numbers, UUIDs and other identifiers count as one: /users/{id}. \
-            An error is an exchange without a whole answer, or with a status of 400 or more.
+            An endpoint is a method, a host and a path with identifiers replaced, as in /users/{id}. An error is an exchange \
+            without a whole answer, or with a status of 400 or more.
 
             \(FilterHelp.text)
             """
     )
 
     @Argument(help: .session, completion: .session) var session: String
-    @Argument(help: .value("filter", "Which exchanges; further files .sluice count, too."), completion: .filter)
+    @Argument(help: .value("filter", "Which exchanges; may begin with more .sluice files."), completion: .filter)
     var filter: [String] = []
     @Option(help: "Only this table, with all of its rows.") var by: StatisticsReport.Grouping?
-    @Flag(help: "Print one JSON object, with secrets in paths masked.") var json = false
-    @Flag(help: "With --json: keep secrets as they were recorded.") var secrets = false
-
-    func validate() throws {
-        if secrets, !json { throw ValidationError("--secrets goes with --json; tables for people are never masked.") }
-    }
+    @OptionGroup var output: JSONOptions
 
     func run() throws {
         let consequence = "There is no count."
@@ -41,15 +36,11 @@ struct Stats: ParsableCommand {
             return (query, try query.statistics(countsEndpoints: by != .host, work: work))
         }
         let report = StatisticsReport(statistics, by: by)
-        let output = try OutputFile(nil)
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
-        guard !json else {
-            if !secrets { try query.requireOneMask() }
-            let mask = try secrets ? nil : ReportMask([query.reader], SessionMask.rules(of: query.reader))
-            if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
-            return try output.write(try report.json(mask?.record))
-        }
-        try output.write(report.text(on: TerminalScreen.current))
+        if output.isMasked { try query.requireOneMask() }
+        let mask = try output.isMasked ? ReportMask([query.reader], SessionMask.rules(of: query.reader)) : nil
+        if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
+        try OutputFile(nil).write(output.json ? report.json(mask?.record) : report.text(on: TerminalScreen.current))
     }
 }
 
@@ -57,7 +48,7 @@ extension StatisticsReport.Grouping: ExpressibleByArgument {}
 
 /// The terminal that standard output is.
 enum TerminalScreen {
-    /// `nil` where it is none.
+    /// `nil` if standard output is not a terminal.
     static var current: StatisticsReport.Screen? {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         let terminal = SystemTerminal(

@@ -15,28 +15,25 @@ struct TLS: AsyncParsableCommand {
               sluice tls '[::1]:8443' --server-name example.com --upstream-ca root.pem
               sluice tls example.com --upstream-proxy http://proxy.example:3128
 
-            It makes some dozens of handshakes, each on its own connection, and sends no request, unless the port does not speak \
-            TLS. Missing certificates are named, not downloaded. App Transport Security is judged by Apple's documents and by the \
-            authorities of this machine.
+            Makes some dozens of handshakes, each on its own connection, and sends no request unless the port does not speak TLS. \
+            App Transport Security is judged by Apple's documents and this machine's authorities. 'sluice guide tls' explains it.
 
             Exit codes: 0 an ordinary client connects, 1 it does not (or the server is not reached), 2 wrong usage.
             """
     )
 
-    @Argument(help: .value("host[:port]", "The server; an IPv6 address with a port in brackets.")) var server: String
+    @Argument(help: .value("host[:port]", "The server; with a port, an IPv6 address is in brackets.")) var server:
+        String
 
-    @Option(help: .value("name", "The name to send and to verify, where it is not the host.")) var serverName: String?
+    @Option(help: .value("name", "The name to send and verify, if it is not the host.")) var serverName: String?
 
-    @Option(
-        help: .value("file", "A PEM file with certificates to trust besides the system's. Repeatable."),
-        completion: .certificates
-    )
+    @Option(help: .value("file", "More certificates (PEM) to trust; repeatable."), completion: .certificates)
     var upstreamCa: [String] = []
 
-    @Option(help: .value("seconds", "How long one handshake may take, its connection included."))
+    @Option(help: .value("seconds", "Limit for one handshake, including its connection."))
     var connectTimeout = 10.0
 
-    @Option(help: .value("seconds", "How long all of it may take; what is not known by then is left open."))
+    @Option(help: .value("seconds", "Limit for the whole check."))
     var timeLimit = 60.0
 
     @OptionGroup var proxy: UpstreamProxyOptions

@@ -12,16 +12,15 @@ struct TransparentCommand: ParsableCommand {
         discussion: """
               sluice transparent --print | sudo nft -f -
 
-            Nothing is changed by this command itself. The file says how the rules are removed again, and how to start Sluice for \
-            them.
+            This command changes nothing. The printed file says how to remove the rules and how to start Sluice for them.
             """
     )
 
-    @Flag(name: .customLong("print"), help: "Print the rules: the only thing that there is to do.") var prints = false
+    @Flag(name: .customLong("print"), help: "Print the rules.") var prints = false
     @Option(help: "The port that Sluice listens on.") var port = 8080
     @Option(help: .value("port,…", "The servers' ports to redirect, separated by commas.")) var serverPorts = "80,443"
-    @Option(help: "The user that Sluice runs as, by name or number. (default: the present one)") var user: String?
-    @Option(help: "'gateway': only for other machines; 'local': only for programs of this one. (default: both)")
+    @Option(help: "The user that Sluice runs as, by name or number. (default: you)") var user: String?
+    @Option(help: "'gateway': only for other machines; 'local': only for this one. (default: both)")
     var only: RedirectionRules.Part?
 
     func validate() throws {

@@ -4,6 +4,7 @@ import HTTPModel
 import Jobs
 import Recording
 import Sharing
+import Text
 
 struct Trim: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,9 +14,8 @@ struct Trim: ParsableCommand {
               sluice trim last --before 1h --in-place
               sluice trim last --max-size 500mb --dry-run
 
-            FILTER says which exchanges are kept; several options together remove what any of them says. Numbers stay the same. A \
-            trim that is interrupted leaves the session unchanged. TIME is 14:30, 2026-11-21, 2026-11-21T14:30:05 or \
-            10m (ago); SIZE is 500mb or 2gb.
+            FILTER says which exchanges to keep; each of several options removes more. Numbers stay the same. An interrupted trim \
+            leaves the session unchanged. TIME is 14:30, 2026-11-21, 2026-11-21T14:30:05 or 10m (ago); SIZE is 500mb.
 
             \(FilterHelp.text)
             """
@@ -24,10 +24,10 @@ struct Trim: ParsableCommand {
     @Argument(help: .ownSession, completion: .ownSession) var session: String
     @Argument(help: .value("filter", "Keep only these exchanges."), completion: .filter) var filter: [String] = []
     @Option(help: .former) var keep: String?
-    @Option(help: .value("time", "Remove what began before.")) var before: String?
-    @Option(help: .value("time", "Remove what began then or later.")) var after: String?
+    @Option(help: .value("time", "Remove exchanges that began before.")) var before: String?
+    @Option(help: .value("time", "Remove exchanges that began then or later.")) var after: String?
     @Option(help: .value("size", "Remove the oldest until the file is at most this large.")) var maxSize: String?
-    @Option(name: .shortAndLong, help: "The file to write; the session stays as it is.", completion: .newSession)
+    @Option(name: .shortAndLong, help: "The file to write; the session is not changed.", completion: .newSession)
     var output: String?
     @Flag(help: "Change the session itself. Refused while a running Sluice records to it.") var inPlace = false
     @Flag(help: "Only say what would be removed.") var dryRun = false
@@ -38,24 +38,19 @@ struct Trim: ParsableCommand {
         }
         if output != nil, inPlace { throw ValidationError("-o and --in-place exclude each other.") }
         if output == nil, !inPlace, !dryRun {
-            throw ValidationError(
-                "Say where to write: -o FILE or --in-place; --dry-run only says what would be removed."
-            )
+            throw ValidationError("Say where to write: -o FILE or --in-place; --dry-run writes nothing.")
         }
         if output == "-" { throw ValidationError("A session cannot be written to standard output; give -o FILE.") }
     }
 
     func run() throws {
         let trim = SessionTrim(removed: try removed(), largestSize: try maxSize.map(size))
-        let path = try SessionQuery.path(session)
-        guard try !ArchiveFile.isArchive(path) else {
-            throw StartError("\(path) is an archive, which is only read.", isUsage: true)
-        }
+        let path = try SessionQuery.changeable(session)
         if let output { try OutputPlace.check(output, reading: path, calling: "the session") }
         if dryRun {
             let outcome = try trim.rehearsal(try SessionReader(path: path))
             let about = outcome.isEstimate ? "About " : ""
-            let removed = exchanges(outcome.removed)
+            let removed = outcome.removed.of("exchange")
             return StandardStreams.out(
                 """
                 \(about)\(removed) would be removed, \(outcome.kept) kept. Nothing was changed.
@@ -70,16 +65,15 @@ struct Trim: ParsableCommand {
             outcome = try write(path, trim)
         } catch let error as SessionError where error.code == .locked {
             throw StartError(
-                "\(path) is in use by another Sluice, which alone may change it.",
-                hint:
-                    "Give -o FILE for a trimmed copy; sluice delete hides exchanges at once, and they go when it ends."
+                "\(path) is in use by another Sluice; only that one can change it.",
+                hint: "Use -o FILE for a trimmed copy; 'sluice delete' hides exchanges at once."
             )
         }
         let sizes = "\(Measures.size(outcome.sizeAfter))"
         let before = "\(path) \(output == nil ? "had" : "has") \(Measures.size(outcome.sizeBefore))"
         StandardStreams.out(
             """
-            \(exchanges(outcome.removed)) removed, \(outcome.kept) kept.
+            \(outcome.removed.of("exchange")) removed, \(outcome.kept) kept.
             \(output ?? path) has \(sizes); \(before).
 
             """
@@ -105,8 +99,6 @@ struct Trim: ParsableCommand {
         }
     }
 
-    private func exchanges(_ count: Int64) -> String { "\(count) exchange\(count == 1 ? "" : "s")" }
-
     private func removed() throws -> Filter? {
         var filters: [Filter] = []
         if keep != nil || !filter.isEmpty {
@@ -123,15 +115,12 @@ struct Trim: ParsableCommand {
 
     private func time(_ text: String, _ option: String) throws -> Int64 {
         if let time = FilterClock.current.read(text) { return time }
-        throw StartError(
-            "'\(text)' of \(option) is no time.",
-            hint: "For example 14:30, 2026-11-21, 2026-11-21T14:30:05Z, or 10m for ten minutes ago.",
-            isUsage: true
-        )
+        let hint = "For example 14:30, 2026-11-21, 2026-11-21T14:30:05Z, or 10m for ten minutes ago."
+        throw StartError("\(option): '\(text)' is not a time.", hint: hint, isUsage: true)
     }
 
     private func size(_ text: String) throws -> Int64 {
         if let size = Filter.bytes(of: text), size > 0 { return size }
-        throw StartError("'\(text)' of --max-size is no size.", hint: "For example 500mb, 2gb or 64mib.", isUsage: true)
+        throw StartError("--max-size: '\(text)' is not a size.", hint: "For example 500mb or 2gb.", isUsage: true)
     }
 }

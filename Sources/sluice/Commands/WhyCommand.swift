@@ -9,22 +9,16 @@ struct Why: ParsableCommand {
               sluice why last 12
               sluice why last 12 --profile new.yaml
 
-            The rules are those that were in force when the exchange began; the session keeps them. With --profile another \
-            profile is asked about the recorded request and response; nothing is sent.
+            The rules are those in force when the exchange began, which the session keeps, or those of --profile. Nothing is sent.
             """
     )
 
-    @Argument(help: .session, completion: .session)
-    var session: String
+    @Argument(help: .session, completion: .session) var session: String
     @Argument(help: .number) var id: Int64
 
-    @Option(
-        help: .value("file", "A profile to ask in place of the rules of the time. Repeatable."),
-        completion: .profile
-    )
+    @Option(help: .value("file", "Use the rules of this profile instead; repeatable."), completion: .profile)
     var profile: [String] = []
-
-    @Flag(help: "Tell every rule, those for other hosts too, however many they are.") var all = false
+    @Flag(help: "Show all rules, including those for other hosts.") var all = false
 
     func validate() throws {
         if id < 1 { throw ValidationError("Exchanges are counted from 1.") }

@@ -33,7 +33,7 @@ enum GuideTables {
         case "profile-keys": ProfileHelp.keys(within: words.dropFirst().first).flatMap { profileKeys($0) }
         case "exit-codes": CommandInfo.root.map { exitCodes($0) }
         case "formats": formats
-        case "limits": table(LimitsTable.head, LimitsTable.rows)
+        case "limits": LimitsTable.markdown
         default: nil
         }
     }

@@ -100,7 +100,7 @@ struct BrowserTests {
             ("0.0.0.0:8080", "http://127.0.0.1:8080"), ("[::]:80", "http://[::1]:80"),
             ("192.168.1.4:81", "http://192.168.1.4:81"), ("[fe80::1]:82", "http://[fe80::1]:82"),
         ] {
-            status.address = address
+            status.listeners = [ListenerState(mode: "regular", address: address)]
             let proxy = try #require(BrowserProxy(status))
             #expect(proxy.url == url && proxy.authority == Data([7]) && proxy.leafKeyHash == "eA==")
         }

@@ -132,7 +132,7 @@ struct ComposedRequestTests {
         let body = ByteBuffer(bytes: [0, 1, 2, 0xFF])
         let request = try ComposedRequest(exchange, body: body)
         #expect(
-            request.draft.hasSuffix("\n\n<<a body of 4 bytes that is no UTF-8 text: leave this line to keep it>>\n")
+            request.draft.hasSuffix("\n\n<<a body of 4 bytes that is not UTF-8 text: leave this line to keep it>>\n")
         )
         #expect(try ComposedRequest(draft: request.draft, original: request) == request)
         let edited = request.draft.replacingOccurrences(of: "page=1", with: "page=2")

@@ -105,17 +105,16 @@ struct RepeatReportTests {
         let selection = try selection(recorded)
         var results = RepeatResults(sent: sent, total: total ?? sent.count, seconds: 2)
         try results.find(in: made, after: 0)
-        let rules = ComparisonRules()
+        let settings = ComparisonSettings()
         let comparison = try LongWork.run("testing", .things("answer"), consequence: "") { work in
-            try RepeatComparison(results, of: selection, from: recorded, made, rules: rules, work: work)
+            try RepeatComparison(results, of: selection, from: recorded, made, settings, work: work)
         }
         let report = RepeatReport(
             results,
             of: selection,
             comparison,
             by: grouping,
-            rules: rules,
-            named: [],
+            settings,
             session: "new.sluice"
         )
         return (report, comparison, recorded, made)
@@ -181,19 +180,20 @@ struct RepeatReportTests {
     func compares() throws {
         let (report, comparison, _, _) = try report(Self.old, Self.new, sent, total: 9)
         let all = comparison.all
-        #expect((all.compared, all.same, all.different) == (3, 1, 2))
-        #expect(all.parts == [.status: 1, .body: 2])
+        #expect((all.differences.compared, all.differences.same, all.differences.different) == (3, 1, 2))
+        #expect(all.differences.parts == [.status: 1, .body: 2])
         // One answered what had no answer before; one is in no session.
         #expect((all.withoutRecorded, all.notCompared) == (1, 1))
         let first = try #require(comparison.counts[0])
-        #expect(first.places.map(\.name) == ["response $.n"] && first.places.first?.exchanges == [1, 4])
+        #expect(first.differences.places.map(\.name) == ["response $.n"])
+        #expect(first.differences.places.first?.exchanges == [1, 4])
         let text = report.text()
         for line in [
             "6 requests sent in 2.0 s, 3.0 a second, 1 not answered, then stopped (9 were planned).",
             "failed 1 x: Gone.",
             "Compared with the recorded answers: 1 of 3 the same, 2 different (status of 1, body of 2).",
-            "Not compared, as no whole answer was recorded: 1.",
-            "Not compared, as the new answer is not in a session: 1.",
+            "Not compared, since no whole answer was recorded: 1.",
+            "Not compared, since the new answer is not in a session: 1.",
             "  ~ 1 of 2  response $.n  1 -> 3  (#1 ~ #4)",
             "  ~ 1 of 1  status  200 -> 500  (#2 ~ #2)",
         ] {

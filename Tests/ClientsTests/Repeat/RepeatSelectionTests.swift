@@ -39,14 +39,14 @@ struct RepeatSelectionTests {
         #expect(reason(exchange(.tunnel))?.hasPrefix("a tunnel") == true)
         #expect(reason(exchange(.decryptedTunnel))?.hasPrefix("a tunnel") == true)
         #expect(reason(exchange(.failedHandshake))?.contains("TLS handshake") == true)
-        #expect(reason(exchange(.malformed))?.contains("no request") == true)
+        #expect(reason(exchange(.malformed))?.contains("not a request") == true)
         #expect(reason(exchange(.upgraded))?.contains("upgrade") == true)
         #expect(reason(exchange(.webSocket)) == "a WebSocket")
         #expect(reason(exchange(method: "CONNECT"))?.hasPrefix("a tunnel") == true)
         #expect(reason(exchange(scheme: "tunnel")) == "its request is not in the session")
         #expect(reason(exchange(head: nil)) == "its request is not in the session")
         #expect(reason(exchange { $0.state = .inFlight }) == "it is still in flight")
-        #expect(reason(exchange { $0.flags = .requestBodyIncomplete })?.contains("not recorded whole") == true)
+        #expect(reason(exchange { $0.flags = .requestBodyIncomplete })?.contains("not recorded completely") == true)
     }
 
     @Test("are not those whose client went away within the request; whose answer failed they are")
@@ -59,11 +59,11 @@ struct RepeatSelectionTests {
             }
             return head.map { exchange(.http, head: $0, change) } ?? exchange(.http, change)
         }
-        #expect(reason(failed(.clientGone), size: 4) == "its request did not come whole")
-        #expect(reason(failed(.reset), size: 4) == "its request did not come whole")
+        #expect(reason(failed(.clientGone), size: 4) == "its request is incomplete")
+        #expect(reason(failed(.reset), size: 4) == "its request is incomplete")
         #expect(reason(failed(.clientGone), size: 5) == nil)
         #expect(reason(failed(.reset)) == nil)
-        #expect(reason(failed(.clientGone, head: chunked)) == "its request did not come whole")
+        #expect(reason(failed(.clientGone, head: chunked)) == "its request is incomplete")
         #expect(reason(failed(.timeout, head: chunked)) == nil)
         #expect(reason(failed(.clientGone, head: "GET / HTTP/1.1\r\nHost: h\r\n\r\n"), size: 0) == nil)
         // An archive has bodies without the coding that their length was of.
@@ -77,7 +77,7 @@ struct RepeatSelectionTests {
             $0.flags = .answeredLocally
         }
         #expect(reason(blocked) == nil)
-        #expect(reason(blocked, asSent: true)?.contains("a tool answered it") == true)
+        #expect(reason(blocked, asSent: true)?.contains("a rule answered it") == true)
         let unreachable = exchange {
             $0.state = .failed
             $0.flags = .answeredLocally
@@ -101,12 +101,12 @@ struct RepeatSelectionTests {
     @Test(
         "are not chosen by what looks like numbers and is none; it says what to write",
         arguments: [
-            ("0", "Exchanges are counted from 1: 12, or 3-7,9. To look for it in URLs, write url:0"),
-            ("1-", "From 1 on is id:1.. To look for it in URLs, write url:1-"),
-            ("-3", "Up to 3 is 1-3. To look for it in URLs, write url:-3"),
-            ("1 5-2", "Write 2-5. To look for it in URLs, write url:5-2"),
-            ("#0-3", "Exchanges are counted from 1: 12, or 3-7,9. To look for it in URLs, write url:#0-3"),
-            ("1-2-3", "Exchanges are counted from 1: 12, or 3-7,9. To look for it in URLs, write url:1-2-3"),
+            ("0", "Write 12, or 3-7,9. To search it in URLs, write url:0"),
+            ("1-", "Write id:1.. for 1 and later. To search it in URLs, write url:1-"),
+            ("-3", "Write 1-3. To search it in URLs, write url:-3"),
+            ("1 5-2", "Write 2-5. To search it in URLs, write url:5-2"),
+            ("#0-3", "Write 12, or 3-7,9. To search it in URLs, write url:#0-3"),
+            ("1-2-3", "Write 12, or 3-7,9. To search it in URLs, write url:1-2-3"),
         ]
     )
     func noNumbers(words: String, hint: String) throws {

@@ -196,7 +196,7 @@ struct RequestSenderTests {
         try await withProxy { running in
             let target = running.proxy.controlTarget
             let status = try await target.status()
-            let authority = try #require(status.authority)
+            let authority = status.authority
             #expect(authority.path == running.proxy.authorityPath)
             let sender = try RequestSender(
                 proxy: status.address,

@@ -83,7 +83,7 @@ struct ReplaySequenceTests {
         let failed = try recording.replay(filter: "id:2").problem?.message ?? ""
         #expect(
             failed.hasSuffix(
-                " has no response that could be given again; left out: 1 that failed, 1 that were not chosen."
+                " has no answers; left out: 1 that failed, 1 that were not chosen."
             ),
             "\(failed)"
         )
@@ -102,7 +102,7 @@ struct ReplaySequenceTests {
             Entry(url: "https://h.example/fine", answerFields: "Content-Length: 4\r\n", answer: "fine"),
         ]).replay()
         #expect(replay.opening.contains("1 answer to 1 request; left out: 1 that failed, 1 that a rule blocked, "))
-        #expect(replay.opening.contains("1 that did not end, 3 whose body is not there whole, 1 WebSocket\n"))
+        #expect(replay.opening.contains("1 that did not end, 3 with an incomplete body, 1 WebSocket\n"))
         for (path, why) in [
             ("failed", "it failed"), ("blocked", "a rule blocked it"), ("open", "it did not end"),
             ("dropped", "its body was not recorded whole"), ("short", "its body was"), ("tls", "its body was"),
@@ -131,7 +131,7 @@ struct ReplaySequenceTests {
         ].joined(separator: ",")
         let har = try scratch.write("a.har", #"{"log":{"version":"1.2","entries":["# + entries + "]}}")
         let replay = try Replay(har)
-        #expect(replay.opening.hasSuffix("2 answers to 2 requests; left out: 1 whose body is not there whole\n"))
+        #expect(replay.opening.hasSuffix("2 answers to 2 requests; left out: 1 with an incomplete body\n"))
         let id = try #require(try replay.found("GET", "https://h.example/whole"))
         let answer = try replay.open(ExchangeID(id), for: try ReplayRecording.request("GET", "https://h.example/whole"))
         #expect(answer.beginning == ByteBuffer(string: "hi"))

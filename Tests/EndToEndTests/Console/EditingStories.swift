@@ -84,7 +84,7 @@ extension UserStories.Consoles {
             try await console.screen.row(containing: "HELD", "request POST")
             try await console.screen.send("e", waitFor: "<<a body of 6 bytes")
             try await console.screen.send("\u{1B}[1;5Fx" + Keys.control("s"))
-            try await console.screen.wait(for: "stands for the body was changed")
+            try await console.screen.wait(for: "in place of the body was changed")
             try await console.screen.send("\u{7F}" + Keys.control("s"), waitFor: "Sent with your edits.")
             #expect(try await pending.status == 200)
             #expect(server.bodies.last == bytes)

@@ -152,7 +152,7 @@ with open(directory + "/settings.xml", "w") as file:
 bad[directory + "/settings.xml"] = "sluice import charles"
 with open(directory + "/web.xml", "w") as file:
     file.write("<html/>")
-bad[directory + "/web.xml"] = "no session of Charles"
+bad[directory + "/web.xml"] = "not a Charles session"
 with open(directory + "/entity.xml", "w") as file:
     file.write("<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><charles-session>&x;</charles-session>")
 bad[directory + "/entity.xml"] = "document type"

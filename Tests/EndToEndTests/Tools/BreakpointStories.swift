@@ -121,7 +121,7 @@ extension EndToEnd {
                 #expect((answer.exit == 0) == (decision != "abort"))
                 let late = try await sluice.command(["hold", "execute", name])
                 #expect(late.status == 1)
-                #expect(late.errors.contains("message \(name) is not waiting any more"), "\(late.errors)")
+                #expect(late.errors.contains("message \(name) is no longer waiting"), "\(late.errors)")
             }
             let aborted = try await sluice.exchange(path: "/held/abort")
             #expect(aborted.record.failure?.code == .aborted)

@@ -66,7 +66,7 @@ extension EndToEnd {
             // One that writes into the file itself.
             try sluice.scratch.write("profile.yaml", "version: 1\nblock: { at: \"*/one\", actoin: drop }\n")
             try await said("profile.yaml:2:23: a block rule has no key 'actoin' (did you mean 'action'?)")
-            try await said("the rules stay as they were")
+            try await said("the rules are unchanged")
             #expect(try await statuses() == [200, 411])
             try FileManager.default.removeItem(atPath: sluice.scratch.path("profile.yaml"))
             try await said("cannot be read: No such file or directory")

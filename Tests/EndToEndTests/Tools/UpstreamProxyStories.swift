@@ -334,7 +334,7 @@ extension EndToEnd {
             try FileManager.default.removeItem(atPath: scratch.path("pass"))
             let before = scratch.text("profile.yaml")
             try scratch.write("profile.yaml", before + "\nblock: { at: b.example }\n")
-            try await eventually("the profile is refused") { sluice.errors.contains("the rules stay as they were") }
+            try await eventually("the profile is refused") { sluice.errors.contains("the rules are unchanged") }
             #expect(sluice.errors.contains("profile.yaml:5:5: "), "\(sluice.errors)")
             #expect(try await sluice.get("http://a.example/hello.txt?2") == "Hello, Sluice.\n")
             _ = try await sluice.stop()

@@ -70,9 +70,9 @@ struct SessionDifferenceTests {
     private func difference(
         _ old: [Request],
         _ new: [Request],
-        rules: ComparisonRules = ComparisonRules()
+        _ settings: ComparisonSettings = ComparisonSettings()
     ) throws -> SessionDifference {
-        try SessionDifference(try session("a.sluice", old), try session("b.sluice", new), rules: rules)
+        try SessionDifference(try session("a.sluice", old), try session("b.sluice", new), settings)
     }
 
     @Test("is none where just identifiers, moments and volatile fields differ")
@@ -101,7 +101,7 @@ struct SessionDifferenceTests {
         #expect((found.changed, found.onlyOld, found.onlyNew, found.outOfOrder) == (1, 1, 2, 2))
         let names = found.endpoints.map { "\($0.key.method) \($0.key.path)" }
         #expect(names == ["GET /b", "GET /c/{id}", "DELETE /gone", "GET /new"])
-        let body = try #require(found.endpoints.first?.places.first)
+        let body = try #require(found.endpoints.first?.counts.places.first)
         #expect((body.name, body.count, body.old, body.new, body.exchanges) == ("response $", 1, "2", "3", [3, 4]))
         #expect(found.endpoints[1].onlyNew == 1 && found.endpoints[1].firstNew == [6])
         #expect(found.endpoints[2].firstOld == [6] && found.endpoints[3].firstNew == [7])
@@ -120,10 +120,10 @@ struct SessionDifferenceTests {
         let found = try difference(old, new)
         #expect(found.pairs == count && found.sameURL == count && found.changed == count / 10 + count / 100)
         let endpoint = try #require(found.endpoints.first)
-        #expect(found.endpoints.count == 1 && endpoint.changed == found.changed)
-        #expect(endpoint.places.map(\.name) == ["response $.list[].v", "status"])
-        #expect(endpoint.places.map(\.count) == [count / 10, count / 100])
-        #expect(endpoint.places.map(\.exchanges) == [[4, 4], [8, 8]])
+        #expect(found.endpoints.count == 1 && endpoint.counts.different == found.changed)
+        #expect(endpoint.counts.places.map(\.name) == ["response $.list[].v", "status"])
+        #expect(endpoint.counts.places.map(\.count) == [count / 10, count / 100])
+        #expect(endpoint.counts.places.map(\.exchanges) == [[4, 4], [8, 8]])
     }
 
     @Test("is told in words and in JSON, masked on demand")
@@ -131,10 +131,10 @@ struct SessionDifferenceTests {
         let secret = "s3cr3t-value-of-a-password"
         let old = try session("a.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)\",\"n\":1}")])
         let new = try session("b.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)2\",\"n\":2}")])
-        let rules = ComparisonRules(ignoring: ["took"])
-        let found = try SessionDifference(old, new, rules: rules)
+        let settings = ComparisonSettings(ignoring: ["took"])
+        let found = try SessionDifference(old, new, settings)
         let names = (DifferenceReport.Named("a.sluice", old), DifferenceReport.Named("b\u{1B}[2J", new))
-        let text = DifferenceReport.text(found, names.0, names.1, rules, named: ["took"])
+        let text = DifferenceReport(settings).text(found, names.0, names.1)
         #expect(text.contains("- a.sluice: 1 exchange\n+ b^[[2J: 1 exchange\n"))
         #expect(text.contains("1 pair: 100 % of the first session, 100 % of the second."))
         #expect(text.contains("Confidence high: 100 % have the same URL."))
@@ -143,7 +143,7 @@ struct SessionDifferenceTests {
         #expect(text.contains("response $.n") && text.contains("1 -> 2  (#1 ~ #1)") && text.contains(secret))
         #expect(text.hasSuffix("The behaviour changed: 1 pair differs.\n"))
         func object(_ mask: ReportMask?) throws -> (String, [String: Any]) {
-            let json = try DifferenceReport.json(found, names.0, names.1, rules, named: ["took"], mask: mask)
+            let json = try DifferenceReport(settings).json(found, names.0, names.1, mask: mask)
             return (json, try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]))
         }
         let (plain, members) = try object(nil)
@@ -162,11 +162,11 @@ struct SessionDifferenceTests {
         let login = Request(path: "/login", body: "{\"token\":\"\(secret)\"}")
         let old = try session("a.sluice", [login, Request(path: "/x", body: "{\"v\":\"\(secret)\"}")])
         let new = try session("b.sluice", [login, Request(path: "/x", body: "{\"v\":\"none\"}")])
-        let rules = ComparisonRules()
+        let settings = ComparisonSettings()
         let names = (DifferenceReport.Named("a", old), DifferenceReport.Named("b", new))
-        let found = try SessionDifference(old, new, rules: rules)
+        let found = try SessionDifference(old, new, settings)
         let mask = try ReportMask([old, new], MaskRules())
-        let json = try DifferenceReport.json(found, names.0, names.1, rules, named: [], mask: mask)
+        let json = try DifferenceReport(settings).json(found, names.0, names.1, mask: mask)
         #expect(json.contains("sluice-token-1") && !json.contains(secret), "\(json)")
     }
 

@@ -33,7 +33,7 @@ import Testing
     func notFound() throws {
         let name = #expect(throws: ChildError.self) { try ChildCommand(["npx-"], environment: ["PATH": "/bin"]) }
         #expect(name?.exitCode == 127)
-        #expect(name?.description == "npx-: command not found.\nCheck its name, or give its path.")
+        #expect(name?.description == "npx-: command not found.\nCheck its name, or use its path.")
         let quoted = #expect(throws: ChildError.self) { try ChildCommand(["curl -s x/y"], environment: [:]) }
         #expect(quoted?.hint.hasPrefix("Quotes make it one name") == true)
         let path = #expect(throws: ChildError.self) { try ChildCommand(["/nowhere/x"], environment: [:]) }

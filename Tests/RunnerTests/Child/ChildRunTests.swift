@@ -82,7 +82,7 @@ extension RealProcessTests {
             let ours = outcome.bypassed.filter { $0.port == server.port }
             #expect(ours.count == 1)
             let notes = outcome.notes(isUnused: false)
-            #expect(notes.first?.contains("made past the proxy (very short ones may be missing):") == true)
+            #expect(notes.first?.contains("bypassed the proxy (very short ones may be missing):") == true)
             let pid = try #require(ours.first).pid
             let note = notes.first { $0.hasPrefix("  127.0.0.1:\(server.port) (python3") }
             #expect(note?.hasSuffix(", pid \(pid), on this machine)") == true)
@@ -132,12 +132,12 @@ extension RealProcessTests {
         )
         #expect(
             outcome.notes(isUnused: false) == [
-                "connections were made past the proxy (very short ones may be missing):",
+                "connections were bypassed the proxy (very short ones may be missing):",
                 "  192.0.2.1:443 (node, pid 7) and 2 more like it",
                 "  [::1]:5432 (node, pid 7, on this machine)",
                 "  192.0.2.1:443 (curl, pid 11)", "clients that ignore the proxy:",
                 "  Node before 22.21 ignores proxy variables, as do clients with an agent of their own",
-                "'sluice guide headless' says what helps",
+                "'sluice guide headless' explains it",
             ]
         )
     }
@@ -163,6 +163,6 @@ extension RealProcessTests {
         #expect(notes.first == "nothing used the proxy")
         #expect(notes.contains { $0.contains(words) }, "\(notes)")
         #expect(notes.count { $0.hasPrefix("  ") } == 1)
-        #expect(notes.last == "'sluice guide headless' says what helps")
+        #expect(notes.last == "'sluice guide headless' explains it")
     }
 }

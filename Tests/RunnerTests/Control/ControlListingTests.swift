@@ -28,7 +28,7 @@ struct ControlListingTests {
                 ID          AGE  WHAT         URL                                                BODY  UNANSWERED
                 12.1       1:15  PUT          https://a.example/x                                 2 B  cancel in 0:18
                 13.2       1:15  404 for GET  https://api.example.com/old                      1.2 MB  cancel in 0:18
-                1234.1  1:02:05  POST         https://api.example.com/v1/users?page=1&size=20    head  waits
+                1234.1  1:02:05  POST         https://api.example.com/v1/users?page=1&size=20    head  waiting
 
                 """
         )
@@ -101,13 +101,13 @@ struct ControlListingTests {
         let bytes = ByteBuffer(bytes: [0, 1, 0xAB])
         #expect(
             try text(Held.response(body: bytes)).hasSuffix(
-                "\n(a body of 3 B that is no text; it begins with 00 01 ab)\n"
+                "\n(a body of 3 B that is not text; it begins with 00 01 ab)\n"
             )
         )
-        #expect(try text(Held.response(body: nil)).hasSuffix("\n(the body is not held; it streams on)\n"))
+        #expect(try text(Held.response(body: nil)).hasSuffix("\n(the body is not held)\n"))
         #expect(try text(Held.response()).hasSuffix("HTTP/1.1 200 OK\n"))
         let broken = try Held.response(fields: [("Content-Encoding", "gzip")], body: bytes)
-        #expect(text(broken).contains("(the body could not be decoded whole: "))
+        #expect(text(broken).contains("(the body could not be decoded completely: "))
         let large = try Held.response(body: ByteBuffer(repeating: 65, count: ControlProtocol.longestShownBody + 1))
         #expect(text(large).hasSuffix("\n(a body of 8.3 MB)\n"))
     }

@@ -103,8 +103,10 @@ struct ControlServerTests {
         try await run { server async throws in
             let reply = try await ask(server, #"{"command":"status"}"#)
             #expect(
-                reply == #"{"ok":true,"status":{"address":"127.0.0.1:8080","holds":0,"pid":\#(getpid()),"#
-                    + #""profiles":["base.yaml"],"protocol":1,"session":"/tmp/s.sluice","tools":["#
+                reply == #"{"ok":true,"status":{"address":"127.0.0.1:8080","authority":{"certificate":"","path":""},"#
+                    + #""edits":0,"holds":0,"listeners":[],"mark":"","pid":\#(getpid()),"#
+                    + #""profiles":["base.yaml"],"protocol":1,"recording":{"leftOut":0,"on":true,"passed":0},"#
+                    + #""rules":"","session":"/tmp/s.sluice","tools":["#
                     + #"{"enabled":1,"name":"block","on":true,"rules":2},"#
                     + #"{"enabled":1,"name":"throttle","on":true,"rules":1}],"version":"1.2.3"}}"#
             )
@@ -132,12 +134,12 @@ struct ControlServerTests {
         "deletes and annotates exchanges, and says what is missing",
         arguments: [
             (#"{"command":"delete"}"#, "needs 'exchanges'"),
-            (#"{"command":"delete","exchanges":"1-"}"#, "'1-' is no list of exchanges."),
-            (#"{"command":"delete","exchanges":"9-2"}"#, "'9-2' is no list of exchanges."),
-            (#"{"command":"delete","exchanges":"1-99999999999999999999"}"#, "is no list of exchanges."),
+            (#"{"command":"delete","exchanges":"1-"}"#, "'1-' is not a list of exchanges."),
+            (#"{"command":"delete","exchanges":"9-2"}"#, "'9-2' is not a list of exchanges."),
+            (#"{"command":"delete","exchanges":"1-99999999999999999999"}"#, "is not a list of exchanges."),
             (#"{"command":"annotate","exchanges":"1"}"#, "needs a 'comment' or a 'colour'"),
             (#"{"command":"annotate","exchanges":"1","colour":"pink"}"#, "There is no colour 'pink'."),
-            (#"{"command":"record.set"}"#, "needs whether it is to be 'on'"),
+            (#"{"command":"record.set"}"#, "needs 'on'"),
             (
                 #"{"command":"delete","exchanges":"1-3,7"}"#,
                 #""changed":{"exchanges":3,"inFlight":1,"mark":17},"ok":true"#
@@ -207,7 +209,7 @@ struct ControlServerTests {
         try await run(target) { server async throws in
             let none = try await ask(server, #"{"command":"hold.abort","ids":["1.1","9.1"]}"#)
             #expect(none.contains("Message 9.1 is not waiting.") && none.contains("1.1, 2.1, 3.1, 4.1, 5.1, 5.2"))
-            #expect(try await ask(server, #"{"command":"hold.abort","id":"x"}"#).contains("names no message"))
+            #expect(try await ask(server, #"{"command":"hold.abort","id":"x"}"#).contains("is not a message"))
             #expect(try await ask(server, #"{"command":"hold.abort"}"#).contains("needs the 'id'"))
             #expect(target.decided.isEmpty)
             let one = try await ask(server, #"{"command":"hold.cancel","id":"2.1"}"#)
@@ -218,7 +220,7 @@ struct ControlServerTests {
             _ = try await ask(server, #"{"command":"hold.execute","ids":["all"]}"#)
             #expect(target.decided.suffix(2) == ["3.1 execute", "4.1 execute"])
             let late = try await ask(server, #"{"command":"hold.cancel","id":"3.1"}"#)
-            #expect(late.contains("Message 3.1 is not waiting any more."))
+            #expect(late.contains("Message 3.1 is no longer waiting."))
             #expect(try await ask(server, #"{"command":"hold.cancel","id":"all"}"#).contains(#""decided":[]"#))
         }
     }
@@ -248,7 +250,7 @@ struct ControlServerTests {
             let reply = try await ask(server, #"{"command":"profile.reload"}"#)
             #expect(
                 reply
-                    == #"{"error":"base.yaml:1:1: the profile is empty","hint":"The rules stay as they were.","ok":false}"#
+                    == #"{"error":"base.yaml:1:1: the profile is empty","hint":"The rules are unchanged.","ok":false}"#
             )
         }
     }

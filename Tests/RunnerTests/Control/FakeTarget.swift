@@ -99,14 +99,14 @@ final class FakeTarget: LocalHolds {
         _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce) {
-        guard revision ?? "r1" == "r1" else { throw ControlError("The rules were changed elsewhere meanwhile.") }
+        guard revision ?? "r1" == "r1" else { throw ControlError("The rules were changed elsewhere.") }
         state.withLock { $0.profiles = texts.map { ProfileSource(file: $0.file, text: $0.text, isUnsaved: true) } }
         return ("1 rule added", await profile())
     }
 
     func reloadProfile(discardsEdits: Bool) async throws -> String {
         if discardsEdits { return "1 rule removed" }
-        throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules stay as they were.")
+        throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules are unchanged.")
     }
 
     func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {

@@ -123,7 +123,7 @@ struct AssertionsTests {
                 "{ name: three, filter: host:a.example, count: 2 }",
                 """
                 p.yaml:2:9: assertion failed: three
-                  count: expected 2, came 3
+                  count: expected 2, found 3
                     #1 POST http://a.example/login → 201
                     #2 GET http://a.example/users → 200
                     #3 GET http://a.example/users → 500
@@ -132,7 +132,7 @@ struct AssertionsTests {
             ),
             (
                 "{ name: some, filter: host:c.example }",
-                "p.yaml:2:9: assertion failed: some\n  count: expected >=1, came 0\n"
+                "p.yaml:2:9: assertion failed: some\n  count: expected >=1, found 0\n"
             ),
             (
                 "{ name: ok, filter: host:a.example, status: 2xx, within: 500ms }",

@@ -39,7 +39,7 @@ struct UpstreamOptionTests {
     @Test("'direct' is no proxy, and no host of that name")
     func direct() throws {
         let error = #expect(throws: StartError.self) { try UpstreamOption("direct", environment: [:]) }
-        #expect(error?.hint.contains("Leave it out") == true)
+        #expect(error?.hint.contains("--upstream-bypass HOST") == true)
         let option = try UpstreamOption("http://p:1", environment: [:])
         let url = try #require(RequestURL("http://localhost/"))
         #expect(option.route(url) == .bypassing(reason: "bypassed: --upstream-proxy"))
@@ -72,8 +72,8 @@ struct UpstreamOptionTests {
     @Test("What is no proxy is refused by the name of who said it, without a password")
     func mistakes() {
         for (text, environment, words) in [
-            ("ftp://u:secret@a", [:], "--upstream-proxy names no proxy"),
-            ("env", ["http_proxy": "http://u:secret@a b"], "http_proxy names no proxy"),
+            ("ftp://u:secret@a", [:], "--upstream-proxy is not a proxy"),
+            ("env", ["http_proxy": "http://u:secret@a b"], "http_proxy is not a proxy"),
         ] as [(String, [String: String], String)] {
             do {
                 _ = try UpstreamOption(text, environment: environment)

@@ -4,37 +4,31 @@ package import Jobs
 import Masking
 import NIOCore
 package import Recording
-package import Sharing
+import Sharing
 
 extension RepeatReport {
-    /// JSON lines: one for each row, then one for all.
-    ///
-    /// - A row has `type` (`exchange` or `endpoint`), `exchanges` (the first hundred numbers), `method` and `url`, or `host` and
-    ///   `path`; then `count`, `failed`, `perSecond`, `statuses`, milliseconds `min`, `p50`, `p95`, `p99`, `max` and
-    ///   `recordedP50`, `failures` (by reason), `compared`, `same`, `different`, `withoutRecorded`, `notCompared`,
-    ///   `differentParts` (`status`, `fields`, `body`), and `differences`: `place`, `part`, `count`, and `old`, `new` and
-    ///   `exchanges` of the first answer that has it.
-    /// - The line of all has `type` `total`, `planned`, `seconds`, `stopped`, `session` where it is kept, what a row counts, and
-    ///   `histogram`: `from`, `to` (milliseconds) and `count`.
-    ///
-    /// With a mask, secrets are replaced. Throws `SessionError`.
-    package func json(
-        _ mask: ReportMask?,
-        recorded: SessionReader,
-        made: SessionReader?,
-        responses version: MessageVersion = .sent
-    ) throws -> String {
-        let pairs = rows.flatMap { $0.comparison.places.map(\.exchanges) }
+    /// JSON lines: one for each row, then one of `type` `total`, masked if there is a mask. The page `json` of the guide
+    /// describes the members. Throws `SessionError`.
+    package func json(_ mask: ReportMask?, recorded: SessionReader, made: SessionReader?) throws -> String {
+        let pairs = rows.flatMap { $0.comparison.differences.places.map(\.exchanges) }
         let values: MaskedValues? =
-            if let mask, let made { try MaskedValues(pairs, recorded, made, version, mask) } else { nil }
+            if let mask, let made { try MaskedValues(pairs, recorded, made, settings.version, mask) } else { nil }
         var writer = JSONWriter()
         for row in rows {
             try writer.object { json in
                 json.member("type", grouping.rawValue)
-                json.key("exchanges")
-                json.number("[\(row.numbers.prefix(Self.mostNumbers).map(String.init).joined(separator: ","))]")
-                if let record = row.record { members(of: record, mask?.record, &json) }
-                try members(of: row, mask?.record, values, isMasked: mask != nil, &json)
+                json.numbers("exchanges", row.numbers.prefix(Self.maximumNumbers))
+                if let record = row.record {
+                    if grouping == .endpoint {
+                        json.members(of: SessionStatistics.Endpoint(record), mask?.record)
+                    } else {
+                        json.member("method", record.method)
+                        json.member("url", (mask?.record.masked(record) ?? record).url.description)
+                    }
+                }
+                try members(of: row, mask?.record, &json)
+                let counts = row.comparison.differences
+                if counts.different > 0 { try json.differences(counts, values) }
             }
             try writer.endLine()
         }
@@ -42,10 +36,10 @@ extension RepeatReport {
             json.member("type", "total")
             json.member("planned", results.total)
             json.key("seconds")
-            json.number(Self.decimal(results.seconds, 3))
+            json.value(Int64((results.seconds * 1_000).rounded()), decimals: 3, trimsZeros: false)
             json.member("stopped", !results.isWhole)
             json.optionalMember("session", session)
-            try members(of: all, mask?.record, nil, isMasked: mask != nil, &json, hasPlaces: false)
+            try members(of: all, mask?.record, &json)
             try json.objects("histogram", all.times.buckets()) { json, bucket in
                 json.optionalMilliseconds("from", bucket.from)
                 json.optionalMilliseconds("to", bucket.to)
@@ -56,44 +50,14 @@ extension RepeatReport {
         return String(buffer: writer.buffer)
     }
 
-    private static let mostNumbers = 100
+    private static let maximumNumbers = 100
 
-    private static func decimal(_ number: Double, _ digits: Int) -> String {
-        let scale = (0..<digits).reduce(Int64(1)) { scale, _ in scale * 10 }
-        let value = Int64((number * Double(scale)).rounded())
-        return "\(value / scale).\(String(String(value % scale + scale).dropFirst()))"
-    }
-
-    private func members(of record: ExchangeRecord, _ mask: RecordMask?, _ json: inout JSONWriter) {
-        json.member("method", record.method)
-        switch grouping {
-        case .exchange: json.member("url", (mask?.masked(record) ?? record).url.description)
-        case .endpoint:
-            let endpoint = SessionStatistics.Endpoint(
-                method: record.method,
-                host: record.url.host,
-                path: record.url.path
-            )
-            var shaped = record
-            (shaped.url.path, shaped.url.query) = (endpoint.path, nil)
-            let url = (mask?.masked(shaped) ?? shaped).url
-            json.member("host", url.host)
-            json.member("path", url.path)
-        }
-    }
-
-    private func members(
-        of row: Row,
-        _ mask: RecordMask?,
-        _ values: MaskedValues?,
-        isMasked: Bool,
-        _ json: inout JSONWriter,
-        hasPlaces: Bool = true
-    ) throws {
+    private func members(of row: Row, _ mask: RecordMask?, _ json: inout JSONWriter) throws {
         json.member("count", row.count)
         json.member("failed", row.failed)
         json.key("perSecond")
-        json.number(Self.decimal(results.seconds > 0 ? Double(row.count) / results.seconds : 0, 2))
+        let rate = results.seconds > 0 ? Double(row.count) / results.seconds : 0
+        json.value(Int64((rate * 100).rounded()), decimals: 2, trimsZeros: false)
         try json.object("statuses") { json in
             for (status, count) in row.statuses.sorted(by: { $0.key < $1.key }) { json.member("\(status)", count) }
         }
@@ -111,31 +75,17 @@ extension RepeatReport {
                 }
             }
         }
-        let counts = row.comparison
+        let counts = row.comparison.differences
         json.member("compared", counts.compared)
         json.member("same", counts.same)
         json.member("different", counts.different)
-        json.member("withoutRecorded", counts.withoutRecorded)
-        json.member("notCompared", counts.notCompared)
-        if !counts.parts.isEmpty {
-            try json.object("differentParts") { json in
-                for part in ExchangeDifference.Part.allCases {
-                    if let count = counts.parts[part] { json.member(part.rawValue, count) }
-                }
+        json.member("withoutRecorded", row.comparison.withoutRecorded)
+        json.member("notCompared", row.comparison.notCompared)
+        guard !counts.parts.isEmpty else { return }
+        try json.object("differentParts") { json in
+            for part in ExchangeDifference.Part.allCases {
+                if let count = counts.parts[part] { json.member(part.rawValue, count) }
             }
-        }
-        guard hasPlaces, !counts.places.isEmpty else { return }
-        try json.objects("differences", counts.places) { json, place in
-            json.member("place", place.name)
-            json.member("part", place.part.rawValue)
-            json.member("count", place.count)
-            let shown =
-                isMasked
-                ? values?.values(of: place.name, in: place.exchanges) ?? ("masked", "masked") : (place.old, place.new)
-            json.optionalMember("old", shown.0)
-            json.optionalMember("new", shown.1)
-            json.key("exchanges")
-            json.number("[\(place.exchanges.map(String.init).joined(separator: ","))]")
         }
     }
 

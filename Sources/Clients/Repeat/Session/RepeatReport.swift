@@ -1,41 +1,38 @@
 import HTTPModel
 package import Jobs
 import Recording
-package import Sharing
+import Sharing
 import Text
 
-/// What came of requests that were sent again, by exchange or by endpoint: counts, statuses, times, and the comparison with
-/// the recorded answers.
+/// The results of requests that were sent again, by exchange or by endpoint: counts, statuses, times, and the comparison
+/// with the recorded answers.
 package struct RepeatReport: Sendable {
     package enum Grouping: String, CaseIterable, Sendable, Hashable {
         case exchange, endpoint
     }
 
-    /// What is told of some of the requests.
     struct Row: Sendable {
-        /// The first exchange that it is about; `nil` for all.
+        /// The first exchange of the row; `nil` in the row of all.
         var record: ExchangeRecord?
-        /// The numbers of the exchanges.
         var numbers: [Int64] = []
         var count = 0
         var statuses: [Int: Int] = [:]
-        /// How many had no whole answer, by why; of further reasons only the number is known.
+        /// Requests without a whole answer by reason; more reasons are only counted.
         var failures: [String: Int] = [:]
         var failed = 0
         /// Of whole answers.
         var times = RepeatTimes()
-        /// How long the recorded exchanges took.
         var recorded = RepeatTimes()
         var comparison = RepeatComparison.Counts()
 
-        private static let mostReasons = 20
+        private static let maximumReasons = 20
 
         mutating func add(_ outcome: SendOutcome) {
             count += 1
             if let status = outcome.status { statuses[status, default: 0] += 1 }
             guard let failure = outcome.failure else { return times.add(outcome.duration) }
             failed += 1
-            if failures[failure] != nil || failures.count < Self.mostReasons { failures[failure, default: 0] += 1 }
+            if failures[failure] != nil || failures.count < Self.maximumReasons { failures[failure, default: 0] += 1 }
         }
 
         mutating func add(_ other: Row) {
@@ -44,7 +41,7 @@ package struct RepeatReport: Sendable {
             failed += other.failed
             statuses.merge(other.statuses, uniquingKeysWith: +)
             for (reason, count) in other.failures
-            where failures[reason] != nil || failures.count < Self.mostReasons {
+            where failures[reason] != nil || failures.count < Self.maximumReasons {
                 failures[reason, default: 0] += count
             }
             times.add(other.times)
@@ -53,27 +50,23 @@ package struct RepeatReport: Sendable {
         }
     }
 
-    /// More exchanges are told by endpoint where nothing else is asked for.
-    private static let mostExchanges = 20
+    /// More exchanges are reported by endpoint by default.
+    private static let maximumExchanges = 20
 
     let rows: [Row]
     let all: Row
     let grouping: Grouping
     let results: RepeatResults
-    let rules: ComparisonRules
-    /// What the user named to be left out.
-    let named: [String]
-    /// The session with the new exchanges as the user calls it; `nil` where it is not kept.
+    let settings: ComparisonSettings
+    /// The session with the new exchanges, if it is kept.
     let session: String?
 
-    /// Puts together what is told; without `grouping` it is by exchange where they are few.
     package init(
         _ results: RepeatResults,
         of selection: RepeatSelection,
         _ comparison: RepeatComparison,
         by grouping: Grouping? = nil,
-        rules: ComparisonRules,
-        named: [String],
+        _ settings: ComparisonSettings,
         session: String?
     ) {
         var bySource: [Int: Row] = [:]
@@ -83,20 +76,19 @@ package struct RepeatReport: Sendable {
             bySource[one.source] = row
         }
         let exchanges = bySource.sorted { $0.key < $1.key }.map(\.value)
-        self.grouping = grouping ?? (selection.records.count > Self.mostExchanges ? .endpoint : .exchange)
+        self.grouping = grouping ?? (selection.records.count > Self.maximumExchanges ? .endpoint : .exchange)
         rows = self.grouping == .exchange ? exchanges : Self.joined(exchanges)
         all = exchanges.reduce(into: Row()) { $0.add($1) }
-        (self.results, self.rules, self.named, self.session) = (results, rules, named, session)
+        (self.results, self.settings, self.session) = (results, settings, session)
     }
 
-    /// Rows of one endpoint as one, in the order in which they first come.
+    /// Joins rows of the same endpoint, in the order of their first exchanges.
     private static func joined(_ rows: [Row]) -> [Row] {
         var places: [SessionStatistics.Endpoint: Int] = [:]
         var joined: [Row] = []
         for row in rows {
             guard let record = row.record else { continue }
-            let url = record.url
-            let endpoint = SessionStatistics.Endpoint(method: record.method, host: url.host, path: url.path)
+            let endpoint = SessionStatistics.Endpoint(record)
             if let place = places[endpoint] {
                 joined[place].add(row)
             } else {
@@ -111,13 +103,13 @@ package struct RepeatReport: Sendable {
 
     private static let titles = ["COUNT", "FAILED", "/S", "MIN", "P50", "P95", "P99", "MAX"]
     private static let widths = [7, 8, 8, 9, 9, 9, 9, 9]
-    /// In columns, where there is no terminal.
+    /// In columns, without a terminal.
     private static let usualWidth = 80
     private static let shortestName = 30
     private static let shownPlaces = 8
     private static let shownRows = 40
 
-    /// A table, a histogram and the comparison; names are whole where there is no screen.
+    /// A table, a histogram and the comparison; names are not shortened without a screen.
     package func text(on screen: StatisticsReport.Screen? = nil) -> String {
         guard results.sent.count > 0 else { return "Nothing was sent.\n" }
         let parts = [heading + "\n", table(screen), failures, histogram(screen), compared(screen)]
@@ -139,16 +131,9 @@ package struct RepeatReport: Sendable {
 
     private func name(_ row: Row) -> String {
         guard let record = row.record else { return "all" }
-        switch grouping {
-        case .exchange: return VisibleText.of("#\(record.id.number) \(record.method) \(record.url)")
-        case .endpoint:
-            let endpoint = SessionStatistics.Endpoint(
-                method: record.method,
-                host: record.url.host,
-                path: record.url.path
-            )
-            return VisibleText.of("\(endpoint.method) \(endpoint.host)\(endpoint.path)")
-        }
+        return grouping == .endpoint
+            ? SessionStatistics.Endpoint(record).title
+            : VisibleText.of("#\(record.id.number) \(record.method) \(record.url)")
     }
 
     private func table(_ screen: StatisticsReport.Screen?) -> String {
@@ -165,9 +150,13 @@ package struct RepeatReport: Sendable {
             let (cells, statuses) = (cells(row), statuses(row))
             let room = isWide ? nameRoom : screen?.width
             let whole = name(row)
-            let title = room.map { TextWidth.cutMiddle(whole, to: $0, ellipsis: ellipsis(screen)) } ?? whole
+            let title = room.map { TextWidth.cutMiddle(whole, to: $0, ellipsis: screen?.ellipsis ?? "…") } ?? whole
             if isWide { return figures(cells, statuses.filled(to: statusWidth)) + "  \(title)\n" }
-            let cut = TextWidth.cut(statuses, to: max(6, (screen?.width ?? 0) - numbers), ellipsis: ellipsis(screen))
+            let cut = TextWidth.cut(
+                statuses,
+                to: max(6, (screen?.width ?? 0) - numbers),
+                ellipsis: screen?.ellipsis ?? "…"
+            )
             return "\(title)\n\(figures(cells, cut))\n"
         }
         var text = figures(Self.titles, isWide ? "STATUS".filled(to: statusWidth) + "  REQUEST" : "STATUS") + "\n"
@@ -177,8 +166,6 @@ package struct RepeatReport: Sendable {
         }
         return text + (rows.count > 1 ? lines(all) : "")
     }
-
-    private func ellipsis(_ screen: StatisticsReport.Screen?) -> String { screen?.isUnicode == false ? "..." : "…" }
 
     private func cells(_ row: Row) -> [String] {
         let summary = row.times.summary
@@ -225,24 +212,23 @@ package struct RepeatReport: Sendable {
     // MARK: - The comparison
 
     private func compared(_ screen: StatisticsReport.Screen?) -> String {
-        let counts = all.comparison
+        let counts = all.comparison.differences
         var lines: [String] = []
         if counts.compared > 0 {
-            var sentence =
-                "Compared with the recorded answers: \(counts.same.grouped) of \(counts.compared.grouped) the same"
-            if counts.different > 0 {
-                let parts = ExchangeDifference.Part.allCases.compactMap { part in
-                    counts.parts[part].map { "\(part.rawValue) of \($0.grouped)" }
-                }
-                sentence += ", \(counts.different.grouped) different (\(parts.joined(separator: ", ")))"
+            let parts = ExchangeDifference.Part.allCases.compactMap { part in
+                counts.parts[part].map { "\(part.rawValue) of \($0.grouped)" }
             }
-            lines.append(sentence + ".")
+            let different =
+                counts.different > 0 ? ", \(counts.different.grouped) different (\(parts.joined(separator: ", ")))" : ""
+            lines.append(
+                "Compared with the recorded answers: \(counts.same.grouped) of \(counts.compared.grouped) the same\(different)."
+            )
         }
-        if counts.withoutRecorded > 0 {
-            lines.append("Not compared, as no whole answer was recorded: \(counts.withoutRecorded.grouped).")
-        }
-        if counts.notCompared > 0 {
-            lines.append("Not compared, as the new answer is not in a session: \(counts.notCompared.grouped).")
+        for (count, reason) in [
+            (all.comparison.withoutRecorded, "no whole answer was recorded"),
+            (all.comparison.notCompared, "the new answer is not in a session"),
+        ] where count > 0 {
+            lines.append("Not compared, since \(reason): \(count.grouped).")
         }
         if let old = all.recorded.summary, let new = all.times.summary {
             lines.append(
@@ -250,29 +236,13 @@ package struct RepeatReport: Sendable {
                     + "now: p50 \(Measures.duration(new.p50)), p95 \(Measures.duration(new.p95))."
             )
         }
-        if counts.compared > 0 { lines.append(DifferenceReport.leftOut(rules, named: named, counts.leftOut)) }
-        for row in rows.filter({ $0.comparison.different > 0 }).prefix(Self.shownRows) {
-            lines += [""] + differences(row, screen)
+        if counts.compared > 0 { lines.append(settings.ignored(counts.leftOut)) }
+        for row in rows.filter({ $0.comparison.differences.different > 0 }).prefix(Self.shownRows) {
+            let name = name(row)
+            lines += ["", screen.map { TextWidth.cutMiddle(name, to: $0.width, ellipsis: $0.ellipsis) } ?? name]
+            lines += row.comparison.differences.lines(Self.shownPlaces, separator: session == nil ? " ~ new " : " ~ ")
         }
         return lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
-    }
-
-    private func differences(_ row: Row, _ screen: StatisticsReport.Screen?) -> [String] {
-        let counts = row.comparison
-        let title = screen.map { TextWidth.cutMiddle(name(row), to: $0.width, ellipsis: ellipsis(screen)) } ?? name(row)
-        var lines = [title]
-        for place in counts.places.sorted(by: { $0.count > $1.count }).prefix(Self.shownPlaces) {
-            let numbers = place.exchanges.map { "#\($0)" }.joined(separator: session == nil ? " ~ new " : " ~ ")
-            let values = DifferenceReport.values(place.old, place.new)
-            lines.append(
-                "  ~ \(place.count.grouped) of \(counts.compared.grouped)  \(VisibleText.of(place.name))  "
-                    + "\(values)  (\(numbers))"
-            )
-        }
-        if counts.places.count > Self.shownPlaces || counts.hasMore {
-            lines.append("    and further places; --json has more")
-        }
-        return lines
     }
 }
 

@@ -4,36 +4,32 @@ package import Recording
 import Runner
 import Synchronization
 
-/// What became of the requests that were sent again.
 package struct RepeatResults: Sendable {
-    /// One request that was sent, and the exchange that it made.
     package struct Sent: Sendable, Hashable {
-        /// Which of the selected exchanges it repeats.
+        /// The index of the exchange in the selection.
         package var source: Int
         package var outcome: SendOutcome
-        /// Its exchange in the session to which it was recorded; `nil` where there is none.
+        /// Its exchange in the session, if it was recorded.
         package var exchange: ExchangeID?
     }
 
-    /// In the order in which they ended.
+    /// In the order of their ends.
     package internal(set) var sent: [Sent]
-    /// How many were to be sent.
     package let total: Int
-    /// From the first request to the last answer, in seconds.
+    /// From the first request to the last answer.
     package let seconds: Double
 
     package init(sent: [Sent], total: Int, seconds: Double) {
         (self.sent, self.total, self.seconds) = (sent, total, seconds)
     }
 
-    /// Whether all were sent.
     package var isWhole: Bool { sent.count == total }
     package var failures: Int { sent.count { $0.outcome.failure != nil } }
 
     // MARK: - Sending
 
-    /// Sends the requests of a selection again, in their recorded order, all of them as often as the plan says, as a part of
-    /// some work; a signal that stops the work ends it early.
+    /// Sends the requests of a selection in their recorded order, as often as the plan says; a signal that stops the work
+    /// ends it early.
     package static func send(
         _ selection: RepeatSelection,
         asSent: Bool,
@@ -62,7 +58,6 @@ package struct RepeatResults: Sendable {
                     request: { try requests.request($0 % count) },
                     onOutcome: { index, outcome in
                         var outcome = outcome
-                        // Whether the exchange is recorded or not.
                         let failure = outcome.failureCode.map { "Sluice had no answer: \($0.summary)." }
                         outcome.failure = outcome.failure ?? failure
                         outcomes.sent.withLock { $0.append(Sent(source: index % count, outcome: outcome)) }
@@ -73,7 +68,6 @@ package struct RepeatResults: Sendable {
             group.addTask {
                 while work.interruption == nil, (try? await Task.sleep(for: .milliseconds(50))) != nil {}
             }
-            // Whichever ends first: all are sent, or a signal came.
             _ = await group.next()
             group.cancelAll()
         }
@@ -86,10 +80,10 @@ package struct RepeatResults: Sendable {
     /// In microseconds.
     private static let longestBusy: Int64 = 2_000_000
 
-    /// Finds the exchanges that were made among those of a session after a number, by the connections on which they came.
+    /// Finds the new exchanges after a number by the addresses of their connections. Throws `SessionError`.
     ///
-    /// A connection has one request after the other, so of an address they are in order; another client may have had the same
-    /// address at another time. An exchange that failed, whatever the client was told, is a failure. Throws `SessionError`.
+    /// The requests of a connection are in order, but another client may have had its address at another time. A failed
+    /// exchange is a failure, whatever the client got.
     package mutating func find(in reader: SessionReader, after last: Int64) throws {
         var made: [String: [Made]] = [:]
         try reader.forEachRecord(from: ExchangeID(last + 1)) { record in
@@ -106,7 +100,7 @@ package struct RepeatResults: Sendable {
         for (address, indices) in places {
             let records = (made[address] ?? []).sorted { ($0.startedAt, $0.id.number) < ($1.startedAt, $1.id.number) }
             let indices = indices.sorted { sent[$0].outcome.startedAt < sent[$1].outcome.startedAt }
-            // The clocks of the sender and the proxy are one, but a busy proxy may have read its own some time before.
+            // Sender and proxy have the same clock, but a busy proxy may have read it earlier.
             let isPaired =
                 records.count == indices.count
                 && zip(records, indices).allSatisfy { record, index in
@@ -121,10 +115,10 @@ package struct RepeatResults: Sendable {
                 guard next < records.endIndex, records[next].startedAt <= to else { continue }
                 let record = records[next]
                 next += 1
-                // One that a running Sluice still writes is found the next time.
+                // An exchange that is still written is found the next time.
                 guard record.isOver else { continue }
                 sent[index].exchange = record.id
-                // What the record says has more words than the answer's field.
+                // The record has a longer text than the answer's field.
                 if outcome.failure == nil || outcome.failureCode != nil, let failure = record.failure {
                     sent[index].outcome.failure = failure
                 }
@@ -133,7 +127,6 @@ package struct RepeatResults: Sendable {
     }
 }
 
-/// What is asked of an exchange that was made.
 private struct Made {
     let id: ExchangeID
     let startedAt: Int64
@@ -146,12 +139,11 @@ private struct Made {
     }
 }
 
-/// What became of requests so far.
 private final class RepeatOutcomes: Sendable {
     let sent = Mutex<[RepeatResults.Sent]>([])
 }
 
-/// The requests of a selection; those that were asked for last are kept.
+/// Keeps the requests that were read last.
 private final class KnownRequests: Sendable {
     private static let most = 256
     private let known = Mutex<[Int: OutgoingRequest]>([:])

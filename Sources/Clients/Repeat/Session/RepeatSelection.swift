@@ -3,20 +3,20 @@ package import Jobs
 import Recording
 import Sharing
 
-/// The exchanges of a session that are sent again, in their recorded order, and those that cannot be.
+/// The exchanges that can be sent again, in their recorded order, and the others.
 package struct RepeatSelection: Sendable {
     package struct LeftOut: Sendable, Hashable {
         package var record: ExchangeRecord
-        /// Why, in words that follow a colon.
+        /// Follows a colon.
         package var reason: String
     }
 
     package private(set) var records: [ExchangeRecord] = []
     package private(set) var leftOut: [LeftOut] = []
-    /// How many of those that are sent again the tools had changed.
+    /// Requests that rules had changed.
     package private(set) var changedCount = 0
 
-    /// Goes through the exchanges that a query chooses, as a part of some work; `asSent` as ``OutgoingRequest`` has it.
+    /// `asSent` as in ``OutgoingRequest``.
     package init(_ query: SessionQuery, asSent: Bool, work: LongWork? = nil) throws {
         let bounds = try query.reader.bounds() ?? 1...1
         work?.begin("choosing", .things("exchange"))
@@ -33,13 +33,13 @@ package struct RepeatSelection: Sendable {
         }
     }
 
-    /// Why an exchange cannot be sent again; `nil` where it can. `bodySize` is that of the request's recorded body.
+    /// Why an exchange cannot be sent again. `bodySize` is that of the recorded request body.
     static func reason(against exchange: RecordedExchange, bodySize: Int64, asSent: Bool) -> String? {
         let record = exchange.record
         switch record.kind {
         case .tunnel, .decryptedTunnel: return "a tunnel, of which no request is known"
         case .failedHandshake: return "a TLS handshake that failed before any request"
-        case .malformed: return "what the client sent was no request"
+        case .malformed: return "the client's bytes were not a request"
         case .upgraded: return "an upgrade to another protocol"
         case .webSocket: return "a WebSocket"
         case .http: break
@@ -49,19 +49,18 @@ package struct RepeatSelection: Sendable {
             ["http", "https"].contains(record.url.scheme)
         else { return "its request is not in the session" }
         if record.state == .inFlight { return "it is still in flight" }
-        if record.flags.contains(.requestBodyIncomplete) { return "its request's body was not recorded whole" }
-        if exchange.isRequestCut(bodySize: bodySize) { return "its request did not come whole" }
+        if record.flags.contains(.requestBodyIncomplete) { return "its request's body was not recorded completely" }
+        if exchange.isRequestCut(bodySize: bodySize) { return "its request is incomplete" }
         let wasAnsweredHere = record.flags.contains(.answeredLocally) || record.state == .blocked
         if asSent, wasAnsweredHere, record.failure == nil, record.upstreamVersion == nil {
-            return "a tool answered it, so it was sent to no server"
+            return "a rule answered it, so it was not sent to a server"
         }
         return nil
     }
 }
 
 extension SessionQuery {
-    /// The exchanges that words choose: numbers as `list` prints them, such as `12`, `3-7,9`, or a filter. What looks
-    /// like numbers and is none, such as `0` or `5-2`, is refused.
+    /// Reads numbers such as `12` or `3-7,9`, or a filter. Throws for wrong numbers such as `0` or `5-2`.
     package static func exchanges(_ words: [String]) throws -> Filter {
         let text = words.joined(separator: " ")
         guard let numbers = ExchangeNumbers(text) else {
@@ -72,7 +71,7 @@ extension SessionQuery {
         return try filter(terms.joined(separator: " or "))
     }
 
-    /// Why words of nothing but digits and dashes are no numbers of exchanges; `nil` for other words.
+    /// The error for words of digits and dashes that are not numbers of exchanges.
     private static func numberRefusal(_ text: String) -> StartError? {
         let parts = text.split { $0 == "," || $0 == " " }
         func isNumeric(_ part: Substring) -> Bool {
@@ -87,13 +86,13 @@ extension SessionQuery {
         let hint =
             switch ends.count {
             case 2 where isNumber(first) && isNumber(last): "Write \(last)-\(first)."
-            case 2 where isNumber(first) && last.isEmpty: "From \(first) on is id:\(first).."
-            case 2 where first.isEmpty && isNumber(last): "Up to \(last) is 1-\(last)."
-            default: "Exchanges are counted from 1: 12, or 3-7,9."
+            case 2 where isNumber(first) && last.isEmpty: "Write id:\(first).. for \(first) and later."
+            case 2 where first.isEmpty && isNumber(last): "Write 1-\(last)."
+            default: "Write 12, or 3-7,9."
             }
         return StartError(
-            "'\(wrong)' is no number of an exchange, and no range of them.",
-            hint: "\(hint) To look for it in URLs, write url:\(wrong)",
+            "'\(wrong)' is not a number or a range of exchanges.",
+            hint: "\(hint) To search it in URLs, write url:\(wrong)",
             isUsage: true
         )
     }

@@ -6,16 +6,15 @@ package import Recording
 package import Runner
 import Synchronization
 
-/// The proxy through which requests of a session are sent again, and the session to which it records them: one of this
-/// process, or that of a running Sluice.
+/// The proxy for requests that are sent again and the session that records them, of this process or of a running Sluice.
 package final class RepeatWay: Sendable {
-    /// A session that is not kept has at most so many bytes; what comes after is not recorded.
+    /// In bytes; a larger temporary session is no longer recorded.
     private static let largestTemporary: Int64 = 1 << 30
-    /// How long a running Sluice may take to write what has passed.
+    /// For a running Sluice to write the exchanges.
     private static let patience = Duration.seconds(3)
 
     package let sender: RequestSender
-    /// The session to which the requests are recorded; `nil` where the running Sluice records nothing.
+    /// `nil` if the running Sluice records nothing.
     private let session: String?
     private let running: RunningProxy?
     private let directory: TemporaryDirectory?
@@ -36,28 +35,27 @@ package final class RepeatWay: Sendable {
             (sender, session, running, directory, last)
     }
 
-    /// Starts a proxy by settings, which records to their session or to a temporary one, or finds the one that `control`
-    /// names; one request may take `limit`. Throws as ``RunningProxy/start(_:files:onFinished:print:report:)`` and
-    /// ``ControlClient`` do.
+    /// Starts a proxy that records to the session of the settings or to a temporary one, or uses the running one that
+    /// `control` names; one request may take `limit`. Throws like ``RunningProxy`` and ``ControlClient``.
     package static func open(_ settings: RunSettings, control: String?, limit: Duration) async throws -> RepeatWay {
         guard let control else { return try await start(settings, limit) }
         let status = try await ControlClient(control).status()
         guard let proxy = status.forwardAddress else {
             throw StartError(
-                "The Sluice that runs is no forward proxy, by which requests could be sent: it listens as "
-                    + "\((status.listeners ?? []).map(\.mode).joined(separator: ", ")).",
-                hint: "Start it with --mode regular as well, or leave out --control."
+                "The running Sluice is not a forward proxy: it listens as "
+                    + "\(status.listeners.map(\.mode).joined(separator: ", ")).",
+                hint: "Start it with --mode regular as well, or omit --control."
             )
         }
         let sender = try RequestSender(
             proxy: proxy,
-            certificate: status.authority?.certificate,
+            certificate: status.authority.certificate,
             authorization: status.proxyAuthorization,
             mark: status.mark,
             limit: limit
         )
-        // One that does not record now has a session all the same, with none of the new exchanges.
-        let session = status.recording?.isOn == false ? nil : status.session
+        // While recording is off, there is a session without the new exchanges.
+        let session = status.recording.isOn ? status.session : nil
         let reader = try session.map { try SessionReader(path: $0) }
         return RepeatWay(sender, session: session, last: try reader?.bounds()?.upperBound ?? 0)
     }
@@ -67,7 +65,7 @@ package final class RepeatWay: Sendable {
         settings.listeners = [Listener(port: 0)]
         settings.output = .quiet
         settings.watchesProfile = false
-        // Only rules can hold messages that somebody must decide about.
+        // Holds need decisions by a user.
         settings.hasControl = !settings.profiles.isEmpty
         settings.grace = .zero
         let directory = try settings.session == nil ? TemporaryDirectory("repeat") : nil
@@ -85,10 +83,10 @@ package final class RepeatWay: Sendable {
         }
     }
 
-    /// The session as users name it, where it is kept and has some of the new exchanges.
+    /// The session, if it is kept and has some of the new exchanges.
     package var keptSession: String? { directory == nil && hasFound.load(ordering: .relaxed) ? session : nil }
 
-    /// Does some work; a temporary session that becomes too large meanwhile is no longer recorded to.
+    /// Runs `body`; a temporary session that grows too large is no longer recorded.
     package func recording<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value
     {
         guard let running, let session, directory != nil else { return try await body() }
@@ -118,13 +116,13 @@ package final class RepeatWay: Sendable {
         }
     }
 
-    /// Stops the proxy, if it is ours and still runs; everything is recorded then.
+    /// Stops a proxy of this process; then everything is recorded.
     package func close() async {
         guard let summary = await running?.stop() else { return }
         problem.withLock { $0 = $0 ?? summary.error.map { "\($0)" } }
     }
 
-    /// Finds the exchanges that were made, and gives the session that they are in; `nil` where there is none.
+    /// Finds the new exchanges; `nil` without a session.
     package func find(_ results: inout RepeatResults) async throws -> SessionReader? {
         guard let session else { return nil }
         let reader = try SessionReader(path: session)
@@ -132,27 +130,25 @@ package final class RepeatWay: Sendable {
         while true {
             try results.find(in: reader, after: last)
             if results.sent.contains(where: { $0.exchange != nil }) { hasFound.store(true, ordering: .relaxed) }
-            // A running Sluice writes some time after the answer has passed.
+            // A running Sluice writes shortly after the answer.
             let isMissing = results.sent.contains { $0.outcome.status != nil && $0.exchange == nil }
             guard running == nil, isMissing, ContinuousClock.now < end else { return reader }
             try await Task.sleep(for: .milliseconds(100))
         }
     }
 
-    /// Whether not all could be recorded.
     package var hasProblem: Bool { problem.withLock { $0 != nil } }
 
-    /// What is to be said at the end, in sentences.
+    /// For the end, in sentences.
     package var remarks: [String] {
         var remarks: [String] = []
         if let problem = problem.withLock({ $0 }) { remarks.append("recording stopped: \(problem)") }
         if isFull.load(ordering: .relaxed) {
-            remarks.append("later answers were not compared, since they are many; --session OUT keeps and compares all")
+            remarks.append("later answers were not compared; --session OUT keeps and compares all")
         }
-        if let keptSession { remarks.append("the new exchanges are in \(keptSession), from \(last + 1) on") }
+        if let keptSession { remarks.append("the new exchanges are in \(keptSession), from number \(last + 1)") }
         return remarks
     }
 
-    /// Removes what is temporary.
     package func remove() { directory?.remove() }
 }

@@ -1,0 +1,78 @@
+import ArgumentParser
+import HTTPModel
+import Jobs
+import Recording
+import Runner
+import Sharing
+
+extension ArgumentHelp {
+    /// Help for an argument whose value has a name.
+    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
+
+    /// Help for an option that few people need: `--help-hidden`, the guide and the manual pages have it.
+    static func rare(_ name: String? = nil, _ text: String) -> ArgumentHelp {
+        ArgumentHelp(text, valueName: name, visibility: Completion.isScript ? .default : .hidden)
+    }
+
+    /// A session that is read.
+    static let session = ArgumentHelp.value("file", "A session or an archive; 'last' is the last run's.")
+    /// A session that is changed.
+    static let ownSession = ArgumentHelp.value("file", "A session; 'last' is the last run's.")
+    static let newSession = ArgumentHelp.value("file", "The session to record to. (default: a new one)")
+    static let number = ArgumentHelp.value("number", "The exchange's number.")
+    static let profile = ArgumentHelp.value("file", "A rule profile (YAML); repeatable.")
+    static let command = ArgumentHelp.value("command", "After '--': a command to run behind the proxy.")
+    /// The former name of an option or argument, which still works.
+    static let former = ArgumentHelp(visibility: .private)
+}
+
+/// Which running Sluice a command is for.
+struct ControlOptions: ParsableArguments {
+    @Option(help: .value("pid|path", "The running Sluice, if there are several."), completion: .running)
+    var control: String?
+
+    func target() throws -> any ControlTarget { try ControlClient(control) }
+}
+
+/// JSON in place of text.
+struct JSONOptions: ParsableArguments {
+    @Flag(help: "Print JSON, with secrets masked.") var json = false
+    @Flag(help: "With --json: do not mask secrets.") var secrets = false
+
+    var isMasked: Bool { json && !secrets }
+
+    func validate() throws {
+        if secrets, !json { throw ValidationError("--secrets needs --json; text for people is never masked.") }
+    }
+}
+
+/// How exchanges are compared.
+struct ComparisonOptions: ParsableArguments {
+    @Option(help: .value("name|path", "A field, parameter or JSON member to ignore; repeatable."))
+    var ignore: [String] = []
+    @Flag(help: "Compare everything but what --ignore names.") var exact = false
+    @Flag(help: "Compare responses as received from servers, not as sent to clients.") var received = false
+
+    /// `direct` compares what servers sent, too.
+    func settings(isDirect: Bool = false) -> ComparisonSettings {
+        ComparisonSettings(ignoring: ignore, isExact: exact, responses: received || isDirect ? .received : .sent)
+    }
+
+    func validate() throws {
+        for place in ignore {
+            guard let problem = ComparisonRules.problem(with: place) else { continue }
+            throw ValidationError("--ignore \(problem).")
+        }
+    }
+}
+
+extension SessionQuery {
+    /// The path of a session that is to be changed. Throws ``StartError`` for an archive.
+    static func changeable(_ session: String) throws -> String {
+        let path = try path(session)
+        guard try !ArchiveFile.isArchive(path) else {
+            throw StartError("\(path) is an archive, which is read-only.", isUsage: true)
+        }
+        return path
+    }
+}
