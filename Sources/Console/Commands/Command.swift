@@ -135,12 +135,10 @@ package struct CommandEntry: Sendable {
     func at(_ contexts: Set<Context>) -> Self { with { $0.contexts = contexts } }
     func short(_ word: String) -> Self { with { $0.short = word } }
     func short(_ word: String, at places: Set<Context>) -> Self { with { ($0.short, $0.shortPlaces) = (word, places) } }
-    /// Restricts some of its keys to places.
     func only(_ keys: [String], at places: Set<Context>) -> Self {
         with { row in for key in keys { row.places[key] = places } }
     }
 
-    /// Where one of its keys means it.
     package func contexts(of key: String) -> Set<Context> { places[key].map { $0.intersection(contexts) } ?? contexts }
     func says(_ answer: Answer) -> Self { with { $0.answer = answer } }
     func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { with { $0.problem = problem } }
@@ -166,8 +164,7 @@ package enum Context: String, CaseIterable, Sendable, Hashable {
     case report
 }
 
-/// All commands: help, palette, footer, key file and linear mode are made from these rows, and `update` performs them.
-/// Each group of rows is a file of `Groups`.
+/// All commands: help, palette, footer, key file and linear mode are made from these rows of the features.
 package enum CommandTable {
     package static let entries: [CommandEntry] = [
         (.move, moving), (.look, looking), (.tools, tools), (.holds, holds), (.share, share), (.send, send),

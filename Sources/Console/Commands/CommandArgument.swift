@@ -14,7 +14,6 @@ struct CommandArgument: Sendable {
         /// A text, or a regular expression between slashes.
         case pattern
         case word(String, [String])
-        /// The beginning of a word.
         case beginning(String, [String])
         /// Several words, each perhaps after a `+` or a `-`.
         case words(String, [String])
@@ -150,10 +149,8 @@ struct CommandArgument: Sendable {
 
     // MARK: - The last exchange
 
-    /// Whether an argument has `last` where the number of an exchange may stand.
     func names(last argument: String?) -> Bool { withNumber(of: ExchangeID(0), argument) != argument }
 
-    /// The argument with a number in place of `last`.
     func withNumber(of last: ExchangeID?, _ argument: String?) -> String? {
         guard let last, let argument, name.contains("ID") else { return argument }
         var words = argument.split(separator: " ", omittingEmptySubsequences: false).map(String.init)

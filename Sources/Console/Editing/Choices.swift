@@ -121,8 +121,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Asks before a command that throws something away, where it was chosen by other letters than its own word; `nil`
-    /// if nothing is to be asked.
+    /// Asks before a command that discards something, unless its own word was typed; `nil` if there is no question.
     private mutating func askFirst(_ command: Command, typed: String) -> [Effect]? {
         guard let question = CommandTable.entry(command)?.question, !question.isEmpty,
             typed.lowercased().filter({ $0 != " " }) != command.rawValue

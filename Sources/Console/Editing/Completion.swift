@@ -161,8 +161,7 @@ struct ValueCompletion: Hashable {
         [.saveBody, .export, .saveProfile, .loadProfile, .openSession, .importSession].contains(command)
     }
 
-    /// Completes a key of a tool's rule, one of the words that its value may be, or a host of the place that it names;
-    /// `nil` if the cursor is behind something else, so that Tab indents.
+    /// Completes a key, a value or a host in a tool's rule; `nil` elsewhere, so that Tab indents.
     static func rule(_ line: String, at column: Int, of tool: Tool, hosts: [String] = []) -> ValueCompletion? {
         let before = line.prefix(column)
         let keys = tool.allKeys

@@ -40,8 +40,7 @@ extension ConsoleModel {
         }
     }
 
-    /// The lines of an editor on the screen: all that fit, but for a rule, which is short, so few that the list stays
-    /// visible.
+    /// The lines of an editor on the screen: all that fit; fewer for a rule, so that the list stays visible.
     func editorRows(_ editor: EditorState) -> Int {
         let most = max(1, size.height - 5 - EditorView.remark(editor, self).count)
         guard editor.isRule else { return most }

@@ -6,7 +6,6 @@ import Text
 /// One line of text that is being typed, with the editing keys of readline.
 package struct LineEditor: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
-        /// The key is not one of the line's.
         case ignored
         case moved, changed
     }

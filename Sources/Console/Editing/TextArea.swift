@@ -249,7 +249,6 @@ extension TextArea {
         if (line, first) > (top, topRow) { scroll(to: line, first) }
     }
 
-    /// The rows from the upper edge on: a line, and the range of its characters.
     func visibleRows(_ height: Int) -> [(line: Int, range: Range<Int>)] {
         var visible: [(line: Int, range: Range<Int>)] = []
         var (line, row) = (min(top, lines.count - 1), topRow)

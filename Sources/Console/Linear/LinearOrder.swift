@@ -86,7 +86,6 @@ struct LinearInput {
     let descriptor: Int32
     private(set) var hasEnded = false
     private var bytes: [UInt8] = []
-    /// `nil` for a line that was too long.
     private var lines: ArraySlice<String?> = []
     private var isSkipping = false
 

@@ -5,8 +5,7 @@ import Text
 
 /// Sentences about exchanges and held messages, to be read aloud.
 enum LinearSentence {
-    /// For example `12, POST api.example.com/login, 401, 230 milliseconds`.
-    /// With what columns say besides.
+    /// For example `12, POST api.example.com/login, 401, 230 milliseconds`, then the columns.
     static func text(
         _ record: ExchangeRecord,
         isMarked: Bool = false,
@@ -79,7 +78,6 @@ enum LinearSentence {
         }
     }
 
-    /// What lines say from now on.
     static func announcement(of columns: [Column]) -> String {
         let words = columns.filter { !always.contains($0) }.map(\.rawValue)
         return words.isEmpty

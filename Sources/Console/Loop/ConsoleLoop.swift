@@ -7,7 +7,6 @@ import Terminal
 /// A key is drawn at once, and so is the first answer to it; what the traffic changes is drawn with the next frame, so
 /// that its cost does not grow with the traffic.
 final class ConsoleLoop: TerminalOwner {
-    /// The most frames per second for what is not a key.
     static let framesPerSecond = 30
 
     private var model: ConsoleModel

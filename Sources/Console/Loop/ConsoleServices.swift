@@ -6,7 +6,6 @@ package import Runner
 import Synchronization
 import Terminal
 
-/// A session, and the proxy behind it, if there is one.
 package struct ConsoleServices: Sendable {
     /// The session's file; `nil` if nothing is recorded.
     package var session: String?
@@ -17,7 +16,6 @@ package struct ConsoleServices: Sendable {
     package var edits: (any SessionEdits)?
     /// Brings exchanges of other files into the session; `nil` if nothing can be added to it.
     package var imports: (any SessionImports)?
-    /// `nil` if no request can be sent.
     package var sender: RequestSender?
     /// Grows whenever the session has changed; `nil` if the session must be polled.
     package var revision: (@Sendable () -> Int)?
@@ -31,7 +29,6 @@ package struct ConsoleServices: Sendable {
 }
 
 package struct ConsoleError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong and what to try.
     package let description: String
 
     package init(_ description: String) { self.description = description }

@@ -121,7 +121,6 @@ package enum Message: Sendable {
         }
     }
 
-    /// Whether a user waits for it.
     var isAnswer: Bool {
         switch self {
         case .tick, .query, .proxy, .news: false

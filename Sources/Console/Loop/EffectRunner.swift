@@ -198,7 +198,7 @@ final class EffectRunner: Sendable {
         if let connections = connected.services.sender?.connections,
             lastSent.exchange(connections.version, ordering: .relaxed) != connections.version
         {
-            inbox.news { $0.sent = connections }
+            inbox.news { $0.sending.connections = connections }
         }
         let own = behind.withLock { $0?.services.control }
         guard let control = connected.services.control ?? own, count % 2 == 1 else { return }

@@ -42,18 +42,14 @@ package struct ConsoleModel: Sendable {
     package var rules = RulesState()
     package var notices: [Notice] = []
     package var jobs: [Job] = []
-    /// The connections of the requests that this console sent.
-    var sent = SentConnections()
-    /// Marked exchanges, in the order in which they were marked.
+    var sending = SendState()
     package var marks: [ExchangeID] = [] { didSet { marked = Set(marks) } }
     package private(set) var marked: Set<ExchangeID> = []
     /// Whether the terminal reports the mouse; without, it selects text with it.
     package var isMouseOn = true
     /// The same if the user has chosen neither.
     package var isMouseOnAtFirst = true
-    package var lastCopied = CopyForm.curl
-    /// All of it, to copy it again without its secrets.
-    var lastCopy: CopyRequest?
+    var copying = CopyState()
     package var highlights: [Highlight] = []
     var changes: [SessionChange] = []
     /// What `]` and `[` go to.
@@ -88,9 +84,6 @@ package struct ConsoleModel: Sendable {
     var home: HomeState?
     /// The prompt that was answered last, which comes back if its command is refused later.
     var submitted: PromptState?
-    /// Requests that were written or edited here and sent, the newest last; they go with the console, as they may hold
-    /// secrets.
-    var sentRequests: [SentRequest] = []
     package var makeGuide: @Sendable () -> Guide = { Guide() }
     /// Counts queries, so that late answers are recognised.
     package var generation = 0

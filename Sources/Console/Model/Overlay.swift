@@ -26,7 +26,6 @@ package enum Overlay: Sendable {
 
 package struct PickerState: Sendable {
     package struct Item: Sendable, Hashable {
-        /// What the command gets.
         package var value: String
         package var title: String
         package var detail: String
@@ -156,8 +155,7 @@ package struct ConfirmState: Sendable {
     package struct Choice: Sendable {
         package var key: Character
         package var title: String
-        /// Whether it sends, releases or discards something: a key that was typed before the question was read does not
-        /// count as the answer.
+        /// Whether it sends, releases or discards something, so that a key typed before the question does not count.
         var takesCare = false
         var action: Message.Change?
 
@@ -184,7 +182,6 @@ package struct ReportState: Sendable {
     package var reading = ReadingState()
     package var sought = ""
     package var found: FoundPlaces?
-    /// The pages of help, one of which is the document; empty for a report of one page.
     var pages: [HelpPage] = []
     var page = 0
     var isHelp: Bool { !pages.isEmpty }
@@ -201,7 +198,6 @@ package struct EditorState: Sendable {
         /// A request from nothing, or from what was pasted; its body may be no text.
         case newRequest(ComposedRequest?)
 
-        /// The exchange that a request is sent from again.
         var origin: ExchangeID? { if case .request(let id) = self { id } else { nil } }
     }
 
@@ -212,7 +208,6 @@ package struct EditorState: Sendable {
     package var remark = ""
     package var isWrong = false
     package var origin: RuleOrigin?
-    /// Which of the suggested scopes the text has.
     package var level = 0
     /// What that scope matches; empty if none was suggested.
     var scope = ""

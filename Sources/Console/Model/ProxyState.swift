@@ -46,6 +46,5 @@ package struct ProxyState: Sendable {
         return nil
     }
 
-    /// `nil` if the proxy has reported none.
     package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }
 }

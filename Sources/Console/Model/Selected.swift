@@ -118,8 +118,7 @@ extension ConsoleModel {
     /// On lines, the rule itself may follow.
     var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? nothingHere : nil) }
 
-    /// Why no exchange is selected; `nil` if one is.
-    /// A list that is just being filled may have something to open.
+    /// On the screen, a list that is still being filled may have something to open.
     var nothingToOpen: String? { isLinear || list.progress == nil ? noExchange : nil }
 
     var noSelection: String? {
@@ -136,7 +135,6 @@ extension ConsoleModel {
         return proxy.problem
     }
 
-    /// Why nothing can be changed at the proxy; `nil` if it can.
     var noSteering: String? { noProxy ?? (canSteer ? nil : "Not available: attached with --view.") }
 
     /// Asks for a command's argument; refuses the command on lines.
@@ -163,8 +161,7 @@ extension ConsoleModel {
     /// Whether commands are about the selected row of the structure; on lines they are always about the list.
     var isTreeInUse: Bool { view == .structure && !isLinear && !(isDetailFocused && detail.isOpen) }
 
-    /// The exchange that commands are about: the open one if the detail has the keys, else the selected one; for a
-    /// leaf of the structure its newest; `nil` for a branch.
+    /// The open exchange if the detail has the keys, else the selected one or a leaf's newest; `nil` for a branch.
     package var selectedID: ExchangeID? {
         if isDetailFocused, detail.isOpen { return detail.id }
         if isTimelineInUse { return nil }
@@ -174,13 +171,11 @@ extension ConsoleModel {
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }
 
-    /// `nil` if its row is not known.
     var selectedRecord: ExchangeRecord? {
         guard let id = selectedID else { return nil }
         return list.selectedRecord?.id == id ? list.selectedRecord : known(id)
     }
 
-    /// The record of an exchange, if the list or the structure has it.
     func known(_ id: ExchangeID) -> ExchangeRecord? {
         list.rows.values.first { $0.id == id }
             ?? structure.exchanges.values.lazy.flatMap(\.self).first { $0.id == id }

@@ -107,8 +107,7 @@ package struct ViewSettingsFile: Sendable {
 
     package init(path: String = StandardPaths.configuration + "/view.json") { self.path = path }
 
-    /// Gives a console the settings, and says what of them changes what it shows; a file that cannot be understood
-    /// is told of once and left out.
+    /// Applies the settings and reports what they hide; reports a file that cannot be read, and ignores it.
     package func configure(_ model: inout ConsoleModel) {
         guard FileManager.default.fileExists(atPath: path) else { return }
         do {

@@ -101,11 +101,7 @@ struct ListFiller {
         if change(\.matchCount) == 0 { excludedBy = try excludingTerm(of: filter) }
     }
 
-    private mutating func match(
-        _ filter: Filter,
-        in bounds: ClosedRange<Int64>,
-        _ cancellation: Cancellation
-    ) throws {
+    private mutating func match(_ filter: Filter, in bounds: ClosedRange<Int64>, _ cancellation: Cancellation) throws {
         passed = bounds.upperBound + 1
         try reader.forEachBlock(of: bounds, order: .newestFirst, for: filter) { block in
             let found = try reader.numbers(of: .range(block), matching: filter) { _ in !cancellation.isCancelled }
@@ -130,8 +126,7 @@ struct ListFiller {
         }
     }
 
-    /// The term of the filter that alone lets nothing pass; of several, those that need messages or bodies are not
-    /// tried.
+    /// The term of the filter that alone excludes everything; terms on messages or bodies are tested only alone.
     private func excludingTerm(of filter: Filter) throws -> (term: Filter, words: String)? {
         func hasMatch(_ filter: Filter) throws -> Bool { try !reader.numbers(matching: filter, limit: 1).isEmpty }
         if let text = query.bodyText, !text.isEmpty, try hasMatch(query.filterWithoutBody) {

@@ -179,8 +179,7 @@ package final class QueryService: Sendable {
 
     static let mostExchanges = 50
 
-    /// Reads the newest exchanges of the list at a place of the structure, without those below it; answered by
-    /// `.exchanges`.
+    /// Reads the newest exchanges at a place of the structure itself; answered by `.exchanges`.
     package func loadExchanges(at node: StructureNode, generation: Int) {
         ask(generation) { list, reader, cancellation in
             guard let url = node.url else { return nil }
@@ -312,8 +311,7 @@ package enum QueryEvent: Sendable {
     /// The operations of GraphQL that exchanges of those rows ask for, in a few words.
     case operations(generation: Int, [ExchangeID: String])
     case position(generation: Int, id: ExchangeID, ListPlace)
-    /// Where the next row that was looked for is, as a distance from the list's end; `nil` where there is none that
-    /// way.
+    /// The next matching row as a distance from the list's end; `nil` if there is none in that direction.
     case found(generation: Int, index: Int?)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)

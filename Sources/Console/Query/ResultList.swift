@@ -23,7 +23,6 @@ struct ResultList: Sendable {
     private var older: [Int64] = []
     /// Matches that came since the pass began, oldest first.
     private var newer: [Int64] = []
-    /// The rows if ``isSorted``.
     private var sorted: [Int64] = []
 
     mutating func begin(_ query: ListQuery, generation: Int) {
@@ -75,8 +74,7 @@ struct ResultList: Sendable {
             : (row + 1..<max(row + 1, count)).first { isAmong(number(last: $0)) }
     }
 
-    /// An exchange's distance from the end. For one that is not in the list: the nearest row, or `nil` if the list
-    /// is sorted.
+    /// An exchange's distance from the end, else that of the nearest row; `nil` if the list is sorted.
     private func place(of number: Int64) -> Int? {
         guard count > 0 else { return nil }
         if isSorted { return sorted.firstIndex(of: number).map { sorted.count - 1 - $0 } }

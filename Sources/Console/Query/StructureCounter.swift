@@ -201,7 +201,6 @@ package struct StructureChild: Sendable, Hashable {
     package var isLeaf: Bool
     /// The exchange at or below it that began last.
     package var newest: ExchangeID
-    /// That exchange, of a leaf alone.
     package var record: ExchangeRecord?
     package var count: Int
     /// Those that failed, or have a status from 400 on or a gRPC status other than OK.

@@ -75,7 +75,6 @@ enum FooterView {
 
     typealias Hint = (key: String, word: String)
 
-    /// The most useful first.
     static func hints(_ model: ConsoleModel) -> [Hint] {
         if let prefix = model.pendingKey {
             let all = model.keymap.continuations(of: prefix, in: model.context)

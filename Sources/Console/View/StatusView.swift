@@ -152,8 +152,7 @@ enum StatusView {
         return [address, Item(10, "recording", "rec")]
     }
 
-    /// All listeners: the first with its address, the others with their ports if the host is the same; and their modes,
-    /// but for the forward proxy that stands first.
+    /// All listeners with their modes; those on the first one's host only with their ports.
     private static func places(_ proxy: ProxyState) -> String {
         let host = proxy.address.lastIndex(of: ":").map { proxy.address[..<$0] } ?? ""
         let others = proxy.listeners.filter { $0.address != proxy.address }

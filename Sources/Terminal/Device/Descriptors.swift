@@ -6,7 +6,6 @@ import Glibc
 
 /// Reading, writing and waiting on file descriptors, with interrupted calls repeated.
 package enum Descriptors {
-    /// What a read gave.
     enum Reading {
         case bytes([UInt8])
         case nothingNow, end

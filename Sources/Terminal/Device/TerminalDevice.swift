@@ -3,7 +3,6 @@
 /// A device belongs to one thread: the one that waits for ``inputDescriptor``.
 package protocol TerminalDevice: AnyObject {
     var capabilities: TerminalCapabilities { get }
-    /// Its present columns and rows.
     var size: Size { get }
     /// The descriptor to wait for before ``read()``.
     var inputDescriptor: Int32 { get }

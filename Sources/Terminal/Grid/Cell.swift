@@ -43,16 +43,13 @@ package struct Cell: Hashable, Sendable {
     package var width: Int { isContinuation ? 0 : isWide ? 2 : 1 }
     var isWide: Bool { format & Cell.wideFlag != 0 }
 
-    /// The style as ``Style/packed``.
     var styleBits: UInt64 { format & 0xFF_FFFF_FFFF }
 
-    /// The second half of this cell.
     var continuation: Cell { Cell(continuation: styleBits) }
 
     /// The same character in another style.
     func styled(_ style: Style) -> Cell { Cell(glyph: glyph, isWide: isWide, style: style.packed) }
 
-    /// A space in this cell's style.
     var blanked: Cell { Cell(glyph: 0x20, isWide: false, style: styleBits) }
 
     var glyphBytes: [UInt8] {

@@ -1,4 +1,3 @@
-/// A number of columns and rows.
 package struct Size: Hashable, Sendable {
     package var width: Int
     package var height: Int
@@ -43,10 +42,8 @@ package struct Rect: Hashable, Sendable {
 
     package var isEmpty: Bool { width <= 0 || height <= 0 }
 
-    /// The first column right of it.
     package var maxX: Int { Rect.end(x, width) }
 
-    /// The first row below it.
     package var maxY: Int { Rect.end(y, height) }
 
     /// The sum, or the greatest number if it overflows.
@@ -68,7 +65,6 @@ package struct Rect: Hashable, Sendable {
     /// One of its rows, counted from 0.
     package func row(_ row: Int) -> Rect { Rect(x: x, y: y + row, width: width, height: 1) }
 
-    /// The first `rows` rows, and the rest below.
     package func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {
         let rows = min(max(rows, 0), height)
         return (
@@ -77,13 +73,11 @@ package struct Rect: Hashable, Sendable {
         )
     }
 
-    /// The rest above, and the last `rows` rows.
     package func splitBottom(_ rows: Int) -> (rest: Rect, bottom: Rect) {
         let (rest, bottom) = splitTop(height - min(max(rows, 0), height))
         return (rest, bottom)
     }
 
-    /// The first `columns` columns, and the rest at the right.
     package func splitLeft(_ columns: Int) -> (left: Rect, rest: Rect) {
         let columns = min(max(columns, 0), width)
         return (

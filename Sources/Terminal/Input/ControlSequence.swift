@@ -36,7 +36,6 @@ struct ControlSequence {
         return parameters[index][part]
     }
 
-    /// The event of the sequence; `nil` for an unknown one.
     func event(alt: Bool) -> InputEvent? {
         if marker == 0x3C, introducer == .csi, final == 0x4D || final == 0x6D {
             return mouse(button: parameter(0), isRelease: final == 0x6D)
@@ -46,9 +45,7 @@ struct ControlSequence {
             if final == 0x49 { return .focus(true) }
             if final == 0x4F { return .focus(false) }
         }
-        if introducer == .csi, final == 0x4D {
-            return mouse(button: parameter(0).map { $0 - 32 }, isRelease: nil)
-        }
+        if introducer == .csi, final == 0x4D { return mouse(button: parameter(0).map { $0 - 32 }, isRelease: nil) }
         guard var key = key() else { return nil }
         if alt { key.modifiers.insert(.alt) }
         return .key(key)

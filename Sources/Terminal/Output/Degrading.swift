@@ -30,7 +30,6 @@ extension Style {
 }
 
 extension Color {
-    /// The nearest of the sixteen colours.
     var nearest16: Color {
         switch self {
         case .standard: .standard

@@ -237,7 +237,6 @@ extension Cell {
 }
 
 extension [UInt8] {
-    /// Appends a number that is not negative.
     mutating func appendDecimal(_ number: Int) {
         if number >= 10 { appendDecimal(number / 10) }
         append(0x30 + UInt8(number % 10))

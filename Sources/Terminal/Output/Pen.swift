@@ -1,7 +1,6 @@
 /// The style of the terminal's next character, and the shortest change of it.
 struct Pen: Sendable {
     private let depth: ColorDepth
-    /// The degraded style; `nil` if it is not known.
     private var current: UInt64?
     /// The style last asked for, before degrading.
     private var asked: UInt64?

@@ -1,11 +1,8 @@
 package enum ColorDepth: Int, Hashable, Sendable, Comparable {
-    /// Attributes only.
     case none
-    /// The eight of ANSI.
     case ansi8
     /// These and their bright forms.
     case ansi16
-    /// The palette of 256.
     case palette256
 
     package static func < (left: ColorDepth, right: ColorDepth) -> Bool {

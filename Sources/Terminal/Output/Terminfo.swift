@@ -13,7 +13,6 @@ struct Terminfo: Sendable {
     let keypad: Pair
     let showCursor: [UInt8]
 
-    /// A sequence and the one that undoes it.
     struct Pair: Sendable {
         let on: [UInt8]
         let off: [UInt8]

@@ -68,15 +68,15 @@ struct CopyTests {
     @Test func `what is shown is copied masked: a line as it was, a page made anew`() {
         var line = CopyTests.reading(1)
         _ = line.perform(.copy, "value")
-        guard case .shown("nginx", "Value", let ids)? = line.lastCopy else {
-            Issue.record("\(String(describing: line.lastCopy))")
+        guard case .shown("nginx", "Value", let ids)? = line.copying.last else {
+            Issue.record("\(String(describing: line.copying.last))")
             return
         }
         #expect(ids == line.detail.id.map { [$0] })
         #expect(line.press("Q").words == ["masked copy text nginx"])
         _ = line.perform(.copy, "page")
-        guard case .part(.page, "", let id, let options)? = line.lastCopy else {
-            Issue.record("\(String(describing: line.lastCopy))")
+        guard case .part(.page, "", let id, let options)? = line.copying.last else {
+            Issue.record("\(String(describing: line.copying.last))")
             return
         }
         #expect(id == line.detail.id && options == line.detail.options)

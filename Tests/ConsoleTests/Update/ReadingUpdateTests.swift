@@ -496,7 +496,7 @@ struct ReadingUpdateTests {
         #expect(model.selectedID == ExchangeID(3) && model.notices.isEmpty)
         var sent = SentConnections()
         sent.begin("127.0.0.1:5000", at: ModelFixture.now - 60_000_000)
-        model.answer { $0.sent = sent }
+        model.answer { $0.sending.connections = sent }
         var records = ModelFixture.plain(6)
         records[5].clientAddress = "127.0.0.1:5000"
         let status = ListStatus(generation: 0, total: 6, sessionTotal: 6)

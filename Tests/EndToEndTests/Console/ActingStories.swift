@@ -45,7 +45,7 @@ extension UserStories.Consoles {
             let paste = "\u{1B}[200~curl '\(url)/pasted' \\\n -H 'X-Note: from a paste' --data-raw 'q X'\n\u{1B}[201~"
             try await console.screen.send(paste, waitFor: "X-Note: from a paste")
             try await console.screen.send(Keys.control("s"), waitFor: "Sent: POST \(url)/pasted, 200")
-            try await console.screen.send("\u{1B}[200~qqq\u{1B}[201~", waitFor: "was dropped")
+            try await console.screen.send("\u{1B}[200~qqq\u{1B}[201~", waitFor: "Pasted text ignored")
             #expect(console.screen.status == nil)
             try await console.command("Requests sent from here")
             try await console.screen.row(containing: "> POST \(url)/pasted")
@@ -140,7 +140,7 @@ extension UserStories.Consoles {
             try await console.visit(nginx, "/files/page.txt")
             try await console.screen.send("|", waitFor: "The body was shown with")
             #expect(latin1(scratch.bytes("seen")) == "What the pager has to show")
-            try await console.screen.send("Y", waitFor: "Session or HAR to open here")
+            try await console.screen.send("Y", waitFor: "Session or HAR to open;")
             try await console.screen.send("ear\t" + Keys.enter, waitFor: "goes back")
             try await console.screen.row(containing: "/early")
             try await console.visitElsewhere(nginx)

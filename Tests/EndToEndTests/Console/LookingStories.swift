@@ -144,7 +144,7 @@ extension UserStories.Consoles {
             let console = try await LiveConsole(size: Size(width: 80, height: 24))
             try await console.visit(nginx, "/files/long.txt")
             try await console.screen.send(Keys.enter, waitFor: "▾Body")
-            try await console.screen.send("f", waitFor: "Text to find here")
+            try await console.screen.send("f", waitFor: "Text to find")
             try await console.screen.send("100-10" + Keys.enter, waitFor: "Match 1 of 1")
             var seen = ""
             for _ in 0..<100 {
@@ -159,7 +159,7 @@ extension UserStories.Consoles {
             }
             for word in words.joined() { #expect(seen.contains(word), "\(word)") }
             // What is found is on the screen, in the middle of a line too.
-            try await console.screen.send("f", waitFor: "Text to find here")
+            try await console.screen.send("f", waitFor: "Text to find")
             try await console.screen.send(Keys.clearLine + "110-25" + Keys.enter)
             try await console.screen.row(containing: "»", "110-25xxxx")
         }

@@ -40,7 +40,7 @@ extension ConsoleModel {
         detail.options.besideWidth = isWide ? columns((room - 1) / 2) : nil
         detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
         detail.options.isUnicode = look.isUnicode
-        detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sent.contains($0) }
+        detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sending.connections.contains($0) }
         detail.options.wayToTrust = way(to: .trust)
         detail.options.wayToSkip = whyNot(.insecureHost) == nil ? way(to: .insecureHost) : nil
         detail.options.wayToWhole = isLinear ? nil : "\(way(to: .findInDetail, in: .detail)) and . show all"

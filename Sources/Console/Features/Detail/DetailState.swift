@@ -13,7 +13,6 @@ package struct DetailState: Sendable {
     /// The number of the page to turn to once the pages of this exchange are known, from 1.
     var awaitedPage: Int?
     package var wantedForm = BodyForm.pretty
-    /// `nil` until it is read.
     package var document: DetailDocument?
     /// Whether the exchange may still grow, so that it is read again.
     package var isUnfinished = false
@@ -24,14 +23,12 @@ package struct DetailState: Sendable {
     /// The sections that the user folded or unfolded, by their names: so they are in other exchanges too.
     package var chosenFolds: [String: Bool] = [:]
     package var generation = 0
-    /// What was last searched for, as it was typed.
     package var sought = ""
     package var pattern: SoughtText?
     /// The exchange that had the keys when the layout was turned to the list.
     var keysBefore: ExchangeID?
     /// Whether bodies were searched since, so that what is open is opened again, at its hit.
     var isSearchedAnew = false
-    /// Where that is in the document.
     package var found: FoundPlaces?
     /// The page beside this one, if request and response are shown beside each other; it has not the keys.
     package var beside: Half?

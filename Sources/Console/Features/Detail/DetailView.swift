@@ -18,8 +18,7 @@ enum DetailView {
 
     typealias Tab = (page: DetailPage, text: String, range: Range<Int>)
 
-    /// The names of the pages above the lines, and their columns: whole names, if these do not fit short ones, if
-    /// these do not fit either only the numbers.
+    /// The page names with their columns: in full, else shortened, else only numbers, as the width allows.
     static func tabs(_ model: ConsoleModel, width: Int) -> [Tab] {
         let namings: [(DetailPage) -> String] = [
             { " \($0.rawValue)" }, { $0 == model.detail.page ? " \($0.rawValue)" : " \($0.short)" },
@@ -90,7 +89,6 @@ enum DetailView {
         draw(document, beside.found, beside.reading, in: other, false)
     }
 
-    /// Only what is not as usual.
     private static func version(_ model: ConsoleModel) -> String {
         var words: [String] = []
         if let form = model.detail.document?.bodyForm, form != .pretty { words.append(form.rawValue) }

@@ -255,8 +255,7 @@ extension ReadingState {
 }
 
 extension ReadingState {
-    /// The same place and folds in a newer document of the same page. Lines are found again by the names above them, so
-    /// that it does not matter what came before or between; what is new is folded as it begins.
+    /// The same place and folds in a newer document; lines are found by the names above them.
     func carried(from old: DetailDocument, to new: DetailDocument) -> ReadingState {
         let names = new.names
         var lines: [Int: Int] = [:]
@@ -288,7 +287,6 @@ extension ReadingState {
 }
 
 extension DetailDocument {
-    /// The lines that have a name; of one name the first.
     var names: [String: Int] {
         Dictionary(lines.indices.compactMap { line in lines[line].name.map { ($0, line) } }) { first, _ in first }
     }

@@ -38,9 +38,7 @@ extension ConsoleModel {
         let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: body)
         change(&detail.reading, rows, body.height)
         guard detail.options.showsNewest, !detail.reading.follows, let first = document.messages?.range.lowerBound
-        else {
-            return
-        }
+        else { return }
         // The messages that are read stay, whatever comes.
         (detail.options.firstMessage, detail.options.showsNewest) = (first, false)
     }
@@ -175,9 +173,7 @@ extension ConsoleModel {
         layout = next
         let isNew = !detail.isOpen
         let hadKeys = isDetailFocused || isNew && detail.keysBefore != nil && detail.keysBefore == selectedID
-        guard let id = isNew ? selectedID : detail.id else {
-            return refuse(noSelection ?? nothingHere)
-        }
+        guard let id = isNew ? selectedID : detail.id else { return refuse(noSelection ?? nothingHere) }
         openDetail()
         // Beside the list, what has the keys keeps them, once round too.
         isDetailFocused = next == .detail || hadKeys

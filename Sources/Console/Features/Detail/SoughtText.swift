@@ -83,9 +83,7 @@ package struct SoughtText: Sendable {
 
     /// A text in lower case, and the offset in the text of each of its bytes; `nil` if the offsets are equal.
     private static func lowered(_ text: [UInt8]) -> (bytes: [UInt8], offsets: [Int]?) {
-        guard text.contains(where: { $0 >= 0x80 }) else {
-            return (text.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, nil)
-        }
+        guard text.contains(where: { $0 >= 0x80 }) else { return (text.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, nil) }
         var bytes: [UInt8] = []
         var offsets: [Int] = []
         bytes.reserveCapacity(text.count)

@@ -12,7 +12,6 @@ package struct FirstSteps: Sendable, Hashable {
     struct Item: Hashable {
         var title: String
         var text: String
-        /// Whether it is for a shell.
         var isCommand = true
     }
 
@@ -44,7 +43,6 @@ package struct FirstSteps: Sendable, Hashable {
     /// Whether the proxy listens on all addresses, so that none of them is its own.
     private var isEverywhere: Bool { FirstSteps.everyHost.contains(place.host) }
 
-    /// The address to type on this machine.
     var here: String { isEverywhere ? "127.0.0.1:\(place.port)" : proxy }
 
     /// The addresses to type on other machines; empty if none reaches the proxy.

@@ -82,8 +82,7 @@ extension ConsoleModel {
         return push(.confirm(question))
     }
 
-    /// Opens help for what has the keys, or the page of a word: a page's own, or that of a command's group. Within help it
-    /// opens the guide.
+    /// Opens help for the present screen, or for a page or command; within help it opens the guide.
     mutating func openHelp(_ word: String?) -> [Effect] {
         if isLinear { return openLineHelp(word) }
         if word == nil, case .report(let report) = overlays.last, report.isHelp { return openGuide(report.topic) }
@@ -125,7 +124,6 @@ extension ConsoleModel {
         return []
     }
 
-    /// Whether a key asks for help if letters are text.
     func asksForHelp(_ key: Key) -> Bool {
         if case .character = key.code { return false }
         switch overlays.last {
@@ -137,7 +135,6 @@ extension ConsoleModel {
         return binding.command == .help
     }
 
-    /// The topic that is about what has the keys.
     var guideTopic: String {
         for overlay in overlays.reversed() {
             switch overlay {

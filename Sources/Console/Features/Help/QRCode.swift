@@ -6,8 +6,7 @@ struct QRCode: Sendable, Hashable {
     /// Modules of the patterns, which hold no data.
     private var isFixed: [Bool]
 
-    /// Encodes a text with one of the eight masks, by default the one that is easiest to read; `nil` for more than 271
-    /// bytes of UTF-8.
+    /// Uses one of the eight masks, by default the most legible one; `nil` for more than 271 bytes of UTF-8.
     init?(_ text: String, mask wanted: Int? = nil) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion.fitting(bytes.count) else { return nil }

@@ -63,8 +63,7 @@ extension ConsoleModel {
         overlays[place] = .holds(selected: others.isEmpty ? nil : others[min(index, others.count - 1)].id)
     }
 
-    /// Closes the list if nothing is held any more, and selects nothing in place of a message that is gone: a key
-    /// meant for it must not decide another.
+    /// A message that is gone leaves nothing selected, as a key meant for it must not decide another one.
     mutating func updateHolds() {
         for index in overlays.indices.reversed() {
             guard case .holds(let selected) = overlays[index] else { continue }
@@ -102,8 +101,7 @@ extension ConsoleModel {
         return [.decide([id], decision)]
     }
 
-    /// The message of a name, of the number of its exchange, or the last; else that of the selected exchange, else the
-    /// oldest.
+    /// By its name, its exchange's number or `last`; by default that of the selected exchange, else the oldest.
     private mutating func hold(_ argument: String?) -> String? {
         if case .holds(let selected)? = overlays.last, argument == nil {
             if selected == nil { tell("No message is selected; \(way(to: .down, in: .panel)) selects one.", .error) }

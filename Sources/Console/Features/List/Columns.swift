@@ -43,8 +43,7 @@ extension ConsoleModel {
             ? SequenceView.columns(self, width: Layout(self).list.width).map(\.column) : list.columns
     }
 
-    /// Shows the named columns; those after a `+` or `-` are added or taken away, and the others stay. On lines, what
-    /// sentences say besides.
+    /// Shows the named columns; `+` adds one and `-` removes one. On lines, the columns of each line.
     mutating func setColumns(_ words: String) -> [Effect] {
         let names = words.lowercased().split { $0 == " " || $0 == "," }
         let isChange = names.contains { $0.first == "+" || $0.first == "-" }
@@ -164,7 +163,6 @@ struct ListColumns {
     }
 
     private(set) var drawn: [Drawn] = []
-    /// Those that were asked for and have no room.
     private(set) var missing: [Column] = []
 
     /// The sign of so many missing columns, at the right of the titles; empty if all are there.
@@ -191,7 +189,6 @@ struct ListColumns {
     /// To how much those can be narrowed that still say something then.
     private static let narrowest: [Column: Int] =
         [.type: 6, .process: 9, .server: 12, .comment: 8, .waterfall: 6]
-    /// What a host and a path need at least.
     private static let least: [Column: Int] = [.host: 9, .path: 12]
     /// A host up to this length, with the sign for TLS, is whole before any path.
     private static let wholeHost = 25
@@ -256,8 +253,7 @@ struct ListColumns {
         return width - least
     }
 
-    /// How wide hosts are beside paths: two fifths of the room, more for usual hosts to be whole, and what the paths on the
-    /// screen leave over.
+    /// The width of hosts beside paths: two fifths, more for usual hosts, and what short paths leave.
     private static func hosts(_ model: ConsoleModel, _ rest: Int) -> Int {
         let last = min(model.list.total, model.list.bottom + model.size.height)
         let shown = (model.list.bottom..<max(model.list.bottom, last)).compactMap { model.list.rows[$0] }

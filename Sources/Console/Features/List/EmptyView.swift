@@ -76,7 +76,6 @@ enum EmptyView {
         model.isLive && model.list.sessionTotal == 0 && model.proxy.problem == nil && !model.proxy.address.isEmpty
     }
 
-    /// The most important first.
     static func blocks(_ model: ConsoleModel, width: Int) -> [Block] {
         if model.list.progress != nil, model.list.sessionTotal > 0 {
             return [[line("Searching the session …", .faint)]]

@@ -6,7 +6,6 @@ import Text
 package struct FilterState: Sendable {
     package var isEditing = false
     package var line = LineEditor()
-    /// The filter in force, as it was typed.
     package var applied = ""
     package var error: FilterError?
     package var candidates: [String] = []
@@ -236,7 +235,6 @@ enum FilterView {
         screen.write(count, x: x + used, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x - used))
     }
 
-    /// The most rows of an error, with the sign below its column.
     private static let mostErrorRows = 4
 
     /// How many rows it needs: one, more for an error or for what could be completed.

@@ -118,7 +118,6 @@ extension ConsoleModel {
         return openSelected()
     }
 
-    /// Opens the exchange that is selected now, not the one that was open last.
     mutating func openSelected() -> [Effect] {
         guard let id = list.visibleID else { return [] }
         openDetail()

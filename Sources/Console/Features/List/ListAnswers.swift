@@ -101,9 +101,7 @@ extension ConsoleModel {
     private mutating func openFound() -> [Effect] {
         guard list.opensWhenFound, let record = list.selectedRecord, list.isLocated || record.id == list.selectedID,
             !jobs.contains(where: { $0.id == .find })
-        else {
-            return []
-        }
+        else { return [] }
         let page = list.pageWhenFound
         list.opensWhenFound = false
         return openSelected() + (page.map { turn(to: $0) } ?? [])

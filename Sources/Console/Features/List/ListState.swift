@@ -6,7 +6,6 @@ package import HTTPModel
 /// found.
 package struct ListState: Sendable {
     package var query = ListQuery()
-    /// The query that the rows answer.
     package var generation = 0
     package var total = 0
     package var sessionTotal = 0
@@ -47,7 +46,6 @@ package struct ListState: Sendable {
     /// In their order; empty for those that fit.
     package var columns: [Column] = []
 
-    /// `nil` if the selected row is not known.
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
     /// The exchange that is opened: never one that the list just begun may not have.
     var visibleID: ExchangeID? { selectedRecord?.id ?? (isLocated ? selectedID : nil) }

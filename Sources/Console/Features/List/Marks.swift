@@ -20,7 +20,6 @@ extension ConsoleModel {
         return moves + remarked()
     }
 
-    /// Marks all that are shown; unmarks them if all are marked already.
     mutating func markAll() -> [Effect] { loadNumbers(below: nil) }
 
     private func loadNumbers(below branch: StructureNode?) -> [Effect] {

@@ -163,12 +163,11 @@ enum SequenceView {
     /// `*` marked, `↻` sent from here, `"` commented, a colour's letter, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         let annotation = record.extras.annotation
-        let sent = model.sent.contains(record) ? model.look.isUnicode ? "↻" : "r" : ""
+        let sent = model.sending.connections.contains(record) ? model.look.isUnicode ? "↻" : "r" : ""
         return (model.marked.contains(record.id) ? "*" : "") + sent + (annotation.comment == nil ? "" : "\"")
             + (colour(record)?.rawValue.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 
-    /// The colour that it was given, if there is one of that name.
     private static func colour(_ record: ExchangeRecord) -> ExchangeAnnotation.Colour? {
         record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
     }
@@ -295,8 +294,7 @@ enum SequenceView {
     }
 }
 
-/// The axis of the waterfall: from the first beginning to the last end of some exchanges, with the times shortened at
-/// which none of them ran. So the bars beside a pause, or beside one late exchange, keep their length.
+/// The time axis of the waterfall; times in which nothing ran are shortened, so that bars keep their length.
 struct TimeAxis {
     /// A stretch of time in which exchanges ran, in microseconds, and how much of the axis is before it.
     private struct Stretch {

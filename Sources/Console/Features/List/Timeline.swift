@@ -18,7 +18,6 @@ package struct TimelineState: Sendable {
     /// How often it is counted again at most, in microseconds.
     static let pause: Int64 = 500_000
 
-    /// `nil` until something is counted.
     package var answer: StatisticsAnswer?
     /// The selection that was counted last, which stays until another one is counted.
     private(set) var counted: (generation: Int, scope: StatisticsScope, row: StatisticsRow)?

@@ -156,8 +156,7 @@ enum TimelineView {
         }
     }
 
-    /// The classes in a column of the chart, from below: the usual ones first, each that occurs with at least a cell as
-    /// long as there is room, the worst ones first to get it.
+    /// The classes in a column of the chart from below, each with a cell as long as there is room, the worst first.
     static func cells(_ counts: Timeline.Counts, most: Int, height: Int) -> [ResultClass] {
         let total = counts.total
         guard total > 0, height > 0 else { return [] }

@@ -39,8 +39,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Decrypts a host from the next connection on: one that the rules leave out, or whose clients refused our
-    /// certificate.
+    /// Decrypts a host from its next connection on, if rules exclude it or its clients refused our certificate.
     mutating func decrypt(_ host: String?) -> [Effect] {
         if host == nil, let reason = noTLS { return refuse(reason) }
         guard let place = host ?? selectedPlace else {

@@ -63,8 +63,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Puts the rule of the uppermost editor in force, and first saves the answer of its exchange to the file that the
-    /// rule names, if one is given.
+    /// Applies the rule of the uppermost editor; with a path, first saves the response of its exchange there.
     mutating func applyRule(savedTo path: String?) -> [Effect] {
         guard case .editor(let editor)? = overlays.last else { return [] }
         let effects = applyRule(editor)
@@ -72,8 +71,7 @@ extension ConsoleModel {
         return [.saveBody(id, path: path)] + effects
     }
 
-    /// Asks whether the recorded answer is to be saved to a file that a rule names and that is not there; applies the
-    /// rule at once if there is nothing to ask.
+    /// Asks whether to save the recorded response to a missing file that a rule names; else applies the rule.
     mutating func offerAnswer(_ path: String?, _ text: String) -> [Effect] {
         guard case .editor(let editor)? = overlays.last, editor.area.text == text else { return [] }
         guard let path, case .exchange(let id)? = editor.origin else { return applyRule(editor) }

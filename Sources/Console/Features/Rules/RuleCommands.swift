@@ -57,13 +57,8 @@ extension CommandTable {
             .unless(\.noSteering),
         Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, do: .with { $0.saveProfile($1) })
             .unless(\.noSteering),
-        Row(
-            .loadProfile,
-            "Load a profile, or reload this one",
-            ["U"],
-            .profile,
-            do: .with { $0.loadProfile($1) }
-        ).at([.list]).unless(\.noSteering),
+        Row(.loadProfile, "Load a profile, or reload this one", ["U"], .profile, do: .with { $0.loadProfile($1) })
+            .at([.list]).unless(\.noSteering),
         Row(
             .decrypt,
             "Decrypt the host, or stop decrypting it",
@@ -79,12 +74,8 @@ extension CommandTable {
             .host,
             do: .with { $0.switchVerification($1) }
         ).unless(\.noSteering),
-        Row(
-            .breakEverything,
-            "Hold every message, or stop",
-            ["ctrl-k"],
-            do: .plain { $0.switchEverything() }
-        ).unless(\.noSteering),
+        Row(.breakEverything, "Hold every message, or stop", ["ctrl-k"], do: .plain { $0.switchEverything() })
+            .unless(\.noSteering),
     ]
 }
 
@@ -114,7 +105,6 @@ package struct RulesState: Sendable {
     /// The file for rules if no profile was named.
     package static let newFile = "sluice-rules.yaml"
 
-    /// In the order in which they are in force.
     package var texts: [ProfileSource] = []
     /// The proxy's revision of these texts; `nil` if it has reported none.
     package var revision: String?
@@ -126,7 +116,6 @@ package struct RulesState: Sendable {
     package var isOnEverything = false
     package var endsWhenSaved = false
 
-    /// The texts to put a rule in: a new one if there is none.
     var editableTexts: [ProfileSource] { texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts }
     package var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
 }

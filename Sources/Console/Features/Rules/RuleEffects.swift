@@ -179,9 +179,7 @@ extension EffectRunner {
             let issues = RuleCheck.check(RuleText(text), of: tool.section, in: profile, replacing: id)
             let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
             let words = issues.first.map { "\($0)\(more)" } ?? ""
-            if issues.contains(where: { $0.severity == .error }) {
-                return remark(words, isWrong: true, under: text)
-            }
+            if issues.contains(where: { $0.severity == .error }) { return remark(words, isWrong: true, under: text) }
             do {
                 let matcher = try RuleMatcher(RuleText(text), of: tool.section, in: profile)
                 try count(matcher, text, lint: words)

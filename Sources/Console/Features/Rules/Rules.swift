@@ -204,9 +204,7 @@ extension ConsoleModel {
     }
 
     mutating func undoRules() -> [Effect] {
-        guard let texts = rules.past.popLast() else {
-            return refuse("No rule change to undo.")
-        }
+        guard let texts = rules.past.popLast() else { return refuse("No rule change to undo.") }
         // A text that is new since then becomes empty again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
         let emptied = gone.map { ProfileSource(file: $0.file, text: "version: 1\n") }
@@ -265,14 +263,11 @@ extension ConsoleModel {
         return []
     }
 
-    /// Puts the profile of another file in force; without a file the present one is read again, or the usual one loaded
-    /// if there is none.
+    /// Loads the profile of a file; without one it reloads the present profile, or loads the usual one.
     mutating func loadProfile(_ file: String?) -> [Effect] {
         var prompt = PromptState(command: .loadProfile, title: "Profile to load", line: LineEditor())
         if let file {
-            guard let name = fileName(file), !name.isEmpty else {
-                return refuse("Enter the file name of a profile.")
-            }
+            guard let name = fileName(file), !name.isEmpty else { return refuse("Enter the file name of a profile.") }
             return loadProfile(from: name)
         }
         let present = rules.texts.last?.file
@@ -321,14 +316,11 @@ extension ConsoleModel {
 
     // MARK: - Rules from exchanges
 
-    /// Drafts a rule from the selected exchange, from the exchange whose number follows the tool's word, or from the
-    /// rule's text after it.
+    /// Drafts a rule from the selected exchange, from an exchange's number, or from the text after the tool.
     mutating func draftRule(_ words: String) -> [Effect] {
         let (word, rest) = words.firstWord
         guard let tool = Tool(word: word) else { return [] }
-        guard let rest else {
-            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere)
-        }
+        guard let rest else { return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere) }
         if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
         let text = TextArea(rest.replacing("\\n", with: "\n"))
         return open(EditorState(purpose: .rule(tool, replaces: nil), title: "New rule: \(tool.title)", area: text))

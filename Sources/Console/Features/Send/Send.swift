@@ -4,13 +4,8 @@ import Sharing
 
 extension CommandTable {
     static let send = [
-        Row(
-            .repeatRequest,
-            "Send the request again",
-            ["p"],
-            .id,
-            do: .with { $0.repeatSelection($1) }
-        ).at([.list]).short("repeat").unless(\.noSending),
+        Row(.repeatRequest, "Send the request again", ["p"], .id, do: .with { $0.repeatSelection($1) })
+            .at([.list]).short("repeat").unless(\.noSending),
         Row(.compose, "Edit the request and send it", ["P"], .id, do: .with { $0.on($1) { .openRequest($0) } })
             .at([.list]).unless(\.noSending),
         Row(.repeatAdvanced, "Send it many times", ["A"], .plan, do: .asking { $0.repeatMany($1) })
@@ -25,6 +20,13 @@ extension CommandTable {
         Row(.requests, "Requests sent from here", [], .sent, do: .asking { $0.openSent($1) })
             .unless(\.noSent),
     ]
+}
+
+package struct SendState: Sendable {
+    /// Of the requests that this console sent.
+    var connections = SentConnections()
+    /// Written or edited here and sent, the newest last; never stored in a file, as they may hold secrets.
+    var requests: [SentRequest] = []
 }
 
 /// A request that was written or edited here and sent.
@@ -56,7 +58,7 @@ extension ConsoleModel {
             line: LineEditor()
         )
         prompt.hint = "Leave empty for a blank request. You edit it before it is sent. Up: earlier requests."
-        prompt.history = sentRequests.map(\.title)
+        prompt.history = sending.requests.map(\.title)
         prompt.historyIndex = prompt.history.count
         return push(.prompt(prompt))
     }
@@ -65,13 +67,13 @@ extension ConsoleModel {
         let request = SentRequest(purpose: editor.purpose, text: editor.finishedText)
         // A text without a first line is refused.
         guard request.text.utf8.count <= SentRequest.longest, !request.title.allSatisfy(\.isWhitespace) else { return }
-        sentRequests.removeAll { $0.text == request.text }
-        sentRequests.append(request)
-        if sentRequests.count > SentRequest.most { sentRequests.removeFirst() }
+        sending.requests.removeAll { $0.text == request.text }
+        sending.requests.append(request)
+        if sending.requests.count > SentRequest.most { sending.requests.removeFirst() }
     }
 
     var sentChoices: PickerState {
-        let items = sentRequests.reversed().enumerated().map { index, request in
+        let items = sending.requests.reversed().enumerated().map { index, request in
             PickerState.Item("\(index + 1)", request.title)
         }
         return PickerState(command: .requests, title: "Requests sent from here", items: items)
@@ -79,10 +81,10 @@ extension ConsoleModel {
 
     /// Opens an earlier request again, 1 for the newest; on lines it is drafted.
     mutating func openSent(_ number: String) -> [Effect] {
-        guard let number = Int(number), number > 0, number <= sentRequests.count else {
-            return refuse("requests takes a number from 1 to \(sentRequests.count), 1 for the newest.")
+        guard let number = Int(number), number > 0, number <= sending.requests.count else {
+            return refuse("requests takes a number from 1 to \(sending.requests.count), 1 for the newest.")
         }
-        let request = sentRequests[sentRequests.count - number]
+        let request = sending.requests[sending.requests.count - number]
         var editor = EditorState(purpose: request.purpose, title: "Edit and send", area: TextArea(request.text))
         editor.remark = RequestWords.remark
         return open(editor)
@@ -90,7 +92,7 @@ extension ConsoleModel {
 
     var noSent: String? {
         noProxyToSend
-            ?? (sentRequests.isEmpty
+            ?? (sending.requests.isEmpty
                 ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
     }
 
@@ -103,8 +105,7 @@ extension ConsoleModel {
 
     // MARK: - Sending again
 
-    /// Sends the exchange of a number, the marked ones, or the selected one again; asks first if others than the
-    /// selected one are sentRequests.
+    /// Sends an exchange, the marked ones or the selected one again; asks first unless it is the selected one.
     mutating func repeatSelection(_ argument: String?) -> [Effect] {
         if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
             return on(argument) { .send(.request($0)) }
@@ -135,8 +136,7 @@ extension ConsoleModel {
 
     // MARK: - Pasting
 
-    /// Takes what was pasted if nothing is typed: a cURL command or a URL becomes a new request, all else is
-    /// dropped, so that it never means commands.
+    /// Handles pasted text outside of fields: a cURL command or URL opens a request; other text is ignored.
     mutating func pasteOutside(_ text: String) -> [Effect] {
         let words = RequestWords.trimmed(text)
         if RequestWords.isRequest(words), overlays.isEmpty {

@@ -16,20 +16,10 @@ extension CommandTable {
             .unless(\.noEditing),
         Row(.record, "Turn recording on or off", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
             .unless(\.noSteering),
-        Row(
-            .saveSession,
-            "Save a copy of the session",
-            ["ctrl-w"],
-            .sessionFile,
-            do: .asking { $0.saveSession($1) }
-        ).unless(\.noSession),
-        Row(
-            .importSession,
-            "Import exchanges from a file",
-            [],
-            .imported,
-            do: .asking { $0.importSession($1) }
-        ).unless(\.noImport),
+        Row(.saveSession, "Save a copy of the session", ["ctrl-w"], .sessionFile, do: .asking { $0.saveSession($1) })
+            .unless(\.noSession),
+        Row(.importSession, "Import exchanges from a file", [], .imported, do: .asking { $0.importSession($1) })
+            .unless(\.noImport),
     ]
 }
 
@@ -71,7 +61,6 @@ extension ConsoleModel {
         return noSteering
     }
 
-    /// The last change of the session, if no rules were changed since.
     private var lastChange: SessionChange? {
         changes.last.flatMap { $0.rulesBefore >= rules.past.count ? $0 : nil }
     }
@@ -99,9 +88,7 @@ extension ConsoleModel {
     mutating func clearList() -> [Effect] { [.edit(.clear(list.query))] }
 
     mutating func undo() -> [Effect] {
-        guard let change = lastChange else {
-            return rules.past.isEmpty ? refuse("Nothing to undo.") : undoRules()
-        }
+        guard let change = lastChange else { return rules.past.isEmpty ? refuse("Nothing to undo.") : undoRules() }
         return [.edit(.restore(change))]
     }
 

@@ -3,7 +3,6 @@ package import HTTPModel
 import Rules
 package import Sharing
 
-/// A copy for the clipboard.
 package enum CopyRequest: Sendable, Hashable {
     case whole(CopyForm, [ExchangeID])
     /// A part by its name: of the page that the options name.
@@ -27,11 +26,18 @@ package enum CopyRequest: Sendable, Hashable {
     }
 }
 
+package struct CopyState: Sendable {
+    /// The form chosen last, with which the choice begins.
+    var form = CopyForm.curl
+    /// The last copy, to repeat it with secrets masked.
+    var last: CopyRequest?
+}
+
 extension ConsoleModel {
     mutating func copy(_ words: String) -> [Effect] {
         let (word, rest) = words.firstWord
         guard let form = CopyForm(rawValue: word.lowercased()) else { return [] }
-        lastCopied = form
+        copying.form = form
         var others = rest?.split(separator: " ").map(String.init) ?? []
         let isMasked = others.last == "masked"
         if isMasked { others.removeLast() }
@@ -51,7 +57,7 @@ extension ConsoleModel {
     }
 
     private mutating func copy(_ request: CopyRequest) -> [Effect] {
-        lastCopy = request
+        copying.last = request
         return [.copy(request)]
     }
 
@@ -63,9 +69,9 @@ extension ConsoleModel {
 
     // MARK: Without secrets
 
-    var noCopied: String? { lastCopy == nil ? "Nothing was copied yet; \(way(to: .copy)) copies." : nil }
+    var noCopied: String? { copying.last == nil ? "Nothing was copied yet; \(way(to: .copy)) copies." : nil }
 
-    func copyMasked() -> [Effect] { lastCopy.map { [.copy($0, isMasked: true)] } ?? [] }
+    func copyMasked() -> [Effect] { copying.last.map { [.copy($0, isMasked: true)] } ?? [] }
 
     private func secretsNote(_ count: Int) -> String {
         "It holds \(count == 1 ? "1 secret" : "\(count) secrets"); \(way(to: .copyMasked)) copies it masked."
@@ -87,7 +93,7 @@ extension ConsoleModel {
         }
         let title = marks.count > 1 ? "Copy of the \(marks.count) marked" : "Copy"
         var picker = PickerState(command: command, title: title, items: items)
-        picker.selected = items.firstIndex { $0.value == lastCopied.rawValue } ?? 0
+        picker.selected = items.firstIndex { $0.value == copying.form.rawValue } ?? 0
         return picker
     }
 
@@ -130,7 +136,7 @@ extension ConsoleModel {
         let id = detail.id
         // Masked, the page is made again, as what stands in it depends on the places of secrets.
         let effects = copy(.shown(text, form.noun, of: id.map { [$0] } ?? []))
-        if form == .page, let id { lastCopy = .part(.page, "", id, detail.options) }
+        if form == .page, let id { copying.last = .part(.page, "", id, detail.options) }
         return effects
     }
 

@@ -44,11 +44,7 @@ extension EffectRunner {
         }
     }
 
-    private func copyMasked(
-        _ request: CopyRequest,
-        _ exchanges: [RecordedExchange],
-        _ reader: SessionReader
-    ) throws {
+    private func copyMasked(_ request: CopyRequest, _ exchanges: [RecordedExchange], _ reader: SessionReader) throws {
         let masked = try maskedSource(reader) { masked in
             for exchange in exchanges { try masked.collectAll(exchange) }
             if case .shown(let text, _, _) = request { masked.collect(shown: text) }
@@ -216,7 +212,6 @@ enum SystemClipboard {
     enum Way: Sendable, Equatable {
         case tool(String)
         case terminal
-        /// With the reason.
         case file(String, String)
     }
 

@@ -24,13 +24,8 @@ extension CommandTable {
         ),
         Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, do: .asking { $0.saveBody($1) })
             .unless(\.noRecord),
-        Row(
-            .openBody,
-            "Open the body in a pager or viewer",
-            ["|"],
-            .id,
-            do: .with { $0.openBody($1) }
-        ).unless(\.noRecord),
+        Row(.openBody, "Open the body in a pager or viewer", ["|"], .id, do: .with { $0.openBody($1) })
+            .unless(\.noRecord),
         Row(.export, "Export the selected, the marked or all shown", ["E"], .export, do: .asking { $0.export($1) })
             .unless(\.noList),
     ]
@@ -164,8 +159,7 @@ extension ConsoleModel {
         )
     }
 
-    /// Compares the selected exchange with the marked one or that of a number; on lines, the marked one with that of a
-    /// number. Two numbers name both.
+    /// Compares the selected exchange with the marked one or a number; on lines the marked one; or two numbers.
     mutating func compare(_ argument: String?) -> [Effect] {
         let width = max(20, size.width - 6)
         let words = argument?.split { $0 == " " || $0 == "," }.map(String.init) ?? []

@@ -186,9 +186,7 @@ enum ExportFile {
 
     /// Opens the file, readable only by the user, as it may hold secrets.
     static func open(_ path: String) throws -> OutputFile {
-        guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
-            throw ConsoleError("Enter a file name.")
-        }
+        guard !path.trimmingCharacters(in: .whitespaces).isEmpty else { throw ConsoleError("Enter a file name.") }
         guard path != "-", !path.hasPrefix("--") else {
             throw ConsoleError("'\(path)' is not a file name; use ./\(path) for a file of that name.")
         }
