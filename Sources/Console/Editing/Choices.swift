@@ -3,7 +3,6 @@ import HTTPModel
 import Rules
 import Runner
 import Terminal
-import Tools
 
 extension ConsoleModel {
     var palette: PickerState {

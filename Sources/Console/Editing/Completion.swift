@@ -1,7 +1,6 @@
 import HTTPModel
 import Rules
 import Sharing
-import Tools
 
 package struct Completion: Sendable, Hashable {
     /// How many characters before the cursor are replaced.

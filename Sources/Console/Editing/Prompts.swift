@@ -3,7 +3,6 @@ import Rules
 import Sharing
 import Terminal
 import Text
-import Tools
 
 extension ConsoleModel {
     mutating func type(_ key: Key, into prompt: PromptState) -> [Effect] {

@@ -2,7 +2,6 @@ import HTTPModel
 import Rules
 import Runner
 import Sharing
-import Tools
 
 extension ConsoleModel {
     /// Closes what was written, but keeps a drafted rule or request; the next line is about the list.

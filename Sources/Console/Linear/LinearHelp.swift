@@ -1,7 +1,6 @@
 import HTTPModel
 import Rules
 import Sharing
-import Tools
 
 extension ConsoleModel {
     mutating func openLineHelp(_ word: String?) -> [Effect] {

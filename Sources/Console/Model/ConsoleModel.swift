@@ -1,7 +1,7 @@
 import Clients
 package import Guide
 package import HTTPModel
-package import Sharing
+import Sharing
 package import Terminal
 
 /// Everything that the screen shows: changed only by `update`, drawn only by `view`.

@@ -3,7 +3,6 @@ import Rules
 import Sharing
 import Terminal
 import Text
-import Tools
 
 struct HelpPage: Sendable, Hashable {
     let word: String

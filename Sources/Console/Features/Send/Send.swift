@@ -1,3 +1,4 @@
+import Clients
 import HTTPModel
 import Runner
 import Sharing
