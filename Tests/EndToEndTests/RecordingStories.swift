@@ -79,7 +79,7 @@ extension EndToEnd {
             try await other.waitUntilGone("/files/body.txt")
             #expect(try await !sluice.told("export", sluice.session, "--format", "har").contains("body.txt"))
             #expect(try await !sluice.told("list", sluice.session, "path:/files*").contains("body.txt"))
-            try await one.send("u", waitFor: "1 exchange is back.")
+            try await one.send("u", waitFor: "1 exchange is restored.")
             try await other.row(containing: "/files/body.txt", "200")
             #expect(try await sluice.told("export", sluice.session, "--format", "har").contains("body.txt"))
             #expect(try isWritten("marked-text", sluice))

@@ -22,7 +22,7 @@ extension UserStories.Consoles {
             try await screen.send("k")
             try await screen.send("d", waitFor: "1 exchange deleted; u brings it back.")
             try await screen.waitUntilGone("/two")
-            try await screen.send("u", waitFor: "1 exchange is back.")
+            try await screen.send("u", waitFor: "1 exchange is restored.")
             try await screen.row(containing: "/two", "200")
             try await screen.send("/path:/one" + Keys.enter)
             try await screen.waitUntilGone("/three")
@@ -96,7 +96,7 @@ extension UserStories.Consoles {
             try await screen.waitUntilGone("/one")
             try await screen.send(Keys.control("w"), waitFor: "File for a copy")
             let copy = console.scratch.path("copy.sluice")
-            try await screen.send(copy + Keys.enter, waitFor: "A copy of the session as it is now")
+            try await screen.send(copy + Keys.enter, waitFor: "Copy of the session saved to")
             try await screen.send("q")
             #expect(try await screen.exitStatus() == 0)
             for path in [console.session, copy] {

@@ -315,7 +315,7 @@ extension UserStories.Consoles.TaskStories {
                 try await bench.lines.hears("4 exchanges.")
                 let rest = try await bench.lines.says("list 10", until: "4 exchanges.")
                 #expect(rest.contains("/three") && !rest.contains("/decrypted"))
-                try await bench.press([.key("u")], waits: ["u": "1 exchange is back."])
+                try await bench.press([.key("u")], waits: ["u": "1 exchange is restored."])
                 try await bench.console.screen.row(containing: "/decrypted", "200")
             }
         ),
