@@ -29,7 +29,10 @@ package final class ExchangeLog: Sendable {
 
     package func add(_ exchanges: [RecordedExchange]) {
         guard form != .quiet, !exchanges.isEmpty else { return }
-        var lines = exchanges.map { form == .json ? ExchangeLine.json(masked($0)) : ExchangeLine.human($0) }
+        var lines = exchanges.map { exchange in
+            guard form == .json else { return ExchangeLine.human(exchange) }
+            return ExchangeLine.json(masked(exchange), isUnrecorded: exchange.isUnrecorded)
+        }
         if form == .lines, !hasHeader.exchange(true, ordering: .relaxed) { lines.insert(ExchangeLine.header, at: 0) }
         write(lines.joined(separator: "\n") + "\n")
     }

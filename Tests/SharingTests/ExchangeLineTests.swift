@@ -26,6 +26,15 @@ struct ExchangeLineTests {
         return String(line.split(separator: "https://h/", omittingEmptySubsequences: false).last ?? "")
     }
 
+    @Test("an exchange that passed unrecorded says so, as text and as JSON")
+    func unrecorded() {
+        let record = record { _ in }
+        let exchange = RecordedExchange(record: record, messages: ExchangeMessages(), isUnrecorded: true)
+        #expect(ExchangeLine.human(exchange).hasSuffix("  [not recorded]"))
+        #expect(ExchangeLine.json(record, isUnrecorded: true).contains("\"recorded\":false"))
+        #expect(!ExchangeLine.json(record).contains("recorded"))
+    }
+
     @Test("count a WebSocket's messages in both directions, from the first moment to the end")
     func webSocket() {
         #expect(notes { $0.kind = .webSocket } == "  [websocket, 0→ 0←]")

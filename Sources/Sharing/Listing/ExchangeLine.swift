@@ -35,12 +35,14 @@ package enum ExchangeLine {
         human(exchange.record) + (exchange.isUnrecorded ? "  [not recorded]" : "")
     }
 
-    /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `colour`.
-    package static func json(_ record: ExchangeRecord) -> String {
+    /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `colour`,
+    /// and `recorded`, `false`, if it is in no session.
+    package static func json(_ record: ExchangeRecord, isUnrecorded: Bool = false) -> String {
         var writer = JSONWriter()
         // The writer throws only what its sink does, and this one has none.
         try? writer.object {
             try $0.rowMembers(record)
+            if isUnrecorded { $0.member("recorded", false) }
             try $0.masked(record)
         }
         return String(buffer: writer.buffer)
