@@ -54,7 +54,7 @@ private final class BlackHole: Sendable {
         setsockopt(listener, CInt(IPPROTO_IPV6), IPV6_V6ONLY, &on, socklen_t(MemoryLayout<CInt>.size))
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
-        address.sin6_port = in_port_t(port).bigEndian
+        address.sin6_port = UInt16(port).bigEndian
         address.sin6_addr = in6addr_loopback
         let length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let bound = withUnsafePointer(to: &address) {
