@@ -28,7 +28,7 @@ extension UserStories.Consoles {
             #expect(try await sluice.answer(url + "/later").status == 200)
             let view = try ConsoleScreen(["attach", "--view"], scratch: sluice.scratch)
             try await view.row(containing: "/later", "200")
-            try await view.send("b", waitFor: "Attached with --view")
+            try await view.send("b", waitFor: "attached with --view")
             #expect(try await sluice.told("tool", "list").contains("block"))
             #expect(try await sluice.answer(url + "/blocked").status == 200)
         }
@@ -44,7 +44,7 @@ extension UserStories.Consoles {
             try await screen.send(Keys.enter + "1", waitFor: "https://localhost:\(nginx.secure)/recorded")
             try await screen.send("3", waitFor: "note kept")
             try await screen.closeDetail(with: "note kept")
-            try await screen.send("p", waitFor: "this is a recording")
+            try await screen.send("p", waitFor: "viewing a recording")
             try await screen.send("q")
             #expect(try await screen.exitStatus() == 0)
         }

@@ -174,7 +174,7 @@ extension UserStories.Consoles.TaskStories {
             hears: "added; it is active.",
             after: { try await $0.check("/blocked") { $0.status == 403 } }
         ),
-        TaskStory(task: "undo a rule", sees: "is taken back", hears: "is taken back"),
+        TaskStory(task: "undo a rule", sees: "Rule change undone", hears: "Rule change undone"),
         TaskStory(
             task: "block a host",
             waits: ["b": "ctrl-s apply"],
@@ -182,8 +182,8 @@ extension UserStories.Consoles.TaskStories {
             hears: "added; it is active.",
             after: { bench in
                 try await bench.check("/any") { $0.status == 403 }
-                try await bench.press([.key("u")], waits: ["u": "is taken back"])
-                try await bench.lines.says("undo", until: "is taken back")
+                try await bench.press([.key("u")], waits: ["u": "Rule change undone"])
+                try await bench.lines.says("undo", until: "Rule change undone")
             }
         ),
         TaskStory(
