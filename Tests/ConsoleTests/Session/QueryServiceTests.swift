@@ -218,7 +218,7 @@ struct QueryServiceTests {
         try process.run()
         process.waitUntilExit()
         fixture.service.load(last: 0..<3, generation: 1)
-        #expect(try fixture.failure().contains("status of exchange 2 is no number"))
+        #expect(try fixture.failure().contains("status of exchange 2 is not a number"))
         #expect(try fixture.numbers() == [1, nil, 3])
     }
 

@@ -81,7 +81,7 @@ extension UserStories.Consoles {
             async let second = console.answer(url + "?2")
             try await console.screen.wait("two that wait") { $0.components(separatedBy: "HELD ").count == 3 }
             #expect(nginx.requests.count == 1)
-            try await console.screen.send("X", waitFor: "Execute all 2 messages that wait")
+            try await console.screen.send("X", waitFor: "Execute all 2 held messages without edits")
             try await console.screen.answer("y", waitFor: "2 messages are executed.")
             #expect(try await first.status == 200)
             #expect(try await second.status == 200)

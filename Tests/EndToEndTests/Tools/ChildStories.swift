@@ -87,7 +87,7 @@ extension EndToEnd {
             }
             let cases = [
                 ("count: 2, status: 200, within: 10s", 0, "claim: 2 exchanges, as expected"),
-                ("count: \">=3\"", 1, "assertion failed: claim\n  count: expected >=3, came 2"),
+                ("count: \">=3\"", 1, "assertion failed: claim\n  count: expected >=3, found 2"),
                 ("status: 404", 1, "assertion failed: claim"),
             ]
             for (assertion, status, text) in cases {

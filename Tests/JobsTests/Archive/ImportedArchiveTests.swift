@@ -127,7 +127,7 @@ struct ImportedArchiveTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let error = #expect(throws: (any Error).self) { try SessionQuery.open(path) }
         let words = error.map { "\($0)" } ?? ""
-        let names = text == "<html>" ? "XML" : "HAR"
+        let names = text == "<html>" ? "Charles" : "HAR"
         #expect(words.contains(path) && words.contains(names) && !words.contains("write"), "\(words)")
     }
 
