@@ -54,7 +54,7 @@ extension UserStories {
             #expect(page.contains("modem-56k"), "the table of presets")
             #expect(!page.contains("<!--") && !page.contains("\u{1B}"))
             #expect(try await sluice(["guide", "--search", "trust JAVA"]).contains("trust, One command: Java"))
-            #expect(try await sluice(["guide", "--search", "zebra violin"], status: 1).contains("No line"))
+            #expect(try await sluice(["guide", "--search", "zebra violin"], status: 1).contains("no line of the guide has these words"))
             #expect(try await sluice(["guide", "map"], status: 2).contains("map-remote, map-local"))
             #expect(try await sluice(["guide", "nonsense"], status: 2).contains("no topic 'nonsense'."))
             #expect(try await sluice(["guide", "keyz"], status: 2).contains("no topic 'keyz' (did you mean 'keys'?)"))

@@ -94,7 +94,7 @@ extension EndToEnd {
             first.program.signal(SIGKILL)
             _ = try await first.program.outcome()
             let second = try await SluiceProcess(scratch: scratch)
-            try await eventually("it is said") { second.errors.contains("1 exchange was in flight (2)") }
+            try await eventually("it is said") { second.errors.contains("in flight: 1 exchange (2)") }
             #expect(try second.records().map(\.state) == [.complete, .interrupted])
             #expect(try await second.stop().status == 0)
         }

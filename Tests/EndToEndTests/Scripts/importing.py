@@ -45,7 +45,7 @@ expected = {
 for name, (count, path, status) in expected.items():
     file, session = f"{fixtures}/{name}", f"{directory}/{name}.sluice"
     told, _ = run("import", "session", file, "-o", session)
-    if f"{count} exchanges, from 1 on" not in told or f"{count} exchanges are in {session}" not in told:
+    if f"{count} exchanges, numbers from 1" not in told or f"Imported {count} exchanges into {session}" not in told:
         wrong(f"{name}: import says {told}")
     if stat.S_IMODE(os.stat(session).st_mode) != 0o600:
         wrong(f"{name}: others may read the session")

@@ -281,8 +281,8 @@ extension UserStories.Consoles.TaskStories {
         ),
         TaskStory(
             task: "save the session",
-            sees: "is in a.",
-            hears: "is in a.",
+            sees: "saved to a.",
+            hears: "saved to a.",
             after: { bench in
                 for scratch in [bench.console.scratch, bench.lines.scratch] {
                     let records = try SessionReader(path: scratch.path("a")).records(limit: 10)
