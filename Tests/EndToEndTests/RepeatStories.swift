@@ -132,7 +132,7 @@ extension UserStories {
 
             let told = try await repeated(sluice, sluice.session, "host:127.0.0.1", "--times", "4")
             #expect(told.status == 0, "\(told.text)\(told.errors)")
-            let heading = "sends 12 requests: 3 exchanges, each 4 times; as the clients sent them"
+            let heading = "sending 12 requests: 3 exchanges, each 4 times; as the clients sent them"
             #expect(told.errors.contains("sluice: \(heading)"))
             #expect(told.errors.contains("  #2 GET \(base)/flaky\n"))
             #expect(told.text.contains("12 requests sent in ") && told.text.contains("all answered."))

@@ -422,7 +422,7 @@ class Page:
         elif lines[0] == "$ sluice --linear":
             commands = [line for line in lines if line in ("filter status:404", "rule block", "apply")]
             self.compare([line for line in lines[1:] if line not in commands], self.spoken(commands))
-        elif lines[0].startswith(": "):
+        elif lines[0].startswith((": ", "curl -H 'Host: ")):
             self.compare(lines, self.run("sluice export build.sluice --format curl")[0])
         elif lines[0] == "$ sluice show last 8":
             self.compare(lines[1:], self.run("sluice show build.sluice 3")[0])

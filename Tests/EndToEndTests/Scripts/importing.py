@@ -77,7 +77,7 @@ several = directory + "/several.sluice"
 files = [f"{fixtures}/{name}" for name in ("built-session.chlsj", "built-bash.curl")]
 told, _ = run("import", "session", *files, f"{directory}/built-cmd.curl.sluice", "-o", several)
 told, _ = run("import", "session", f"{fixtures}/built-session.xml", "-o", several)
-if "from 10 on" not in told or len(run("list", several)[0].splitlines()) != 12:
+if "numbers from 10" not in told or len(run("list", several)[0].splitlines()) != 12:
     wrong(f"the second import says {told}")
 for origin in ("Charles built-session.chlsj", "cURL built-bash.curl", "session built-cmd.curl.sluice"):
     if not any(origin in run("show", several, str(number))[0] for number in range(1, 10)):
@@ -180,7 +180,7 @@ with open(f"{fixtures}/built-session.chlsj", "rb") as file:
 with open(cut, "wb") as file:
     file.write(content[: content.index(b'"bank.example.com"')])
 told, _ = run("import", "session", cut, "-o", directory + "/cut.sluice", status=1)
-if "2 exchanges, from 1 on" not in told or "the rest could not be read" not in told or "cut.chlsj:" not in told:
+if "2 exchanges, numbers from 1" not in told or "the rest could not be read" not in told or "cut.chlsj:" not in told:
     wrong(f"a file that is cut off says {told}")
 run("import", "session", directory + "/missing.har", "-o", directory + "/x.sluice", status=1)
 run("import", "session", status=2)
