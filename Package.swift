@@ -96,12 +96,16 @@ let package = Package(
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Terminal", ["Text", "CNcurses"]),
-        module("Sharing", ["Text", "HTTPModel", "Content", "Masking", "Files", "CPage", nioCore]),
+        module("Description", ["Text", "HTTPModel", "Content", nioCore]),
+        module(
+            "Formats",
+            ["Description", "Text", "HTTPModel", "Content", "Masking", "Files", "CPage", nioCore]
+        ),
         module(
             "Console",
             [
                 "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules",
-                "Recording", "Sharing", "Masking",
+                "Recording", "Description", "Formats", "Masking",
                 "Jobs", "Runner", "Clients", "Files", "Guide",
                 nioCore,
             ]
@@ -109,7 +113,8 @@ let package = Package(
         module(
             "Jobs",
             [
-                "Rules", "Tools", "Recording", "Sharing", "Masking", "Text", "HTTPModel", "Content", "ExchangeCore",
+                "Rules", "Tools", "Recording", "Description", "Formats", "Masking", "Text", "HTTPModel", "Content",
+                "ExchangeCore",
                 "Wire",
                 "Files", "Expressions", "CBuild", nioCore,
             ]
@@ -117,7 +122,8 @@ let package = Package(
         module(
             "Runner",
             [
-                "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel",
+                "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats", "Masking", "Text",
+                "HTTPModel",
                 "Content",
                 "ExchangeCore", "Wire", "Files", nioCore, nioPosix, logging,
             ]
@@ -125,7 +131,8 @@ let package = Package(
         module(
             "Clients",
             [
-                "Runner", "Jobs", "ProxyServer", "Rules", "Recording", "Sharing", "Masking", "Text", "HTTPModel",
+                "Runner", "Jobs", "ProxyServer", "Rules", "Recording", "Description", "Formats", "Masking", "Text",
+                "HTTPModel",
                 "Content",
                 "ExchangeCore", "Wire", "Files", nioCore, nioPosix,
             ]
@@ -133,7 +140,8 @@ let package = Package(
         module(
             "Diagnosis",
             [
-                "Runner", "Jobs", "ProxyServer", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore,
+                "Runner", "Jobs", "ProxyServer", "Description", "Formats", "Text", "HTTPModel", "Content", "Wire",
+                "Files", nioCore,
                 nioPosix,
             ]
         ),
@@ -142,7 +150,7 @@ let package = Package(
             dependencies: [
                 "Jobs", "Runner", "Clients", "Diagnosis", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools",
                 "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Sharing", "Masking", "Guide", "Files", "ExchangeCore", "Text",
+                "Content", "Recording", "Description", "Formats", "Masking", "Guide", "Files", "ExchangeCore", "Text",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -152,7 +160,9 @@ let package = Package(
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
-            dependencies: ["HTTPModel", "ExchangeCore", "Tools", "Rules", "Terminal", "Text", "CSpawn", nioCore],
+            dependencies: [
+                "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules", "Terminal", "Text", "CSpawn", nioCore,
+            ],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -192,15 +202,20 @@ let package = Package(
             ["Recording", "HTTPModel", "Content", "Files", "Support", "RecorderCrashChild", nioCore, grdb]
         ),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
+        tests("DescriptionTests", ["Description", "Content", "Text", "HTTPModel", "Support", nioCore]),
         tests(
-            "SharingTests",
-            ["Sharing", "Masking", "Files", "Content", "Text", "HTTPModel", "Support", nioCore, nioPosix],
+            "FormatsTests",
+            [
+                "Formats", "Description", "Masking", "Files", "Content", "Text", "HTTPModel", "Support", nioCore,
+                nioPosix,
+            ],
             exclude: ["Archives/Fixtures"]
         ),
         tests(
             "ConsoleTests",
             [
-                "Console", "Recording", "Text", "HTTPModel", "Terminal", "Tools", "Rules", "Sharing", "Content",
+                "Console", "Recording", "Text", "HTTPModel", "Terminal", "Tools", "Rules", "Description", "Formats",
+                "Content",
                 "ExchangeCore", "Jobs", "Runner", "Clients", "Guide", "Support",
                 nioCore,
             ],
@@ -209,7 +224,8 @@ let package = Package(
         tests(
             "JobsTests",
             [
-                "Jobs", "Recording", "Sharing", "Masking", "Rules", "Files", "Content", "Text", "HTTPModel", "Support",
+                "Jobs", "Recording", "Description", "Formats", "Masking", "Rules", "Files", "Content", "Text",
+                "HTTPModel", "Support",
                 nioCore,
                 nioPosix,
             ]
@@ -217,7 +233,8 @@ let package = Package(
         tests(
             "RunnerTests",
             [
-                "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Files", "ExchangeCore",
+                "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats", "Files",
+                "ExchangeCore",
                 "Content",
                 "Wire", "Text", "HTTPModel", "Support", nioCore, nioPosix, logging,
             ]
@@ -225,14 +242,18 @@ let package = Package(
         tests(
             "ClientsTests",
             [
-                "Clients", "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Masking",
+                "Clients", "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats",
+                "Masking",
                 "ExchangeCore",
                 "Content", "Wire", "Text", "HTTPModel", "Support", nioCore, nioPosix,
             ]
         ),
         tests(
             "DiagnosisTests",
-            ["Diagnosis", "Runner", "Jobs", "Sharing", "Wire", "HTTPModel", "Support", nioCore, nioPosix]
+            [
+                "Diagnosis", "Runner", "Jobs", "Description", "Formats", "Wire", "HTTPModel", "Support", nioCore,
+                nioPosix,
+            ]
         ),
         tests(
             "EndToEndTests",

@@ -82,7 +82,7 @@ static const unsigned char page25[] = {
 #embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/modes.md"
 };
 static const unsigned char page26[] = {
-#embed "../../Sources/Sharing/Sharing.docc/Guide/streams.md"
+#embed "../../Sources/Description/Description.docc/Guide/streams.md"
 };
 static const unsigned char page27[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/trust.md"
@@ -109,10 +109,10 @@ static const unsigned char page34[] = {
 #embed "../../Sources/Recording/Recording.docc/Guide/privacy.md"
 };
 static const unsigned char page35[] = {
-#embed "../../Sources/Sharing/Sharing.docc/Guide/export.md"
+#embed "../../Sources/Formats/Formats.docc/Guide/export.md"
 };
 static const unsigned char page36[] = {
-#embed "../../Sources/Sharing/Sharing.docc/Guide/json.md"
+#embed "../../Sources/Formats/Formats.docc/Guide/json.md"
 };
 static const unsigned char page37[] = {
 #embed "../../Sources/Masking/Masking.docc/Guide/masking.md"

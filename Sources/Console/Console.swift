@@ -1,5 +1,4 @@
 import Foundation
-import Sharing
 package import Terminal
 
 package enum Console {

@@ -30,6 +30,15 @@ package final class MaskedSource: ExchangeSource {
     package var asRecorded: any ExchangeSource { original }
     package var forCommands: any ExchangeSource { other(marksSecrets: true) }
     package var forFiles: any ExchangeSource { other(marksSecrets: false) }
+    package var again: any ExchangeSource { other(marksSecrets: marksSecrets) }
+
+    package func maskSummary(most: Int) -> MaskSummary? {
+        let secrets = mask.secrets
+        let entries = secrets.prefix(most).map {
+            MaskSummary.Entry(placeholder: $0.placeholder.text, name: $0.name, host: $0.host)
+        }
+        return MaskSummary(secretCount: secrets.count, suspectCount: mask.suspects.count, entries: entries)
+    }
 
     private func other(marksSecrets: Bool) -> MaskedSource {
         let other = MaskedSource(original, mask, growth: growth)
@@ -74,7 +83,7 @@ package final class MaskedSource: ExchangeSource {
         guard sent == .requestSent ? messages.requestHeadSent != nil : messages.responseHeadSent != nil else {
             return false
         }
-        let (before, after) = (StoredFields.of(messages, received), StoredFields.of(messages, sent))
+        let (before, after) = (messages.fields(of: received), messages.fields(of: sent))
         return before.value(of: .contentType) != after.value(of: .contentType)
             || before.values(of: .contentEncoding) != after.values(of: .contentEncoding)
     }
@@ -230,7 +239,7 @@ package final class MaskedSource: ExchangeSource {
     // MARK: Messages of streams
 
     /// A message with the secrets of its payload replaced, and those of what stands beside it.
-    package func masked(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
+    package func given(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
         begin(exchange.record)
         mask.book.isForCommands = marksSecrets
         defer { mask.book.isForCommands = false }
@@ -301,7 +310,7 @@ package final class MaskedSource: ExchangeSource {
             _ mask: TextMask,
             _ growth: DecodedGrowth
         ) {
-            fields = StoredFields.of(exchange.messages, side)
+            fields = exchange.messages.fields(of: side)
             codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
             limit = codings.isEmpty ? .max : ContentDecoder.mostDecoded
             self.growth = growth
@@ -366,20 +375,5 @@ package final class MaskedSource: ExchangeSource {
             (readCount, isAtEnd) = (0, false)
             return true
         }
-    }
-}
-
-enum StoredFields {
-    /// The fields of the head that belongs to a body: where nothing was changed, the one received is also the one sent.
-    static func of(_ messages: ExchangeMessages, _ side: BodySide) -> FieldSection {
-        let head =
-            switch side {
-            case .requestReceived: messages.requestHead
-            case .requestSent: messages.requestHeadSent ?? messages.requestHead
-            case .responseReceived: messages.responseHead
-            case .responseSent: messages.responseHeadSent ?? messages.responseHead
-            }
-        guard let head else { return FieldSection() }
-        return StoredHead.fieldsAfterStartLine(head)
     }
 }

@@ -1,7 +1,7 @@
+import Description
 import Foundation
 import Jobs
 package import Recording
-import Sharing
 import Text
 
 package enum RunSummary {

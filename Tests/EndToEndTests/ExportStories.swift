@@ -57,7 +57,7 @@ extension UserStories {
         @Test("haralyzer and mitmproxy read our HARs, and we read mitmproxy's flows, with the same fields and bodies")
         func archives() async throws {
             let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .appending(path: "SharingTests/Archives/Fixtures")
+                .appending(path: "FormatsTests/Archives/Fixtures")
             // An environment of its own, since mitmproxy wants other versions of what the peers have.
             let python = try PeerEnvironment.program("../archives/bin/python")
             try await run("archive_readers.py", python: python, fixtures.path)

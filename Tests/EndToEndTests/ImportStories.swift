@@ -18,7 +18,7 @@ extension UserStories {
         func files() async throws {
             let scratch = try Scratch()
             let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .appending(path: "SharingTests/Archives/Fixtures")
+                .appending(path: "FormatsTests/Archives/Fixtures")
             let outcome = try await Program.run(
                 "python3",
                 [script("importing.py"), try SluiceProcess.executable(), scratch.path, fixtures.path],

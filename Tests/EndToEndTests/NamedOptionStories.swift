@@ -70,7 +70,7 @@ extension UserStories {
             let sluice = try await Self.table()
             #expect(sluice.all.count > 60 && sluice.all.contains("--listen"))
             // Commands of other programs are made there, and the page of an export has its own style.
-            let elsewhere = ["Sharing/Curl/", "Sharing/Requests/", "Sharing/Page/", "Content/RPC/"]
+            let elsewhere = ["Formats/Curl/", "Formats/Requests/", "Formats/Page/", "Content/RPC/"]
             let texts = try SourceText.all().filter { text in !elsewhere.contains { text.file.hasPrefix($0) } }
             #expect(texts.count > 5_000, "the sources were not read")
             for text in texts where text.text.contains(" ") && text.text.firstMatch(of: Self.others) == nil {
@@ -81,7 +81,8 @@ extension UserStories {
 
         @Test("What the console shows names no option without the command that has it")
         func console() throws {
-            let texts = try ["Console", "Sharing/Document", "Sharing/RPC"].flatMap { try SourceText.all(in: $0) }
+            let folders = ["Console", "Description/Document", "Description/RPC"]
+            let texts = try folders.flatMap { try SourceText.all(in: $0) }
             for text in texts where text.text.firstMatch(of: /(?:^|[\s(`'])--[a-z]/) != nil {
                 // A word alone is an argument for another program.
                 guard text.text.contains(" ") else { continue }

@@ -69,7 +69,7 @@ let package = Package(
         module("Files", ["CZip", nioCore]),
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
-        module("Masking", ["Text", "HTTPModel", "Content", nioCore]),
+        module("Masking", ["Text", "Expressions", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
         module(
             "Rules",
@@ -78,15 +78,19 @@ let package = Package(
         module("Tools", ["Text", "Rules", "ExchangeCore", "HTTPModel", "Content", "Expressions", nioCore]),
         module("CharlesFiles", ["Text", "Tools", "Rules", "ExchangeCore", "HTTPModel", "Expressions"]),
 
-        module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Sharing", ["Text", "HTTPModel", "Content", "Masking", "Files", nioCore]),
+        module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
+        .target(name: "CBuild", path: "Modules/CBuild", cSettings: [.define("SLUICE_COMMIT", to: "\"\"")]),
+        .target(name: "CPage", path: "Modules/CPage", exclude: ["Web"]),
+        module("Description", ["Text", "HTTPModel", "Content", nioCore]),
         module(
-            "Runner",
-            ["Recording", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore],
-            sources: [
-                "Archive", "Browser/OrphanedBrowser.swift", "Child/ProcessFiles.swift", "Child/SignalPipe.swift",
-                "Progress", "StandardPaths.swift", "StartError.swift", "SluiceVersion.swift", "StopSignals.swift",
-                "TemporaryDirectory.swift",
+            "Formats",
+            ["Description", "Text", "HTTPModel", "Content", "Masking", "Files", "CPage", nioCore]
+        ),
+        module(
+            "Jobs",
+            [
+                "Rules", "Tools", "Recording", "Description", "Formats", "Masking", "Text", "HTTPModel", "Content",
+                "ExchangeCore", "Wire", "Files", "Expressions", "CBuild", nioCore,
             ]
         ),
 
@@ -104,12 +108,12 @@ let package = Package(
         fuzzer("Charles", "CharlesFiles", "Tools", "Rules"),
         fuzzer("Images", "Content"),
         fuzzer("Sessions", "Recording", grdb),
-        fuzzer("Archives", "Runner", "Recording", "Sharing", "Files"),
-        fuzzer("Entries", "Content", "Sharing"),
+        fuzzer("Archives", "Jobs", "Recording", "Formats", "Files"),
+        fuzzer("Entries", "Content", "Formats"),
         fuzzer("Zips", "Files"),
-        fuzzer("Pages", "Content", "Sharing"),
+        fuzzer("Pages", "Content", "Description", "Formats"),
         fuzzer("Paths", "Content"),
-        fuzzer("Commands", "Content", "Sharing"),
+        fuzzer("Commands", "Content", "Formats"),
         fuzzer("Masks", "Masking"),
     ]
 )

@@ -1,3 +1,4 @@
+import Content
 import Dispatch
 import Files
 import HTTPModel

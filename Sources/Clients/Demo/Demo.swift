@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import HTTPModel
 import Jobs
@@ -5,7 +6,6 @@ import NIOCore
 import ProxyServer
 import Recording
 package import Runner
-import Sharing
 import Synchronization
 
 /// An origin, a client and a real proxy in one process, without a network.

@@ -1,8 +1,8 @@
 import Content
+import Description
 import HTTPModel
 import NIOCore
 import ProxyServer
-import Sharing
 
 /// The compared values of a body: JSON by path, forms by field, multipart bodies by part, others as bytes.
 struct BodyItems {

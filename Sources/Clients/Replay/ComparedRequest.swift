@@ -1,9 +1,9 @@
 import Content
+import Description
 import HTTPModel
 import NIOCore
 import ProxyServer
 import Rules
-import Sharing
 import Text
 
 /// A request as a replay compares it: places with their values, such as `query field 'page'` and `body $.items[0].id`.

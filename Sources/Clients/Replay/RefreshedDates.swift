@@ -1,5 +1,6 @@
+import Description
+import Formats
 import HTTPModel
-import Sharing
 
 /// Moves the dates of a recorded response: `Date`, `Expires` and the end of cookies, but not `Last-Modified`, which is
 /// about the content.

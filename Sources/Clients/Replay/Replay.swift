@@ -6,7 +6,6 @@ package import NIOCore
 package import ProxyServer
 import Recording
 package import Rules
-import Sharing
 import Synchronization
 import Text
 

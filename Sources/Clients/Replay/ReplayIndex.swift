@@ -3,7 +3,6 @@ import NIOCore
 import ProxyServer
 import Recording
 import Rules
-import Sharing
 
 /// The recorded exchanges by their compared requests; some 300 bytes for an exchange.
 struct ReplayIndex: Sendable {

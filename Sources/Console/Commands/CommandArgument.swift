@@ -1,8 +1,9 @@
+import Description
 import ExchangeCore
+import Formats
 import HTTPModel
 import Jobs
 import Rules
-import Sharing
 import Tools
 
 struct CommandArgument: Sendable {

@@ -1,6 +1,6 @@
+import Description
 import HTTPModel
 import Rules
-import Sharing
 
 package struct Completion: Sendable, Hashable {
     /// How many characters before the cursor are replaced.

@@ -1,7 +1,7 @@
 import Content
+import Description
 import Rules
 import Runner
-import Sharing
 import Terminal
 import Text
 

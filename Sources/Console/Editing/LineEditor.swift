@@ -1,5 +1,4 @@
 import HTTPModel
-import Sharing
 package import Terminal
 import Text
 

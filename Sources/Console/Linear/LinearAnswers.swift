@@ -1,8 +1,8 @@
+import Description
 import Foundation
 import HTTPModel
 import Recording
 import Rules
-import Sharing
 
 extension LinearLoop {
     private static let mostLines = 100

@@ -1,7 +1,7 @@
+import Description
 import HTTPModel
 import Rules
 import Runner
-import Sharing
 
 extension ConsoleModel {
     /// Closes what was written, but keeps a drafted rule or request; the next line is about the list.

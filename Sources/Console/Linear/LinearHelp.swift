@@ -1,6 +1,6 @@
+import Description
 import HTTPModel
 import Rules
-import Sharing
 
 extension ConsoleModel {
     mutating func openLineHelp(_ word: String?) -> [Effect] {

@@ -1,6 +1,6 @@
+import Description
 import HTTPModel
 import Runner
-import Sharing
 import Text
 
 /// Sentences about exchanges and held messages, to be read aloud.

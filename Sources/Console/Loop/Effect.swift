@@ -1,8 +1,8 @@
 package import Clients
+package import Description
 package import HTTPModel
 package import Rules
 package import Runner
-package import Sharing
 package import Terminal
 
 /// Work outside of the model: plain data, performed by ``EffectRunner``.

@@ -1,14 +1,15 @@
 import Clients
 import Content
+import Description
 import Dispatch
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import Jobs
 import Recording
 import Rules
 import Runner
-import Sharing
 import Synchronization
 import Tools
 

@@ -1,7 +1,7 @@
 import Clients
+import Description
 package import Guide
 package import HTTPModel
-import Sharing
 package import Terminal
 
 /// Everything that the screen shows: changed only by `update`, drawn only by `view`.

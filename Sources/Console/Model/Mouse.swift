@@ -1,5 +1,5 @@
+import Description
 import Runner
-import Sharing
 import Terminal
 
 extension ConsoleModel {

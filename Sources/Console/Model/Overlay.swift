@@ -1,7 +1,7 @@
 package import Clients
+package import Description
 package import HTTPModel
 package import Rules
-package import Sharing
 
 package enum Overlay: Sendable {
     case picker(PickerState)

@@ -1,6 +1,5 @@
 import HTTPModel
 import Runner
-import Sharing
 import Terminal
 
 extension ConsoleModel {

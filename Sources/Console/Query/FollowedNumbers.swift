@@ -1,7 +1,8 @@
+import Content
+import Description
 import Dispatch
 import HTTPModel
 import Recording
-import Sharing
 import Synchronization
 
 /// Which exchanges of a growing session are read again: those in flight, and numbers that have no row yet.

@@ -1,5 +1,5 @@
+import Description
 import Runner
-import Sharing
 import Terminal
 import Text
 
@@ -76,7 +76,7 @@ enum OverlayView {
         return body.splitBottom(min(below, max(0, body.height - 1))).rest
     }
 
-    /// What stands below a picker's rows: why the choice was refused, or what may follow what was typed.
+    /// What stands below a picker's rows: why the choice was refused, or how the text may go on.
     private static func pickerLines(_ picker: PickerState, _ size: Size) -> [String] {
         let width = place(width: 72, height: 4, size).inside.width
         let text = picker.problem.isEmpty ? picker.candidates.joined(separator: "  ") : picker.problem

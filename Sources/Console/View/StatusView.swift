@@ -1,6 +1,6 @@
+import Description
 import Rules
 import Runner
-import Sharing
 import Terminal
 import Text
 import Tools

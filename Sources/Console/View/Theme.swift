@@ -1,5 +1,5 @@
+package import Description
 import HTTPModel
-package import Sharing
 package import Terminal
 
 /// The colours and attributes of each role, chosen for what the terminal can show.

@@ -1,6 +1,6 @@
+import Formats
 import Foundation
 import Jobs
-import Sharing
 import Wire
 
 struct KnownAuthority: Sendable {

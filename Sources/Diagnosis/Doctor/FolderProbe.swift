@@ -1,7 +1,7 @@
 import Files
+import Formats
 import Foundation
 import Jobs
-import Sharing
 
 enum FolderProbe {
     /// The folder, or the nearest existing one above it.

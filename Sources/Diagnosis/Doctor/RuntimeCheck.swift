@@ -1,6 +1,6 @@
+import Formats
 import Foundation
 import Runner
-import Sharing
 
 /// Whether runtimes with their own authorities trust Sluice's; each is run.
 struct RuntimeCheck: Sendable {

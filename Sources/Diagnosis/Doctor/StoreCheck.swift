@@ -1,7 +1,7 @@
+import Formats
 import Foundation
 import Jobs
 import Runner
-import Sharing
 import Wire
 
 /// Whether the system's store trusts the authority, which curl, git, wget and most programs in C use. Sluice verifies

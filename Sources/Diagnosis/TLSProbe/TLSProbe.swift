@@ -1,6 +1,5 @@
 import Foundation
 import HTTPModel
-import Sharing
 package import Wire
 
 /// Probes a server's TLS by handshakes, each on its own connection, without a request.

@@ -1,7 +1,7 @@
 import Content
+import Description
 import HTTPModel
 package import NIOCore
-import Sharing
 import Wire
 
 extension TLSReport {

@@ -357,3 +357,11 @@ extension FieldSection {
 extension FieldSection: CustomStringConvertible {
     package var description: String { map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 }
+
+extension FieldSection {
+    /// All lines of a list-based field as one value (RFC 9110 §5.2); `nil` where there is none.
+    package func combinedValue(of name: FieldName) -> String? {
+        let values = values(of: name)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+}

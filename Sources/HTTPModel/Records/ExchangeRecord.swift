@@ -406,3 +406,25 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
         self.resetCode = resetCode
     }
 }
+
+extension ExchangeMessages {
+    /// The head that belongs to a body: where nothing was changed, the one received is also the one sent.
+    package func head(of side: BodySide) -> ByteBuffer? {
+        switch side {
+        case .requestReceived: requestHead
+        case .requestSent: requestHeadSent ?? requestHead
+        case .responseReceived: responseHead
+        case .responseSent: responseHeadSent ?? responseHead
+        }
+    }
+
+    /// The fields of the head that belongs to a body.
+    package func fields(of side: BodySide) -> FieldSection {
+        head(of: side).map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection()
+    }
+}
+
+extension BodySide {
+    /// Whether it is a request's body.
+    package var isRequest: Bool { self == .requestReceived || self == .requestSent }
+}

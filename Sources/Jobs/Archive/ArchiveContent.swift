@@ -1,8 +1,8 @@
 import Content
 import Files
+import Formats
 import Foundation
 import NIOCore
-import Sharing
 
 /// The bytes of a file, or of what gzip or a zip has packed in it.
 struct ArchiveContent {

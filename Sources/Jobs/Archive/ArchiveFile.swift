@@ -1,7 +1,7 @@
 import Content
 import Files
+package import Formats
 import Foundation
-package import Sharing
 
 /// A file with exchanges that is not a session of Sluice.
 package enum ArchiveFile {

@@ -1,9 +1,9 @@
 import Dispatch
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import Recording
-import Sharing
 import Synchronization
 
 /// An archive (``ArchiveFile``) that was written into a temporary session, so that all functions for sessions can be used.

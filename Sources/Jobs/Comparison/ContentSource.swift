@@ -1,7 +1,8 @@
+import Content
+package import Description
 package import HTTPModel
 package import NIOCore
 package import Recording
-package import Sharing
 
 /// Reads exchanges one after the other, and keeps the short bodies of the last one.
 package final class ContentSource: ExchangeSource {

@@ -1,6 +1,6 @@
 package import Content
+package import Description
 import HTTPModel
-package import Sharing
 import Text
 
 /// How exchanges are compared.

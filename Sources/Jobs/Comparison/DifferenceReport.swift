@@ -1,9 +1,9 @@
 package import Content
+package import Description
 package import HTTPModel
 package import Masking
 import NIOCore
 package import Recording
-package import Sharing
 import Text
 
 /// The differences of two exchanges or two sessions, as text and as JSON.

@@ -1,7 +1,8 @@
+package import Description
+import Formats
 import HTTPModel
 import Masking
 package import Recording
-package import Sharing
 
 /// The values of differences with secrets masked.
 package struct MaskedValues {

@@ -1,8 +1,8 @@
+package import Description
 import Dispatch
 import Foundation
 package import HTTPModel
 package import Recording
-package import Sharing
 import Synchronization
 
 /// The differences of two sessions: their exchanges are paired by method, host and shape of the path, in order, and each

@@ -1,9 +1,11 @@
+package import Content
+package import Description
 package import Files
-package import HTTPModel
+package import Formats
+import HTTPModel
 import Masking
 import NIOCore
 package import Recording
-package import Sharing
 
 /// The formats in which exchanges are exported, by `sluice export` and by the console.
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {

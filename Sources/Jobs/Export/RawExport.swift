@@ -1,9 +1,10 @@
-import Content
+package import Content
+package import Description
 package import Files
+import Formats
 package import HTTPModel
 import NIOCore
 package import Recording
-package import Sharing
 
 /// Exports each message as a file (``RawMessage``), named by the exchange's number and nothing of the traffic:
 /// `0007-request.http`, `0007-response.http`, and where a rule changed them `0007-request-sent.http` and

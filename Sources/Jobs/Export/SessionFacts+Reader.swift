@@ -1,9 +1,9 @@
+package import Formats
 import Foundation
 import HTTPModel
 package import Masking
 package import Recording
 import Rules
-package import Sharing
 import Tools
 
 extension SessionFacts {

@@ -1,9 +1,9 @@
+package import Formats
 package import HTTPModel
 package import Masking
 import NIOCore
 package import Recording
 import Rules
-package import Sharing
 import Text
 import Tools
 

@@ -1,7 +1,7 @@
+import Description
 import Files
 import Foundation
 import NIOCore
-import Sharing
 
 /// Files of our own as a zip.
 enum ZippedFiles {

@@ -1,7 +1,7 @@
+import Formats
 import HTTPModel
 import NIOCore
 import Recording
-import Sharing
 
 /// Submits events to a recorder in portions, and waits until they are written.
 final class RecorderOutput {

@@ -1,10 +1,10 @@
 import Dispatch
 import Files
+import Formats
 import Foundation
 package import HTTPModel
 import NIOCore
 package import Recording
-import Sharing
 import Synchronization
 
 package protocol SessionImports: Sendable {

@@ -1,4 +1,4 @@
-import Sharing
+import Description
 import Text
 
 /// A line for a terminal: part done, count, rate, time left.

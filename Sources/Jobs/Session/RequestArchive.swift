@@ -1,9 +1,9 @@
 import ExchangeCore
 import Files
+import Formats
 import HTTPModel
 import Recording
 package import Rules
-import Sharing
 
 /// Recorded requests of a session or an archive: methods, URLs and fields.
 package enum RequestArchive {

@@ -1,9 +1,9 @@
 import Content
+import Description
 import HTTPModel
 package import Masking
 import NIOCore
 package import Recording
-import Sharing
 import Text
 
 /// Counts, times and sizes of exchanges by host and by endpoint, as tables for people and as JSON.

@@ -1,3 +1,4 @@
+import Content
 package import HTTPModel
 package import NIOCore
 

@@ -1,3 +1,4 @@
+import Content
 import Files
 import GRDB
 import GRDBSQLite

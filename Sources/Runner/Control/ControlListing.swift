@@ -1,6 +1,6 @@
+import Description
 import Foundation
 import HTTPModel
-import Sharing
 import Text
 
 package enum ControlListing {

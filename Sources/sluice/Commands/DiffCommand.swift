@@ -1,10 +1,10 @@
 import ArgumentParser
+import Description
 import Files
 import Foundation
 import HTTPModel
 import Jobs
 import Recording
-import Sharing
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import Jobs
 import Masking
 import Recording
-import Sharing
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,11 @@
 import ArgumentParser
 import CharlesFiles
 import Files
+import Formats
 import Foundation
 import Jobs
 import NIOCore
 import Rules
-import Sharing
 import Tools
 
 struct Import: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Description
 import Files
 import Foundation
 import HTTPModel
@@ -6,7 +7,6 @@ import Jobs
 import Masking
 import Recording
 import Runner
-import Sharing
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(

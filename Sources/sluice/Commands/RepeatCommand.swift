@@ -1,5 +1,6 @@
 import ArgumentParser
 import Clients
+import Description
 import Files
 import Foundation
 import HTTPModel
@@ -7,7 +8,6 @@ import Jobs
 import NIOCore
 import Recording
 import Runner
-import Sharing
 
 struct Repeat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import ArgumentParser
+import Description
 import HTTPModel
 import Jobs
 import Recording
 import Runner
-import Sharing
 
 extension ArgumentHelp {
     /// Help for an argument whose value has a name.

@@ -1,12 +1,13 @@
 import ArgumentParser
 import Content
+import Description
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import Jobs
 import NIOCore
 import Recording
-import Sharing
 import Text
 
 extension Show {

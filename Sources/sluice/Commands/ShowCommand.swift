@@ -1,6 +1,8 @@
 import ArgumentParser
 import Content
+import Description
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import Jobs
@@ -8,7 +10,6 @@ import Masking
 import NIOCore
 import Recording
 import Rules
-import Sharing
 import Tools
 
 struct Show: ParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
+import Description
 import Files
 import HTTPModel
 import Jobs
 import Recording
-import Sharing
 import Text
 
 struct Trim: ParsableCommand {

@@ -1,13 +1,13 @@
 import Content
 import ExchangeCore
 import Files
+import Formats
 import HTTPModel
 import Masking
 import NIOCore
 import ProxyServer
 import Recording
 import Rules
-import Sharing
 import Text
 import Tools
 import Wire

@@ -1,11 +1,11 @@
 import Content
 import ExchangeCore
+import Formats
 import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
 import Recording
-import Sharing
 import Synchronization
 import Testing
 import Wire

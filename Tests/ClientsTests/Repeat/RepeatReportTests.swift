@@ -1,10 +1,10 @@
+import Description
 import Dispatch
 import Foundation
 import HTTPModel
 import Masking
 import NIOCore
 import Recording
-import Sharing
 import Support
 import Testing
 import Text

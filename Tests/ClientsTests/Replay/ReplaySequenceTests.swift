@@ -1,9 +1,10 @@
+import Description
+import Formats
 import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
 import Recording
-import Sharing
 import Support
 import Testing
 

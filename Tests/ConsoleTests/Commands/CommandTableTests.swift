@@ -1,10 +1,10 @@
+import Description
 import Rules
 import Terminal
 import Testing
 import Tools
 
 @testable import Console
-@testable import Sharing
 
 struct CommandTableTests {
     @Test func `every command has one entry with a title`() {

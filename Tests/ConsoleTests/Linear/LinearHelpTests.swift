@@ -1,9 +1,9 @@
+import Description
 import HTTPModel
 import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
 
 @Suite("Help, drafts and names on lines")
 struct LinearHelpTests {

@@ -8,7 +8,6 @@ import Tools
 
 @testable import Console
 @testable import Runner
-@testable import Sharing
 
 /// Hosts that are decrypted or passed, everything held, rules that are saved and loaded, sessions opened within.
 struct ActingUpdateTests {

@@ -1,10 +1,11 @@
+import Formats
 import HTTPModel
 import Support
 import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 /// Copying: of exchanges, and of what is open.
 struct CopyTests {

@@ -4,7 +4,7 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 /// Request and response beside each other, finding while typing, differences, and what the pages offer to do.
 struct DetailPageTests {

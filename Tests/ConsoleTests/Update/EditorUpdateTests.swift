@@ -4,7 +4,6 @@ import Testing
 import Tools
 
 @testable import Console
-@testable import Sharing
 
 struct EditorUpdateTests {
     private static let purposes: [EditorState.Purpose] = [

@@ -1,3 +1,5 @@
+import Description
+import Formats
 import HTTPModel
 import Recording
 import Rules
@@ -5,7 +7,6 @@ import Rules
 @testable import Console
 @testable import Jobs
 @testable import Runner
-@testable import Sharing
 
 extension Effect {
     /// The effect in a few words, to compare with.

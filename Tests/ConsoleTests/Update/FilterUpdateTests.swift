@@ -4,7 +4,6 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
 
 struct FilterUpdateTests {
     private func list() -> ConsoleModel {

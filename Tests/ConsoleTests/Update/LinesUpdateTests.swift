@@ -1,6 +1,6 @@
+import Description
 import HTTPModel
 import Rules
-import Sharing
 import Terminal
 import Testing
 

@@ -3,7 +3,7 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 struct ListUpdateTests {
     private let size = Size(width: 100, height: 24)

@@ -4,7 +4,6 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
 
 /// Marks, focused and ignored hosts.
 struct MarksTests {

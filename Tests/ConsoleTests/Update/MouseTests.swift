@@ -7,7 +7,6 @@ import Tools
 
 @testable import Console
 @testable import Runner
-@testable import Sharing
 
 /// What the mouse does to what is under it.
 struct MouseTests {

@@ -6,9 +6,9 @@ import Testing
 import Tools
 
 @testable import Console
+@testable import Description
 @testable import Jobs
 @testable import Runner
-@testable import Sharing
 
 /// What somebody stumbled over who saw the console for the first time.
 struct NewcomerTests {

@@ -4,7 +4,6 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
 
 @Suite("Numbers that commands are given, and those of a session")
 struct NumberUpdateTests {

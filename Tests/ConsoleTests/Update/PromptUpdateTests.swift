@@ -1,3 +1,4 @@
+import Description
 import HTTPModel
 import Support
 import Terminal
@@ -5,7 +6,6 @@ import Testing
 import Tools
 
 @testable import Console
-@testable import Sharing
 
 struct PromptUpdateTests {
     private func console() -> ConsoleModel {

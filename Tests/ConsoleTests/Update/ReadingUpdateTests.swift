@@ -5,7 +5,7 @@ import Testing
 
 @testable import Clients
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 /// The open exchange: that it is the selected one, its layouts, and what is kept of the reader's place.
 struct ReadingUpdateTests {

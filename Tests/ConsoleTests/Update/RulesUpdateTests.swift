@@ -1,3 +1,4 @@
+import Description
 import Foundation
 import HTTPModel
 import Rules
@@ -8,7 +9,6 @@ import Tools
 
 @testable import Console
 @testable import Runner
-@testable import Sharing
 
 struct RulesUpdateTests {
     private func console(_ source: ConsoleModel.Source = .live, isUnsaved: Bool = false) -> ConsoleModel {

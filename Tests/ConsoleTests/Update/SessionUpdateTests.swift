@@ -1,7 +1,7 @@
+import Description
 import HTTPModel
 import Recording
 import Runner
-import Sharing
 import Support
 import Terminal
 import Testing

@@ -5,7 +5,6 @@ import Testing
 import Tools
 
 @testable import Console
-@testable import Sharing
 
 /// What commands are about in the structure: what is selected there, and never the row of the sequence.
 struct StructureUpdateTests {

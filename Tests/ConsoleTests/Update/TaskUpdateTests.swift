@@ -5,7 +5,7 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 /// What the everyday tasks of `Tasks.md` rely on.
 struct TaskUpdateTests {

@@ -1,3 +1,4 @@
+import Description
 import HTTPModel
 import Recording
 import Support
@@ -5,7 +6,6 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
 
 struct TimelineTests {
     private static let start: Int64 = 1_790_000_000_000_000

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 @testable import Terminal
 
 /// That all can be read, on the palettes that terminals have.

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 struct DocumentRowsTests {
     /// A document with lines of all kinds: long ones, wide characters, words that have no room in a row, folded blocks.

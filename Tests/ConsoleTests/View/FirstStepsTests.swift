@@ -5,8 +5,8 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Description
 @testable import Runner
-@testable import Sharing
 
 /// The empty screen, the page of `!`, and what is said where a client does not trust the certificate.
 struct FirstStepsTests {

@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 @Suite("The guide in the console")
 struct GuideViewTests {

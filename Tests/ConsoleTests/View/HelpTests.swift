@@ -1,3 +1,4 @@
+import Description
 import HTTPModel
 import Rules
 import Support
@@ -7,7 +8,6 @@ import Text
 import Tools
 
 @testable import Console
-@testable import Sharing
 
 @Suite("Help and the palette")
 struct HelpTests {

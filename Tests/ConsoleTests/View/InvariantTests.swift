@@ -4,7 +4,7 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
+@testable import Description
 
 struct InvariantTests {
     private static let sizes = [

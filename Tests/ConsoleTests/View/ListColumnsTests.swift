@@ -1,10 +1,10 @@
+import Description
 import HTTPModel
 import Support
 import Testing
 import Text
 
 @testable import Console
-@testable import Sharing
 @testable import Terminal
 
 /// The room that the list's columns have.

@@ -3,8 +3,8 @@ import HTTPModel
 import Terminal
 
 @testable import Console
+@testable import Description
 @testable import Runner
-@testable import Sharing
 
 /// Models to look at, and the keys that lead to them.
 enum ModelFixture {

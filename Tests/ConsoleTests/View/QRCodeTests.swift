@@ -1,4 +1,3 @@
-import Sharing
 import Testing
 
 @testable import Console

@@ -4,8 +4,8 @@ import Testing
 import Tools
 
 @testable import Console
+@testable import Description
 @testable import Runner
-@testable import Sharing
 
 /// Every screen that there is, made by the messages and keys that lead to it.
 struct Screens: Sendable, CustomTestStringConvertible {

@@ -3,7 +3,6 @@ import Terminal
 import Testing
 
 @testable import Console
-@testable import Sharing
 
 struct SnapshotTests {
     private static let sizes = [

@@ -1,3 +1,4 @@
+import Description
 import HTTPModel
 import Support
 import Terminal
@@ -5,7 +6,6 @@ import Testing
 
 @testable import Console
 @testable import Runner
-@testable import Sharing
 
 struct StatusTests {
     private func model(_ width: Int) -> ConsoleModel {

@@ -1,7 +1,7 @@
+import Formats
 import Foundation
 import NIOCore
 import NIOPosix
-import Sharing
 import Support
 import Testing
 import Wire

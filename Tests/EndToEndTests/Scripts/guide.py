@@ -274,7 +274,7 @@ def prepare(home, folder):
     # A FileDescriptorSet of one file without anything in it.
     with open(f"{folder}/api.pb", "wb") as file:
         file.write(b"\x0a\x0b\x0a\x09api.proto")
-    shutil.copy(f"{ROOT}/Tests/SharingTests/Archives/Fixtures/built-session.chlsj", f"{folder}/a.chlsj")
+    shutil.copy(f"{ROOT}/Tests/FormatsTests/Archives/Fixtures/built-session.chlsj", f"{folder}/a.chlsj")
     write(f"{folder}/charles.xml", CHARLES)
     write(f"{folder}/hold.yaml", HOLD)
     write(f"{folder}/bad.yaml", BAD)

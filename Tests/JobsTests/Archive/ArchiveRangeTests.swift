@@ -5,8 +5,8 @@ import Recording
 import Support
 import Testing
 
+@testable import Formats
 @testable import Jobs
-@testable import Sharing
 
 @Suite("Numbers in a HAR")
 struct ArchiveRangeTests {

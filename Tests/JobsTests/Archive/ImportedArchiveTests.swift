@@ -1,10 +1,11 @@
 import Content
+import Description
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import NIOCore
 import Recording
-import Sharing
 import Testing
 
 @testable import Jobs

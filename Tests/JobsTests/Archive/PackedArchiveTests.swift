@@ -4,7 +4,6 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
-import Sharing
 import Support
 import Testing
 

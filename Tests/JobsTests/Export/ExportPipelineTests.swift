@@ -1,9 +1,11 @@
+import Content
+import Description
+import Formats
 import Foundation
 import HTTPModel
 import Masking
 import NIOCore
 import Recording
-import Sharing
 import Support
 import Synchronization
 import Testing

@@ -1,8 +1,8 @@
 import Files
+import Formats
 import Foundation
 import NIOCore
 import Recording
-import Sharing
 import Support
 import Testing
 

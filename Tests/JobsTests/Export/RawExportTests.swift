@@ -1,10 +1,10 @@
 import Dispatch
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import NIOCore
 import Recording
-import Sharing
 import Support
 import Testing
 

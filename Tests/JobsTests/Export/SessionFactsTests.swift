@@ -1,8 +1,8 @@
+import Formats
 import Foundation
 import HTTPModel
 import Masking
 import Recording
-import Sharing
 import Support
 import Testing
 
@@ -27,9 +27,9 @@ struct SessionFactsTests {
         ProfileMask.collect(rules, masked)
         masked.mask.endCollecting()
         let facts = SessionFacts(reader, masked: masked)
-        #expect(facts.labels == ["note": "uses sluice-token-1", "kind": "plain words"])
+        #expect(facts.labels == ["note": "uses sluice-credential-1", "kind": "plain words"])
         let text = try #require(facts.rules.first?.sources.first?.text)
-        #expect(!text.contains(secret) && text.contains("to: \"Bearer sluice-token-1\""), "\(text)")
+        #expect(!text.contains(secret) && text.contains("to: \"Bearer sluice-credential-1\""), "\(text)")
         let whole = SessionFacts(reader)
         #expect(whole.labels["note"] == "uses \(secret)" && whole.rules.first?.sources.first?.text == rules)
     }

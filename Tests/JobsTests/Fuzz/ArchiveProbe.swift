@@ -1,9 +1,9 @@
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import NIOCore
 import Recording
-import Sharing
 import Support
 
 @testable import Jobs

@@ -1,3 +1,4 @@
+import Content
 import HTTPModel
 import Masking
 import NIOCore

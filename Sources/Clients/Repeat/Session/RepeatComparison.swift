@@ -1,7 +1,7 @@
+import Description
 import HTTPModel
 package import Jobs
 package import Recording
-import Sharing
 
 /// The differences between the answers to requests that were sent again and the recorded ones.
 package struct RepeatComparison: Sendable {

@@ -1,10 +1,10 @@
 import Content
+import Description
 import HTTPModel
 package import Jobs
 import Masking
 import NIOCore
 package import Recording
-import Sharing
 
 extension RepeatReport {
     /// JSON lines: one for each row, then one of `type` `total`, masked if there is a mask. The page `json` of the guide

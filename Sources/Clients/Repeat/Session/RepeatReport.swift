@@ -1,7 +1,7 @@
+import Description
 import HTTPModel
 package import Jobs
 import Recording
-import Sharing
 import Text
 
 /// The results of requests that were sent again, by exchange or by endpoint: counts, statuses, times, and the comparison

@@ -1,7 +1,7 @@
+import Formats
 package import HTTPModel
 package import Jobs
 import Recording
-import Sharing
 
 /// The exchanges that can be sent again, in their recorded order, and the others.
 package struct RepeatSelection: Sendable {

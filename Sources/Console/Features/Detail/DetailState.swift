@@ -1,6 +1,6 @@
+package import Description
 import Expressions
 package import HTTPModel
-package import Sharing
 
 /// The exchange that is open beside or below the list, or alone.
 package struct DetailState: Sendable {

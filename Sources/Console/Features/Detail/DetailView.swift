@@ -1,4 +1,4 @@
-import Sharing
+import Description
 import Terminal
 import Text
 

@@ -1,4 +1,4 @@
-import Sharing
+import Description
 import Text
 
 /// A row of a document: one of the rows of a visible line.

@@ -1,5 +1,5 @@
+import Description
 import Expressions
-import Sharing
 
 /// What to search for: a text in any case, or a regular expression.
 package struct SoughtText: Sendable {

@@ -1,7 +1,7 @@
+import Description
 import HTTPModel
 import NIOCore
 import Runner
-import Sharing
 import Text
 
 /// How to point a client at the proxy: what the empty screen and the page of `!` say.

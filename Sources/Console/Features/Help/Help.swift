@@ -1,7 +1,7 @@
+import Description
 import Guide
 import HTTPModel
 import Rules
-import Sharing
 import Terminal
 import Tools
 

@@ -1,6 +1,6 @@
+import Description
 import HTTPModel
 import Runner
-import Sharing
 import Terminal
 import Text
 

@@ -1,5 +1,5 @@
+import Description
 import HTTPModel
-import Sharing
 import Terminal
 
 extension ConsoleModel {

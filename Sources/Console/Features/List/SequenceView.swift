@@ -1,6 +1,6 @@
 import Clients
+import Description
 import HTTPModel
-import Sharing
 import Terminal
 import Text
 

@@ -1,5 +1,5 @@
+import Description
 package import HTTPModel
-import Sharing
 import Terminal
 import Text
 

@@ -1,6 +1,6 @@
+import Description
 import HTTPModel
 import Recording
-import Sharing
 import Terminal
 import Text
 

@@ -1,5 +1,5 @@
+import Description
 import Recording
-import Sharing
 import Terminal
 import Text
 

@@ -1,6 +1,6 @@
+import Description
 package import HTTPModel
 package import Rules
-import Sharing
 import Terminal
 import Text
 import Tools

@@ -4,7 +4,6 @@ package import HTTPModel
 import Recording
 import Rules
 import Runner
-import Sharing
 import Synchronization
 
 extension EffectRunner {

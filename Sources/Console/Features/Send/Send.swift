@@ -1,7 +1,6 @@
 import Clients
 import HTTPModel
 import Runner
-import Sharing
 
 extension CommandTable {
     static let send = [

@@ -1,10 +1,11 @@
 import Clients
+import Description
 import Files
+import Formats
 import HTTPModel
 import NIOCore
 import Recording
 import Runner
-import Sharing
 import Synchronization
 
 extension EffectRunner {

@@ -1,7 +1,8 @@
 import Content
+package import Description
+package import Formats
 package import HTTPModel
 import Rules
-package import Sharing
 
 package enum CopyRequest: Sendable, Hashable {
     case whole(CopyForm, [ExchangeID])

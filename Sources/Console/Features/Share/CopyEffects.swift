@@ -1,12 +1,13 @@
 import Content
+import Description
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import Jobs
 import Masking
 import NIOCore
 import Recording
-import Sharing
 import Synchronization
 
 extension EffectRunner {

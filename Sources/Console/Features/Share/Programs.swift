@@ -3,7 +3,6 @@ import Foundation
 import HTTPModel
 import Jobs
 import Runner
-import Sharing
 import Synchronization
 
 enum BodyViewer {

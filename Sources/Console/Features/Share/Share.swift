@@ -1,7 +1,7 @@
 import Clients
+import Description
 package import HTTPModel
 package import Jobs
-import Sharing
 import Terminal
 import Tools
 

@@ -1,4 +1,6 @@
+import Description
 import Files
+import Formats
 import Foundation
 import HTTPModel
 import Jobs
@@ -7,7 +9,6 @@ import NIOCore
 import Recording
 import Rules
 import Runner
-import Sharing
 import Synchronization
 import Tools
 

@@ -1,10 +1,12 @@
+package import Content
+package import Description
 import Files
+import Formats
 import Foundation
 package import HTTPModel
 import Masking
 import NIOCore
 package import Recording
-package import Sharing
 
 /// Exports exchanges as a bundle: a zip with everything that one needs to look at them, which ``ArchiveFile`` opens again.
 ///

@@ -1,8 +1,8 @@
+import Description
 import Foundation
 import HTTPModel
 import Masking
 import Recording
-import Sharing
 import Text
 
 /// What a bundle says of itself, for whoever gets it.

@@ -1,9 +1,10 @@
 import Content
+import Description
+import Formats
 import HTTPModel
 import Masking
 import NIOCore
 import Recording
-import Sharing
 
 /// A new session with some exchanges of another one, under their own numbers, with their connections, times, comments and
 /// sizes. Where the source is a masked one, nothing is written that was not read through it.

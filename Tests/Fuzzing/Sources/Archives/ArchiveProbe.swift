@@ -1,1 +1,1 @@
-../../../RunnerTests/Fuzz/ArchiveProbe.swift
+../../../JobsTests/Fuzz/ArchiveProbe.swift

@@ -1,0 +1,51 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// How long the work on one document may take, and whether anybody still waits for it. A page that is not done by then
+/// is shown as far as it has come, and says so.
+package struct DetailBudget: Sendable {
+    /// Pages of what people exchange take some milliseconds.
+    private static let usual = Duration.seconds(5)
+
+    private let deadline: ContinuousClock.Instant
+    private let isAbandoned: @Sendable () -> Bool
+
+    /// Begins to count; `isAbandoned` says that nobody waits for the document any more, and is asked often from the
+    /// thread that works.
+    package init(_ time: Duration? = nil, isAbandoned: @escaping @Sendable () -> Bool = { false }) {
+        deadline = .now + (time ?? DetailBudget.usual)
+        self.isAbandoned = isAbandoned
+    }
+
+    /// Whether the work is to end.
+    var isSpent: Bool { isAbandoned() || .now >= deadline }
+
+    /// Why a part of a document is missing.
+    struct SpentError: Error, CustomStringConvertible {
+        var description: String { "it takes too long" }
+    }
+}
+
+/// A source that gives nothing more once the budget is spent, so that the one who reads a long body comes to an end.
+struct BudgetedSource: ExchangeSource {
+    let source: any ExchangeSource
+    let budget: DetailBudget
+
+    private func spend() throws -> any ExchangeSource {
+        if budget.isSpent { throw DetailBudget.SpentError() }
+        return source
+    }
+
+    func exchange(_ id: ExchangeID) throws -> RecordedExchange? { try spend().exchange(id) }
+
+    func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
+        try spend().body(of: id, side: side, offset: offset, limit: limit)
+    }
+
+    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { try spend().arrivals(of: id, side: side) }
+
+    func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+        try spend().arrivals(of: id, side: side, from: offset, limit: limit)
+    }
+}

@@ -1,0 +1,139 @@
+package import Content
+package import HTTPModel
+
+/// Makes the documents that describe one exchange: what the console's detail pane shows and `sluice show` prints. Never
+/// throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded, and so
+/// is the time that it takes.
+package struct DetailBuilder {
+    let exchange: RecordedExchange
+    let source: any ExchangeSource
+    let now: Int64?
+    let descriptors: DescriptorSet?
+    let change: (String) -> TraceEntry.Change?
+
+    /// - Parameters:
+    ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
+    ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
+    ///   - change: what the rules of a stage change without their trace naming it.
+    package init(
+        _ exchange: RecordedExchange,
+        source: any ExchangeSource,
+        now: Int64? = nil,
+        descriptors: DescriptorSet? = nil,
+        change: @escaping (_ stage: String) -> TraceEntry.Change? = { _ in nil }
+    ) {
+        self.change = change
+        self.descriptors = descriptors
+        self.exchange = exchange
+        self.source = source
+        self.now = now
+    }
+
+    /// The parts that make sense for the exchange: messages of streams only, differences where a rule made some.
+    package var pages: [DetailPage] {
+        DetailPage.allCases.filter { page in
+            switch page {
+            case .overview: true
+            case .request: exchange.messages.requestHead != nil
+            case .response: exchange.messages.responseHead != nil
+            case .messages: isStream
+            case .difference: isChanged
+            }
+        }
+    }
+
+    /// The document of a part, as far as it comes within a budget; of the part that says most, where none was chosen.
+    package func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
+        if let text = options.bodyText, let hit = hit(text, options, budget) { return hit }
+        var options = options
+        if !options.isPageChosen {
+            options.page = .best(of: pages)
+        } else if options.prefersMessages, options.page.counterpart != nil, hasFrames {
+            options.page = .messages
+        }
+        return page(options, budget)
+    }
+
+    /// The document beside the one of a page; `nil` if that page is shown alone.
+    package func beside(_ page: DetailPage?, _ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument? {
+        guard options.besideWidth != nil, let other = page?.counterpart, pages.contains(other) else { return nil }
+        var options = options
+        (options.page, options.bodyText) = (other, nil)
+        return self.page(options, budget)
+    }
+
+    /// The page that shows a text of a body, in the form that was asked for or, where that has it otherwise, raw.
+    private func hit(_ text: String, _ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument? {
+        let pages = pages
+        let first = [options.page].filter { options.isPageChosen && $0 != .overview && pages.contains($0) }
+        for page in first + [.messages, .response, .request] where pages.contains(page) {
+            for form in options.bodyForm == .pretty ? [.pretty, .raw] : [options.bodyForm, .pretty, .raw] {
+                if form != options.bodyForm, page == .messages { continue }
+                var options = options
+                (options.page, options.bodyForm) = (page, form)
+                let document = self.page(options, budget)
+                if document.bodyLines.contains(where: { $0.plain.lowercased().contains(text.lowercased()) }) {
+                    return document
+                }
+            }
+        }
+        return nil
+    }
+
+    private func page(_ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument {
+        var options = options
+        if let width = options.besideWidth, let other = options.page.counterpart, pages.contains(other) {
+            options.width = width
+        }
+        var writer = DetailWriter(options, budget, now: now ?? exchange.record.startedAt)
+        let source = BudgetedSource(source: source, budget: budget)
+        let labels = RuleLabels(exchange.messages.trace, change: change)
+        switch options.page {
+        case .overview: OverviewPage(exchange: exchange, source: source, now: now).write(into: &writer)
+        case .request, .response:
+            let isRequest = options.page == .request
+            MessagePage(exchange: exchange, source: source, isRequest: isRequest, labels: labels, isLive: now != nil)
+                .write(into: &writer)
+        case .messages: StreamPage(exchange: exchange, source: source, descriptors: descriptors).write(into: &writer)
+        case .difference:
+            DifferencePage(exchange: exchange, labels: labels) {
+                LoadedBody(exchange, $0, source: source, limit: options.bodyLimit)
+            }.write(into: &writer)
+        }
+        var document = writer.document()
+        document.isUnfinished = exchange.record.state == .inFlight
+        return document
+    }
+
+    /// Whether a rule sent on something else than was received, beyond what every proxy adapts.
+    package var isChanged: Bool {
+        let changed: ExchangeRecord.Flags = [
+            .requestChanged, .responseChanged, .requestBodyChanged, .responseBodyChanged,
+        ]
+        return !exchange.record.flags.isDisjoint(with: changed) || exchange.record.sentURL != nil
+    }
+
+    var isRequestChanged: Bool {
+        exchange.messages.requestHeadSent != nil || exchange.record.flags.contains(.requestBodyChanged)
+    }
+
+    var isResponseChanged: Bool {
+        exchange.messages.responseHeadSent != nil || exchange.record.flags.contains(.responseBodyChanged)
+    }
+
+    /// Whether the bodies are frames that hold messages.
+    private var hasFrames: Bool {
+        let record = exchange.record
+        return record.kind == .webSocket || record.grpc != nil || record.flags.contains(.grpc)
+    }
+
+    private var isStream: Bool {
+        let record = exchange.record
+        if hasFrames { return true }
+        guard record.kind == .http else { return false }
+        return [BodySide.requestReceived, .responseReceived].contains { side in
+            let type = exchange.messages.fields(of: side).value(of: .contentType).flatMap { MediaType($0) }
+            return type.flatMap { StreamCounter.Format(mediaType: $0.essence) } != nil
+        }
+    }
+}

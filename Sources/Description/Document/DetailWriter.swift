@@ -1,0 +1,245 @@
+import HTTPModel
+import Text
+
+/// Gathers the lines of a document: sections, facts, tables, in bounds. Nothing gets into a document but through here,
+/// so that no text from traffic reaches a screen as it is.
+package struct DetailWriter {
+    /// In a body that is laid out, a line has at most this many bytes; the raw form has them all.
+    static let longestLaidOut = 10_000
+    /// A document has at most this many lines.
+    static let mostLines = 60_000
+    /// More columns than this are never left empty before a line.
+    static let deepestIndent = 60
+    static let labelWidth = 15
+
+    let options: DetailOptions
+    let budget: DetailBudget
+    package private(set) var lines: [DetailLine] = []
+    /// What was left out, in sentences.
+    private(set) var omissions: [String] = []
+    /// A line has at most this many bytes: by itself, all that a page has of a body.
+    var longestLine = 1 << 20
+    /// How many columns stay empty before all that is added.
+    var margin = 0
+    /// The moment that others are compared with, in microseconds since 1970.
+    let now: Int64
+    /// Whether numbers in JSON are shown as the moments that they may be.
+    private(set) var showsDates: Bool
+    /// Which messages of a stream were added.
+    var messages: MessageWindow?
+
+    package init(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget(), now: Int64 = 0) {
+        self.options = options
+        self.budget = budget
+        self.now = now
+        showsDates = options.decodesValues
+    }
+
+    /// Lets `body` add JSON whose numbers are shown as moments too.
+    mutating func dated(_ body: (inout DetailWriter) -> Void) {
+        let showed = showsDates
+        showsDates = true
+        body(&self)
+        showsDates = showed
+    }
+
+    /// Says what can be copied of the last line.
+    mutating func mark(_ copyable: Copyable) {
+        if !lines.isEmpty, !isFull { lines[lines.count - 1].copyable = copyable }
+    }
+
+    /// Puts other text into a line.
+    mutating func replace(_ line: Int, _ spans: [Span]) {
+        if lines.indices.contains(line) { lines[line].spans = spans.map { Span(VisibleText.of($0.text), $0.role) } }
+    }
+
+    /// The document, which ends with what was left out.
+    package func document() -> DetailDocument {
+        var lines = lines
+        for omission in omissions { lines.append(DetailLine([Span(omission, .warning)])) }
+        var document = DetailDocument(lines: lines, isWhole: omissions.isEmpty)
+        (document.page, document.messages) = (options.page, messages)
+        if [.request, .response].contains(options.page) { document.bodyForm = options.bodyForm }
+        return document
+    }
+
+    var place: Int { lines.count }
+    /// Whether no more lines are taken.
+    var isFull: Bool { lines.count >= DetailWriter.mostLines || isLate }
+    /// Whether the budget is spent; looked at every few lines.
+    private var isLate: Bool { lines.count % 64 == 63 && budget.isSpent }
+
+    /// Adds a line; spans without text are left out, what is hidden in them is made visible, what is too long is cut.
+    mutating func add(_ spans: [Span], indent: Int = 0, wraps: Bool = true) {
+        guard !isFull else { return noteFull() }
+        var length = 0
+        var isPlain = true
+        for span in spans {
+            var text = span.text
+            let count = text.utf8.count
+            length += count
+            isPlain = isPlain && count > 0 && text.withUTF8 { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
+        }
+        let kept =
+            isPlain && length <= longestLine ? spans : bounded(spans, isPlain, length)
+        lines.append(DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps))
+    }
+
+    mutating func add(_ text: String, _ role: Role = .text, indent: Int = 0, wraps: Bool = true) {
+        add([Span(text, role)], indent: indent, wraps: wraps)
+    }
+
+    mutating func gap() {
+        guard !options.isShort else { return }
+        if lines.last?.spans.isEmpty == false, takesMore() { lines.append(DetailLine([])) }
+    }
+
+    /// Makes a line open the block from it to the last line.
+    mutating func fold(from line: Int, _ summary: String, startsFolded: Bool = false) {
+        guard lines.indices.contains(line), lines.count > line + 1 else { return }
+        lines[line].fold = Fold(end: lines.count, summary: summary, startsFolded: startsFolded)
+    }
+
+    /// Makes a line open the block from it to the last line, which is summed up by how many lines follow.
+    mutating func foldLines(from line: Int, startsFolded: Bool = false) {
+        fold(from: line, "(\((lines.count - line - 1).of("line")))", startsFolded: startsFolded)
+    }
+
+    /// Names the last line, by which a reader's place is found again.
+    mutating func nameLine(_ name: String) {
+        if !lines.isEmpty { lines[lines.count - 1].name = name }
+    }
+
+    /// Takes lines away again, from this one on.
+    mutating func drop(from line: Int) { lines.removeSubrange(min(line, lines.count)...) }
+
+    mutating func append(_ span: Span) {
+        guard !lines.isEmpty, !isFull else { return }
+        lines[lines.count - 1].spans.append(Span(VisibleText.of(span.text), span.role))
+    }
+
+    /// Says once that something was left out, which stands at the end of the document.
+    mutating func leaveOut(_ sentence: String) {
+        if !omissions.contains(sentence) { omissions.append(sentence) }
+    }
+
+    /// Whether another line is taken; where not, the document says at its end that there is more.
+    mutating func takesMore() -> Bool {
+        guard isFull else { return true }
+        noteFull()
+        return false
+    }
+
+    private mutating func noteFull() {
+        guard lines.count >= DetailWriter.mostLines else {
+            return leaveOut("Not all is shown, as it takes too long; \(wayToBody).")
+        }
+        leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; \(wayToBody).")
+    }
+
+    /// How to see the whole of a body.
+    private var wayToBody: String {
+        options.isPrinted
+            ? "--body request or --body response prints the body" : "the command save-body writes it whole"
+    }
+
+    private func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {
+        var kept: [Span] = []
+        kept.reserveCapacity(spans.count)
+        var room = longestLine
+        for span in spans where !span.text.isEmpty {
+            var span = span
+            if span.text.utf8.count > room {
+                let rest = span.text.utf8.count - room
+                var end = span.text.utf8.index(span.text.startIndex, offsetBy: room)
+                while end.samePosition(in: span.text.unicodeScalars) == nil { span.text.utf8.formIndex(before: &end) }
+                span.text = VisibleText.of(String(span.text[..<end]))
+                kept.append(span)
+                let way = longestLine == DetailWriter.longestLaidOut ? ", which the raw form shows" : ""
+                kept.append(Span(" … and \(rest.grouped) more bytes in this line\(way)", .warning))
+                return kept
+            }
+            room -= span.text.utf8.count
+            span.text = VisibleText.of(span.text)
+            kept.append(span)
+        }
+        return kept
+    }
+
+    /// Adds a titled, foldable section; what `body` does not add to stays away.
+    ///
+    /// - Parameter summary: what stands for it where it is folded; by itself how many lines it has.
+    mutating func section(
+        _ title: String,
+        notes: [String] = [],
+        summary: String? = nil,
+        startsFolded: Bool = false,
+        _ body: (inout DetailWriter) -> Void
+    ) {
+        let before = lines.count
+        gap()
+        let start = lines.count
+        var spans = [Span(title, .heading)]
+        if !notes.isEmpty { spans.append(Span("  " + notes.joined(separator: "; "), .faint)) }
+        add(spans)
+        nameLine(title)
+        let first = lines.count
+        margin += 2
+        body(&self)
+        margin -= 2
+        if lines.count == first, notes.isEmpty, !isFull {
+            drop(from: before)
+        } else {
+            let count = "(\((lines.count - start - 1).of("line")))"
+            let room = max(20, options.width - (spans.reduce(3) { $0 + $1.text.columns }))
+            let short = summary.map { TextWidth.cut(VisibleText.of($0), to: room, ellipsis: sign("…", "...")) }
+            fold(from: start, short.map { " " + $0 } ?? count, startsFolded: startsFolded)
+        }
+    }
+
+    /// Names, or names with values, in one line.
+    func inOneLine(_ parts: [String]) -> String { parts.joined(separator: sign(" · ", " | ")) }
+
+    mutating func fact(_ label: String, _ value: String, _ role: Role = .text) {
+        fact(label, [Span(value, role)])
+    }
+
+    mutating func fact(_ label: String, _ value: [Span]) {
+        add([Span(label.filled(to: DetailWriter.labelWidth) + " ", .label)] + value)
+    }
+
+    /// Puts the label of a fact before a line that is there already.
+    mutating func label(_ label: String, of line: Int) {
+        guard lines.indices.contains(line) else { return }
+        lines[line].spans.insert(Span(label.filled(to: DetailWriter.labelWidth) + " ", .label), at: 0)
+    }
+
+    mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
+        if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
+    }
+
+    /// Adds names with values in two columns; the names' column is as wide as they need, up to a third of the page.
+    mutating func table(_ rows: [(name: Span, value: [Span])], marks: [Span]? = nil, explains: Bool = true) {
+        let most = max(12, (options.width - margin) / 3)
+        let width = rows.reduce(0) { max($0, min(most, $1.name.text.columns)) }
+        for (index, row) in rows.enumerated() {
+            var spans: [Span] = []
+            if let marks { spans.append(marks[index]) }
+            spans.append(Span(row.name.text.filled(to: width) + "  ", row.name.role))
+            let before = place
+            add(spans + row.value)
+            guard place > before else { return }
+            let value = row.value.first { $0.role != .faint }?.text ?? ""
+            mark(.field(name: row.name.text, value: value))
+            if explains { explain(value, field: row.name.text) }
+        }
+    }
+
+    /// A sign where signs are possible, else its stand-in of ASCII characters.
+    func sign(_ sign: String, _ plain: String) -> String { options.isUnicode ? sign : plain }
+
+    /// The sign of what is taken away: `−`, or `-`.
+    var minus: String { sign("−", "-") }
+    /// The sign between old and new: `→`, or `->`.
+    var arrow: String { sign("→", "->") }
+}

@@ -1,0 +1,66 @@
+import HTTPModel
+
+extension ExchangeRecord.Kind {
+    /// What it is, to people.
+    package var sentence: String {
+        switch self {
+        case .http: "HTTP"
+        case .tunnel: "tunnel: the bytes passed through unread"
+        case .decryptedTunnel: "tunnel inside TLS: decrypted bytes that are no HTTP"
+        case .failedHandshake: "a TLS handshake with the client that failed"
+        case .upgraded: "upgraded: HTTP that became a tunnel for another protocol"
+        case .malformed: "bytes from the client that are no request"
+        case .webSocket: "WebSocket"
+        }
+    }
+}
+
+extension RecordedExchange {
+    /// Why the session does not have the bodies any more; `nil` where the recorder dropped none.
+    package var wordsOfDroppedBodies: String? {
+        guard record.flags.contains(.bodiesDropped) else { return nil }
+        // The recorder's own note says how large the session may be.
+        let note = messages.trace.last { $0.stage == "sluice" && $0.text.hasPrefix("the body was dropped") }
+        return note?.text ?? "the body was dropped to keep the session small"
+    }
+}
+
+extension ExchangeRecord {
+    /// What is to be said of the server of an exchange that has no connection to one.
+    package var wordsWithoutServer: String {
+        if state == .inFlight { return "Nothing is known of it yet: there is no answer." }
+        // Its name was looked up, or the way to it was tried.
+        if state == .failed, timings.dns != nil || timings.connect != nil { return "No connection came about." }
+        let isAnsweredHere = state == .blocked || flags.contains(.answeredLocally)
+        // A request that was read of a command, and that nobody has sent.
+        let isUnsent = kind == .http && state == .complete && status == 0
+        if extras.origin == nil || isAnsweredHere || isUnsent { return "No server was asked." }
+        return "Not known: the exchange was imported, and the archive does not say."
+    }
+}
+
+extension ExchangeRecord.Flags {
+    private static let meanings: [(ExchangeRecord.Flags, String)] = [
+        (.requestChanged, "the request was changed before it was sent"),
+        (.responseChanged, "the response was changed before it was sent"),
+        (.answeredLocally, "answered by Sluice or a rule"),
+        (.held, "a breakpoint held it"),
+        (.retried, "the request was sent a second time, on a fresh connection"),
+        (
+            .endedWithoutCloseNotify,
+            "the server ended TLS without close_notify, so the end of what it sent may be missing"
+        ),
+        (.requestBodyIncomplete, "the recording lacks bytes of the request body"),
+        (.responseBodyIncomplete, "the recording lacks bytes of the response body"),
+        (.bodiesDropped, "its bodies were dropped to keep the session below its largest size"),
+        (.tunnelledTLS, "the tunnelled bytes are TLS"),
+        (
+            .certificateRefused,
+            "not decrypted: its client refused Sluice's certificate; the command 'decrypt' has the host read again"
+        ),
+        (.notIntercepted, "not decrypted: passed through by the profile's 'intercept', or at somebody's word"),
+    ]
+
+    /// What is to be known of the exchange, a sentence for each flag that means something to people.
+    package var sentences: [String] { ExchangeRecord.Flags.meanings.filter { contains($0.0) }.map(\.1) }
+}

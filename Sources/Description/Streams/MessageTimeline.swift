@@ -1,0 +1,129 @@
+package import Content
+package import HTTPModel
+import NIOCore
+
+/// The messages of an exchange whose bodies are streams, of both directions in the order in which they arrived. Read
+/// from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that is
+/// still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
+package final class MessageTimeline {
+    /// Exports have at most so many bytes of a message's payload in memory.
+    package static let longestPayload = 16 << 20
+
+    /// What one direction is a stream of; `nil` where its body is not a stream of messages.
+    package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
+
+    private let cursors: [StreamCursor]
+    private let exchange: RecordedExchange
+    private let source: any ExchangeSource
+
+    /// Prepares to read from the first messages; `nil` where the exchange is not a stream: gRPC has readers of its own.
+    /// Of each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
+    package convenience init?(
+        _ exchange: RecordedExchange,
+        source: any ExchangeSource,
+        sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
+        payloadLimit: Int = 4096,
+        decodedLimit: Int = 256 << 20
+    ) {
+        self.init(
+            exchange,
+            ReadHeads(exchange.messages),
+            source: source,
+            sides: sides,
+            payloadLimit: payloadLimit,
+            decodedLimit: decodedLimit
+        )
+    }
+
+    /// The same for an exchange whose heads were read.
+    package init?(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        source: any ExchangeSource,
+        sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
+        payloadLimit: Int,
+        decodedLimit: Int = 256 << 20
+    ) {
+        self.exchange = exchange
+        self.source = source
+        // Arrivals are those of the recorded bytes; what a message says is masked when it is whole.
+        let source = source.asRecorded
+        formats = (
+            MessageTimeline.format(of: exchange, heads, sides.request),
+            MessageTimeline.format(of: exchange, heads, sides.response)
+        )
+        guard formats.fromClient != nil || formats.fromServer != nil else { return nil }
+        let directions: [(StreamedMessage.Direction, BodySide, StreamCounter.Format?)] = [
+            (.fromClient, sides.request, formats.fromClient), (.fromServer, sides.response, formats.fromServer),
+        ]
+        let extensions = heads.fields(of: .responseReceived).combinedValue(of: "sec-websocket-extensions")
+        cursors = directions.compactMap { direction, side, format in
+            let reader: any StreamReader
+            switch format {
+            case .webSocket:
+                reader = WebSocketReader(
+                    direction: direction,
+                    extensions: WebSocketExtensions(extensions),
+                    payloadLimit: payloadLimit
+                )
+            case .serverSentEvents: reader = ServerSentEventReader(direction: direction, dataLimit: payloadLimit)
+            case .jsonLines: reader = JSONLineReader(direction: direction, textLimit: payloadLimit)
+            case .grpc, .grpcWeb, .grpcWebText, nil: return nil
+            }
+            // Frames follow the head; what that says of content coding is not about them.
+            let coding =
+                format == .webSocket ? nil : heads.fields(of: side).combinedValue(of: .contentEncoding)
+            let body = TimedBody(
+                RecordedBody(source: source, id: exchange.record.id, side: side),
+                codings: coding.map { ContentCoding.list($0) } ?? [],
+                decodedLimit: decodedLimit
+            )
+            return StreamCursor(body, side: side, state: exchange.record.state, reader: reader)
+        }
+        if cursors.isEmpty { return nil }
+    }
+
+    /// Reads the next message; `nil` at the end. Throws the source's error.
+    package func next() throws -> StreamedMessage? {
+        var earliest: (cursor: StreamCursor, moment: Int64)?
+        for cursor in cursors {
+            guard let moment = try cursor.nextArrival() else { continue }
+            if earliest.map({ moment < $0.moment }) ?? true { earliest = (cursor, moment) }
+        }
+        let message = earliest?.cursor.take()
+        return message.map { source.given($0, of: exchange) }
+    }
+
+    /// From now on the end of what is there is no end: ``next()`` goes on where more has come.
+    package func follow() { for cursor in cursors { cursor.follow() } }
+
+    /// Nothing more comes: the exchange has ended so.
+    package func endFollowing(_ state: ExchangeRecord.State) { for cursor in cursors { cursor.endFollowing(state) } }
+
+    /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
+    package var remarks: [String] { cursors.flatMap(\.remarks) }
+    /// How many comment lines the event streams had.
+    package var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
+
+    private static func format(
+        of exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ side: BodySide
+    ) -> StreamCounter.Format? {
+        if exchange.record.kind == .webSocket { return .webSocket }
+        guard exchange.record.kind == .http, let mediaType = heads.contentType(of: side).mediaType else { return nil }
+        switch StreamCounter.Format(mediaType: mediaType.essence) {
+        case .serverSentEvents: return .serverSentEvents
+        case .jsonLines: return .jsonLines
+        case .webSocket, .grpc, .grpcWeb, .grpcWebText, nil: return nil
+        }
+    }
+}
+
+extension StreamedMessage {
+    /// Whether it is a message as a tally counts them: whole, and no control frame.
+    package var isCounted: Bool {
+        if case .webSocket(let details) = kind, details.opcode.isControl { return false }
+        return isWhole
+    }
+}

@@ -1,0 +1,128 @@
+package import Content
+package import Description
+package import HTTPModel
+import NIOCore
+import Text
+
+/// Exports requests as cURL commands that send them again, exactly as the client sent them. One exchange is one command
+/// line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the like, commands separated by
+/// NUL. Exchanges that are not requests (tunnels, failed handshakes) stay out; a script says so in a comment.
+package struct CurlExport: ScriptExport {
+    /// How several commands are put together.
+    package enum Form: Sendable {
+        /// A script for `sh`; for one exchange only the command.
+        case script
+        /// A script for `sh` that is to lie beside its body files: it begins by changing to its own directory.
+        case scriptFile
+        /// Each command followed by a NUL.
+        case nulSeparated
+    }
+
+    private let source: any ExchangeSource
+    private let form: Form
+    private let files: (any BodyFiles)?
+    private let sink: ExportSink
+    /// The first command, kept back until it is known whether there are more.
+    private var first: [UInt8]?
+    /// The same command with the comment it has in a script.
+    private var pendingTitle: [UInt8] = []
+    private var hasHeader = false
+    package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
+
+    package init(
+        source: any ExchangeSource,
+        form: Form = .script,
+        files: (any BodyFiles)? = nil,
+        sink: @escaping ExportSink
+    ) {
+        self.source = source
+        self.form = form
+        self.files = files
+        self.sink = sink
+    }
+
+    package mutating func add(_ exchange: RecordedExchange) throws {
+        let id = exchange.record.id
+        let command: CurlCommand
+        do {
+            command = try CurlCommand(exchange, source: source, files: files)
+        } catch let refusal as CurlError {
+            skipped.append((id, refusal.description))
+            if form != .nulSeparated {
+                try write(Array(ShellWord.comment("\(id) left out: \(refusal.description)").utf8), isCommand: false)
+            }
+            return
+        }
+        if form == .nulSeparated { return try sink(ByteBuffer(bytes: command.bytes + [0])) }
+        let title = ShellWord.comment(exchange.title) + "number=\(id)\n"
+        let remarks = command.remarks.flatMap { Array(ShellWord.comment($0).utf8) }
+        let lines = remarks + command.bytes
+        try write(title.utf8 + lines + Array("\nworst $?\n".utf8), isCommand: true, bare: lines + [0x0A])
+    }
+
+    package var isForShell: Bool { true }
+
+    package mutating func finish() throws {
+        try files?.finish()
+        if let first { try send(first) }
+        if hasHeader { try send(Array("\nexit $code\n".utf8)) }
+        first = nil
+    }
+
+    /// The command for one exchange as text, for a clipboard. Throws an error that says why, where the exchange cannot
+    /// become one.
+    package static func command(
+        for exchange: RecordedExchange,
+        source: any ExchangeSource,
+        files: (any BodyFiles)? = nil
+    ) throws -> String {
+        try CopyForm.curl.text(exchange, source: source, files: files) ?? ""
+    }
+
+    private mutating func write(_ lines: [UInt8], isCommand: Bool, bare: [UInt8] = []) throws {
+        if form == .script, !hasHeader, isCommand, first == nil, pendingTitle.isEmpty {
+            first = bare
+            pendingTitle = lines
+            return
+        }
+        if !hasHeader {
+            hasHeader = true
+            try send(CurlExport.header + CurlExport.functions)
+            if first != nil { try send([0x0A] + pendingTitle) }
+            first = nil
+        }
+        try send([0x0A] + lines)
+    }
+
+    private func send(_ bytes: [UInt8]) throws { try sink(ByteBuffer(bytes: bytes)) }
+
+    /// What a script begins with; paths in it are relative to itself.
+    static let header = Array(
+        """
+        #!/bin/sh
+        # Requests recorded by Sluice.
+        set -u
+        cd -- "$(dirname -- "$0")" || exit 1
+
+        """.utf8
+    )
+
+    /// What the commands of a script call in place of the program: it prints the status, and not the body.
+    private static let functions = Array(
+        """
+        # Each request prints its number, method, status and URL; SAVE=DIRECTORY keeps the bodies there.
+        # The exit code is 0, or that of the worst answer: 4 for a status from 400 up, 5 from 500 up, 9 for none.
+        program=$(command -v curl) || exit 127
+        code=0
+        worst() { [ "$1" -le "$code" ] || code=$1; }
+        curl() {
+        "$program" -sS -o "${SAVE:-/dev/null}${SAVE:+/$number}" -w '%{http_code} %{method} %{url_effective}\\n' "$@" | {
+        read -r answer line
+        echo "$number ${line%% *} $answer ${line#* }"
+        case $answer in 4??) return 4 ;; 5??) return 5 ;; [123]??) return 0 ;; *) return 9 ;; esac
+        }
+        }
+
+        """.utf8
+    )
+}

@@ -1,0 +1,108 @@
+package import Content
+import Description
+package import HTTPModel
+import NIOCore
+
+/// Writes exchanges as entries of an HTTP Archive, for ``HARExport``.
+package struct HAREntries: ExchangeEntries {
+    let source: any ExchangeSource
+    package let options: Options
+
+    package init(source: any ExchangeSource, options: Options) { (self.source, self.options) = (source, options) }
+
+    var limits: JSONBody.Limits {
+        JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
+    }
+
+    package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let timings = HARTimings(record.phases)
+        let heads = ReadHeads(exchange.messages)
+        let resourceType = HAREntries.resourceType(exchange, heads)
+        writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
+        writer.key("time")
+        writer.milliseconds(timings.phases.sum)
+        try writer.object("request") { try request(exchange, heads, into: &$0) }
+        try writer.object("response") { try response(exchange, heads, resourceType, into: &$0) }
+        try writer.object("cache") { _ in }
+        try writer.object("timings") { timings.write(into: &$0) }
+        if let upstream = exchange.upstream {
+            let (host, port) = HAREntries.address(of: upstream.peerAddress)
+            // What other programs wrote may be a name.
+            if HAREntries.isAddress(host) { writer.member("serverIPAddress", host) }
+            // HAR 1.2 lets it be any unique text, but browsers write the server's port, and read it as that.
+            writer.optionalMember("connection", port.map { String($0) })
+        }
+        writer.member("_connectionId", record.clientConnection.description)
+        writer.member("_resourceType", resourceType)
+        try streams(exchange, heads, resourceType, into: &writer)
+        writer.optionalMember("comment", exchange.record.extras.annotation.comment)
+        try writer.object("_sluice") { try extras(exchange, heads, into: &$0) }
+    }
+
+    private func extras(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        writer.member("id", record.id.number)
+        writer.member("kind", record.kind.exportName)
+        // Of a WebSocket the entry's URL has the scheme that browsers write.
+        if record.kind == .webSocket { writer.member("scheme", record.url.scheme) }
+        writer.member("state", record.state.exportName)
+        writer.optionalMilliseconds("duration", record.timings.total)
+        writer.optionalMember("colour", record.extras.annotation.colour)
+        try writer.masked(record, by: source)
+        writer.optionalMember("url", HARURL.raw(record, heads.request))
+        writer.optionalMember("sentUrl", record.sentURL?.description)
+        writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
+        try writer.strings("flags", record.flags.exportNames)
+        try writer.process(record.extras.process)
+        try writer.streamMembers(record)
+        try writer.failure(record.failure)
+        try writer.sizes(record.sizes)
+        try writer.connection("client", exchange.client)
+        try writer.connection("upstream", exchange.upstream)
+        try writer.requestHead("requestSent", exchange.messages.requestHeadSent.flatMap { StoredHead.request($0) })
+        if exchange.messages.responseHeadSent != nil {
+            try writer.responseHead("responseReceived", heads.response)
+        }
+        // HAR 1.2 has neither trailers nor interim responses.
+        let messages = exchange.messages
+        if let bytes = messages.requestTrailers { try writer.fields("requestTrailers", StoredHead.fields(bytes)) }
+        if let bytes = messages.responseTrailers { try writer.fields("responseTrailers", StoredHead.fields(bytes)) }
+        writer.optionalMember("interimResponses", messages.interimHeads.map { String(buffer: $0) })
+        if !exchange.messages.trace.isEmpty { try writer.trace(exchange.messages.trace) }
+    }
+
+    /// Whether a text is an address of IP, which may have a zone.
+    static func isAddress(_ text: String) -> Bool {
+        (try? SocketAddress(ipAddress: String(text.prefix { $0 != "%" }), port: 0)) != nil
+    }
+
+    /// The address in `host:port`, without the brackets of IPv6, and the port.
+    private static func address(of text: String) -> (host: String, port: Int?) {
+        RequestURL.splitAuthority(text) ?? (text, nil)
+    }
+}
+
+/// The phases that HAR 1.2 knows: `connect` includes TLS, `receive` the delivery to the client.
+struct HARTimings {
+    let phases: Phases
+
+    init(_ phases: Phases) { self.phases = phases }
+
+    func write(into writer: inout JSONWriter) {
+        let timings = phases.timings
+        func phase(_ name: String, _ microseconds: Int64?) {
+            writer.key(name)
+            writer.milliseconds(microseconds.map { max($0, 0) })
+        }
+        func sum(_ first: Int64?, _ second: Int64?) -> Int64 { max(0, first ?? 0) + max(0, second ?? 0) }
+        phase("blocked", timings.blocked)
+        phase("dns", timings.dns)
+        phase("connect", timings.connect == nil && timings.tls == nil ? nil : sum(timings.connect, timings.tls))
+        // These three are not optional in HAR 1.2.
+        phase("send", timings.send ?? 0)
+        phase("wait", timings.wait ?? 0)
+        phase("receive", sum(timings.receive, phases.deliver))
+        phase("ssl", timings.tls)
+    }
+}

@@ -1,0 +1,217 @@
+import Content
+import Description
+import HTTPModel
+import NIOCore
+import Text
+
+/// Requests and responses as HAR 1.2 has them.
+extension HAREntries {
+    /// Multipart bodies up to this size are read into their parts.
+    private static let longestMultipart = 1 << 20
+    private static let location: FieldName = "location"
+
+    func request(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let head = heads.request
+        let fields = head?.fields ?? FieldSection()
+        writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
+        writer.member("url", HARURL.text(record, head))
+        writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
+        try writer.pairs("cookies", Cookies.request(fields).map { ($0.name, $0.value) })
+        try writer.fields("headers", fields)
+        try writer.formFields("queryString", record.url.query.map { FormFields.parse(query: $0) } ?? [])
+        let bodySize = record.kind == .webSocket ? 0 : try postData(exchange, heads, fields, into: &writer)
+        writer.member("headersSize", size(of: exchange.messages.requestHead, exchange, isRequest: true))
+        writer.member("bodySize", bodySize)
+    }
+
+    /// A head's size as recorded, -1 where there is none.
+    private func size(of head: ByteBuffer?, _ exchange: RecordedExchange, isRequest: Bool) -> Int64 {
+        let recorded = source.recordedHeadSize(of: exchange.record.id, isRequest: isRequest)
+        return head.map { Int64(recorded ?? $0.readableBytes) } ?? -1
+    }
+
+    /// Writes the request's body, where the exchange has one to show. Returns the body's size.
+    private func postData(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ fields: FieldSection,
+        into writer: inout JSONWriter
+    ) throws -> Int64 {
+        let record = exchange.record
+        let contentType = heads.request == nil ? nil : heads.contentType(of: .requestReceived)
+        let mediaType = contentType?.mediaType
+        let text = try JSONBody(
+            RecordedBody(source: source, id: record.id, side: .requestReceived),
+            mediaType: mediaType,
+            contentEncoding: fields.combinedValue(of: .contentEncoding),
+            limits: limits
+        )
+        if text.encodedSize > 0, [.http, .upgraded, .malformed].contains(record.kind) {
+            try writer.object("postData") { try postData(text, contentType: contentType?.text, mediaType, into: &$0) }
+        }
+        return max(Int64(text.encodedSize), record.sizes.requestBody)
+    }
+
+    private func postData(
+        _ text: JSONBody,
+        contentType: String?,
+        _ mediaType: MediaType?,
+        into writer: inout JSONWriter
+    ) throws {
+        writer.member("mimeType", contentType ?? "application/octet-stream")
+        let isForm = mediaType?.essence == "application/x-www-form-urlencoded"
+        if isForm || mediaType?.type == "multipart", text.decodedSize <= HAREntries.longestMultipart {
+            var whole = ByteBuffer()
+            let limit = HAREntries.longestMultipart
+            _ = try text.body.forEachDecodedPiece(text.codings, limit: limit) { whole.writeBytes($0) }
+            if isForm {
+                try writer.formFields("params", FormFields.parse(whole.readableBytesView))
+            } else if let mediaType, let multipart = Multipart(whole, mediaType: mediaType) {
+                try writer.parts(multipart)
+            }
+        }
+        writer.key("text")
+        try text.write(into: &writer)
+        if text.isBase64 { writer.member("_encoding", "base64") }
+        writer.optionalMember("comment", text.comment)
+    }
+
+    func response(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ resourceType: String,
+        into writer: inout JSONWriter
+    ) throws {
+        let record = exchange.record
+        let headBytes = exchange.messages.head(of: .responseSent)
+        let head = heads.responseSent
+        let fields = head?.fields ?? FieldSection()
+        writer.member("status", head?.status ?? record.status)
+        writer.member("statusText", head?.reason ?? "")
+        writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
+        try writer.objects("cookies", Cookies.response(fields)) { $0.setCookie($1, at: record.startedAt) }
+        try writer.fields("headers", fields)
+        let bodySize = try content(exchange, heads, fields, resourceType, into: &writer)
+        writer.member("redirectURL", fields.value(of: HAREntries.location) ?? "")
+        writer.member("headersSize", size(of: headBytes, exchange, isRequest: false))
+        writer.member("bodySize", head == nil ? -1 : bodySize)
+        // What failed midway was not counted on the wire.
+        let received = record.sizes.responseHead + record.sizes.responseBody
+        writer.member("_transferSize", max(record.sizes.responseWire, received))
+        writer.optionalMember("_error", record.failure.map { "\($0.code.rawValue): \($0.message)" })
+    }
+
+    /// Writes the response's body; what a WebSocket carried is in its messages. Returns the body's size as recorded.
+    private func content(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ fields: FieldSection,
+        _ resourceType: String,
+        into writer: inout JSONWriter
+    ) throws -> Int {
+        let type = heads.responseSent == nil ? nil : heads.contentType(of: .responseSent)
+        let contentType = type?.text
+        writer.key("content")
+        guard exchange.record.kind != .webSocket else {
+            try writer.object {
+                $0.member("size", 0)
+                $0.member("mimeType", contentType ?? "x-unknown")
+            }
+            return 0
+        }
+        let text = try JSONBody(
+            RecordedBody(source: source, id: exchange.record.id, side: .responseSent),
+            mediaType: type?.mediaType,
+            contentEncoding: fields.combinedValue(of: .contentEncoding),
+            limits: limits
+        )
+        try writer.object {
+            let lost = exchange.record.flags.contains(.responseBodyIncomplete) && text.codings.isEmpty
+            $0.member("size", max(text.decodedSize, lost ? Int(clamping: exchange.record.sizes.responseBody) : 0))
+            if !text.codings.isEmpty, text.problem == nil, text.encodedSize > 0 {
+                $0.member("compression", text.decodedSize - text.encodedSize)
+            }
+            // Chrome shows events only where the type has no parameters.
+            let isEvents = resourceType == "eventsource"
+            $0.member("mimeType", isEvents ? "text/event-stream" : contentType ?? "x-unknown")
+            $0.key("text")
+            try text.write(into: &$0)
+            if text.isBase64 { $0.member("encoding", "base64") }
+            let dropped = text.encodedSize == 0 ? exchange.wordsOfDroppedBodies : nil
+            $0.optionalMember("comment", text.comment ?? dropped)
+        }
+        return text.encodedSize
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func formFields(_ name: String, _ fields: [FormField]) throws {
+        try pairs(name, fields.map { ($0.name, $0.value) })
+    }
+
+    fileprivate mutating func parts(_ multipart: Multipart) throws {
+        try objects("params", multipart.parts) { writer, part in
+            writer.member("name", part.name ?? "")
+            // A file's content is in `text` already.
+            if part.fileName == nil, UTF8Check.isValid(part.content.readableBytesView) {
+                writer.member("value", String(buffer: part.content))
+            }
+            writer.optionalMember("fileName", part.fileName)
+            writer.optionalMember("contentType", part.fields.value(of: .contentType))
+        }
+    }
+
+    fileprivate mutating func setCookie(_ cookie: Cookies.SetCookie, at moment: Int64) {
+        member("name", cookie.name)
+        member("value", cookie.value)
+        optionalMember("path", cookie.path)
+        optionalMember("domain", cookie.domain)
+        optionalMember("expires", cookie.expires(receivedAt: moment).map { Timestamp.iso8601($0) })
+        member("httpOnly", cookie.isHTTPOnly)
+        member("secure", cookie.isSecure)
+        optionalMember("sameSite", cookie.sameSite)
+    }
+}
+
+extension HTTPVersion {
+    fileprivate var archiveName: String { self == .http2 ? "HTTP/2.0" : description }
+}
+
+/// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
+enum HARURL {
+    /// The URL with path and query as sent; what no URL holds (RFC 3986), such as bytes that are not ASCII, is
+    /// percent-encoded.
+    static func text(_ record: ExchangeRecord, _ head: RequestHead?) -> String {
+        var url = record.url
+        if record.kind == .webSocket {
+            if url.scheme == "http" { url.scheme = "ws" }
+            if url.scheme == "https" { url.scheme = "wss" }
+        }
+        if RequestURL.defaultPort(of: url.scheme) == nil {
+            url.scheme = record.flags.contains(.tunnelledTLS) || url.port == 443 ? "https" : "http"
+        }
+        if url.host.isEmpty { url.host = "unknown.invalid" }
+        if !url.path.hasPrefix("/") { url.path = "/" + url.path }
+        let text = url.description
+        if text.utf8.allSatisfy({ $0 &- 0x21 < 0x5E }) { return text }
+        // Where the target is not UTF-8, each of its bytes became the character of that number.
+        let isLatin1 = head.map { String(validating: $0.targetBytes, as: UTF8.self) == nil } ?? false
+        return text.unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar.value <= 0x20 || scalar.value == 0x7F || isLatin1 && (0x80...0xFF).contains(scalar.value) {
+                text += "%" + scalar.value.padded(to: 2, radix: 16, uppercase: true)
+            } else if scalar.isASCII {
+                text.unicodeScalars.append(scalar)
+            } else {
+                for byte in String(scalar).utf8 { text += "%" + byte.padded(to: 2, radix: 16, uppercase: true) }
+            }
+        }
+    }
+
+    /// The URL as it was sent, where it is text and `text` has it otherwise.
+    static func raw(_ record: ExchangeRecord, _ head: RequestHead?) -> String? {
+        let url = record.url.description
+        let isText = head.map { String(validating: $0.targetBytes, as: UTF8.self) != nil } ?? true
+        return isText && !url.utf8.allSatisfy({ $0 < 0x80 }) ? url : nil
+    }
+}

@@ -1,0 +1,96 @@
+import Content
+import Description
+import HTTPModel
+import NIOCore
+
+/// The messages of WebSockets and event streams, as Chrome writes them into an archive.
+///
+/// HAR 1.2 knows neither. `_webSocketMessages` have `type` (`send` or `receive`), `time` (seconds since 1970), `opcode`
+/// (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is not text.
+/// `_eventSourceMessages` have `time` where it is known, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
+/// how many bytes are missing.
+extension HAREntries {
+    /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
+    static func resourceType(_ exchange: RecordedExchange, _ heads: ReadHeads) -> String {
+        if exchange.record.kind == .webSocket { return "websocket" }
+        guard exchange.record.kind == .http else { return "other" }
+        let mediaType = heads.contentType(of: .responseSent).mediaType
+        if let mediaType, mediaType.type == "text", mediaType.subtype == "event-stream" { return "eventsource" }
+        let asked = heads.fields(of: .requestReceived).value(of: purpose)?.lowercased()
+        if let asked, let type = destinations[asked] { return type }
+        return switch mediaType?.type {
+        case "image": "image"
+        case "font": "font"
+        case "audio", "video": "media"
+        case "text" where mediaType?.subtype == "css": "stylesheet"
+        case "text" where mediaType?.subtype == "javascript": "script"
+        default: "fetch"
+        }
+    }
+
+    private static let purpose: FieldName = "sec-fetch-dest"
+    /// The resource types of what a browser says it wants (`Sec-Fetch-Dest`, W3C Fetch Metadata).
+    private static let destinations = [
+        "document": "document", "iframe": "document", "frame": "document", "script": "script", "worker": "script",
+        "serviceworker": "script", "sharedworker": "script", "style": "stylesheet", "image": "image", "font": "font",
+        "audio": "media", "video": "media", "track": "texttrack", "manifest": "manifest", "empty": "fetch",
+    ]
+
+    /// Writes the members that tell of streamed messages, where there are such.
+    func streams(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ resourceType: String,
+        into writer: inout JSONWriter
+    ) throws {
+        guard resourceType == "websocket" || resourceType == "eventsource" else { return }
+        let timeline = MessageTimeline(
+            exchange,
+            heads,
+            source: source,
+            sides: (.requestReceived, .responseSent),
+            payloadLimit: min(options.bodyLimit ?? .max, MessageTimeline.longestPayload),
+            decodedLimit: options.decodedLimit
+        )
+        guard let timeline else { return }
+        // The frames of a WebSocket whose arrival was not recorded have at least not come before the request.
+        var time = resourceType == "websocket" ? exchange.record.startedAt : nil
+        writer.key(resourceType == "websocket" ? "_webSocketMessages" : "_eventSourceMessages")
+        try writer.array { array in
+            while let message = try timeline.next() {
+                time = message.arrivedAt ?? time
+                // What stands in an archive is taken for whole.
+                guard message.isWhole else { continue }
+                try array.object { try HAREntries.member(message, at: time, into: &$0) }
+            }
+        }
+        let remarks = timeline.remarks
+        if !remarks.isEmpty { writer.member("comment", remarks.joined(separator: " ")) }
+    }
+
+    /// Writes a message; an event whose time is not known has none.
+    private static func member(_ message: StreamedMessage, at time: Int64?, into writer: inout JSONWriter) throws {
+        switch message.kind {
+        case .webSocket(let details):
+            writer.member("type", message.direction == .fromClient ? "send" : "receive")
+            writer.optionalSeconds("time", time)
+            writer.member("opcode", details.opcode.rawValue)
+            writer.member("data", message.text ?? message.base64)
+        case .event(let details):
+            writer.optionalSeconds("time", time)
+            writer.member("eventName", details.type)
+            writer.member("eventId", details.id ?? "")
+            writer.member("data", message.text ?? "")
+        case .line: break
+        }
+        if message.leftOut > 0 { writer.member("_leftOut", message.leftOut) }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func optionalSeconds(_ name: String, _ moment: Int64?) {
+        guard let moment else { return }
+        key(name)
+        seconds(moment)
+    }
+}

@@ -1,0 +1,85 @@
+import Content
+import Description
+import HTTPModel
+import Masking
+
+/// What a page tells of the session as a whole: who recorded and exported it, by which rules, and what is masked.
+struct PageEnvironment {
+    /// More sets of rules than these, the latest ones, are only counted.
+    private static let mostSets = 10
+    /// The bytes of a profile's file that are written.
+    private static let longestRules = 128 << 10
+    /// So many secrets are listed.
+    private static let mostSecrets = 200
+
+    let facts: SessionFacts
+    let isMasked: Bool
+
+    func write(into writer: inout JSONWriter) throws {
+        writer.member("name", facts.name)
+        writer.optionalMember("note", facts.note)
+        writer.member("version", facts.version)
+        writer.member("system", facts.system)
+        writer.member("isMasked", isMasked)
+        try writer.pairs("labels", facts.labels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        try writer.objects("runs", facts.runs) { writer, run in
+            writer.member("version", run.sluiceVersion)
+            writer.member("startedAt", Timestamp.iso8601(run.startedAt))
+            writer.optionalMember("endedAt", run.endedAt.map { Timestamp.iso8601($0) })
+        }
+        let earlier = max(0, facts.rules.count - PageEnvironment.mostSets)
+        if earlier > 0 { writer.member("earlierRules", earlier) }
+        try writer.objects("rules", facts.rules.suffix(PageEnvironment.mostSets)) { writer, rules in
+            writer.member("at", Timestamp.iso8601(rules.at))
+            try writer.strings("off", rules.switchedOff)
+            try writer.objects("files", rules.sources) { writer, source in
+                // Where it lay says who its user is.
+                writer.member("name", source.file.split(separator: "/").last.map { String($0) } ?? source.file)
+                if source.isUnsaved { writer.member("unsaved", true) }
+                let beginning = String(decoding: source.text.utf8.prefix(PageEnvironment.longestRules), as: UTF8.self)
+                if source.text.utf8.count > PageEnvironment.longestRules { writer.member("cut", true) }
+                writer.member("text", beginning)
+            }
+        }
+    }
+
+    /// Writes what the page's filter needs to know of the language: its keys, and what `is:` asks of an exchange.
+    static func language(into writer: inout JSONWriter) throws {
+        try writer.strings("keys", Filter.reference.map(\.name))
+        try writer.object("facts") { writer in
+            for property in FilterProperty.all {
+                try writer.strings(property.name, property.condition.words)
+            }
+        }
+    }
+
+    /// Writes what stands for the secrets, and where each was found first.
+    static func masked(_ source: any ExchangeSource, into writer: inout JSONWriter) throws {
+        guard let summary = source.maskSummary(most: mostSecrets) else { return }
+        writer.member("secrets", summary.secretCount)
+        writer.member("places", source.replacedCount)
+        writer.member("suspects", summary.suspectCount)
+        try writer.objects("placeholders", summary.entries) { writer, entry in
+            writer.member("text", entry.placeholder)
+            writer.member("name", entry.name)
+            writer.member("host", entry.host)
+        }
+    }
+}
+
+extension FilterProperty.Condition {
+    /// What is looked at, and the values of which it has one.
+    fileprivate var words: [String] {
+        switch self {
+        case .flags(let flags): ["flags"] + flags.exportNames
+        case .state(let state): ["state", state.exportName]
+        case .kinds(let kinds): ["kind"] + kinds.map(\.exportName)
+        case .failure(let code): ["failure", code.rawValue]
+        case .commented: ["commented"]
+        case .imported: ["imported"]
+        case .failed: ["failed"]
+        case .error: ["error"]
+        case .grpc: ["grpc"]
+        }
+    }
+}

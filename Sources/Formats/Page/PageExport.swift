@@ -1,0 +1,140 @@
+package import Content
+package import Description
+package import HTTPModel
+import Masking
+import NIOCore
+import Text
+
+/// Exports exchanges as one HTML page that needs nothing else: no network, no other file. It is opened from where it
+/// was saved, and shows a list with a waterfall, filters, the details of each exchange, what rules changed and why,
+/// and where the session comes from.
+///
+/// Nothing recorded can run in it. The data stands in `script` elements of the type `application/json`, one for each
+/// exchange, and is put into the page as text alone; the page's policy (Content Security Policy Level 3) admits our own
+/// script and style by their digests, images that are part of the page, and nothing else.
+///
+/// An exchange's element has two lines of JSON: what the list shows, and the rest, which a browser reads once somebody
+/// opens the exchange. The names are those of ``JSONExport``. Bodies and streams are cut by ``Limits``; the page and
+/// ``remark`` tell how much is not in it.
+package struct PageExport: ExchangeExport {
+    /// How much of what was recorded is in a page; all in bytes but for `messages`.
+    package struct Limits: Sendable {
+        /// Of a body that is text.
+        package var text = 64 << 10
+        /// Of a body that is neither text nor an image.
+        package var binary = 4 << 10
+        /// Of an image; a larger one is not shown.
+        package var image = 256 << 10
+        /// Of the bodies and messages of all exchanges together.
+        package var all = 96 << 20
+        /// How many messages of a stream.
+        package var messages = 200
+        /// Of a message.
+        package var payload = 4 << 10
+
+        package init() {}
+    }
+
+    private let source: any ExchangeSource
+    private let facts: SessionFacts
+    private let limits: Limits
+    private let sink: ExportSink
+    private var isOpen = false
+    private var totals = PageTotals()
+
+    /// Prepares an export; nothing is written before the first exchange or the end.
+    package init(
+        source: any ExchangeSource,
+        facts: SessionFacts,
+        limits: Limits = Limits(),
+        sink: @escaping ExportSink
+    ) {
+        (self.source, self.facts, self.limits, self.sink) = (source, facts, limits, sink)
+    }
+
+    package mutating func add(_ exchange: RecordedExchange) throws {
+        try begin()
+        let page = try PageExchange(exchange, source: source, facts: facts, limits: limits, totals: &totals)
+        var details = JSONWriter()
+        try details.object { try page.details(into: &$0) }
+        // Which parts are masked is known once the rest was read.
+        var row = JSONWriter()
+        try row.object { try page.row(into: &$0) }
+        var output = ByteBuffer(string: #"<script type="application/json" class="x">"#)
+        PageText.write(json: row.buffer, into: &output)
+        output.writeString("\n")
+        PageText.write(json: details.buffer, into: &output)
+        output.writeString("</script>\n")
+        try sink(output)
+    }
+
+    package mutating func finish() throws {
+        try begin()
+        var output = ByteBuffer()
+        try data("totals", into: &output) { writer in
+            writer.member("exchanges", totals.exchanges)
+            writer.member("limit", Measures.size(Int64(limits.text)))
+            writer.optionalMember("remark", remark)
+            try PageEnvironment.masked(source, into: &writer)
+        }
+        output.writeString(PageMarkup.end)
+        try sink(output)
+    }
+
+    /// What of bodies and streams is not in the page, in a sentence; `nil` where all is.
+    package var remark: String? { totals.remark(limits) }
+
+    private mutating func begin() throws {
+        guard !isOpen else { return }
+        isOpen = true
+        var output = ByteBuffer(string: PageMarkup.beginning(title: facts.title ?? facts.name))
+        let environment = PageEnvironment(facts: facts, isMasked: source.isMasking)
+        try data("facts", into: &output) {
+            try environment.write(into: &$0)
+            try $0.object("filter") { try PageEnvironment.language(into: &$0) }
+        }
+        try sink(output)
+    }
+
+    private func data(
+        _ name: String,
+        into output: inout ByteBuffer,
+        _ body: (inout JSONWriter) throws -> Void
+    ) throws {
+        var writer = JSONWriter()
+        try writer.object(body)
+        output.writeString(#"<script type="application/json" id="\#(name)">"#)
+        PageText.write(json: writer.buffer, into: &output)
+        output.writeString("</script>\n")
+    }
+}
+
+/// What a page has by now, and what was left out of it.
+struct PageTotals {
+    var exchanges = 0
+    /// The bytes of bodies and messages that are in the page.
+    var written = 0
+    /// How many bodies are cut, and at least so many of their bytes are missing.
+    var cutBodies = 0
+    var cutBytes: Int64 = 0
+    /// How many messages of streams are missing.
+    var messages: Int64 = 0
+
+    func remark(_ limits: PageExport.Limits) -> String? {
+        var parts: [String] = []
+        if cutBodies > 0 {
+            let size = cutBytes > 0 ? " by at least \(Measures.size(cutBytes))" : ""
+            parts.append(cutBodies.of("body is", "bodies are") + " shortened\(size)")
+        }
+        if messages > 0 {
+            let count = Int(clamping: messages)
+            parts.append("\(count.of("message")) of streams \(count == 1 ? "is" : "are") left out")
+        }
+        guard !parts.isEmpty else { return nil }
+        return parts.joined(separator: ", ") + "; the formats har and json have them whole"
+    }
+}
+
+extension Int {
+    fileprivate func of(_ one: String, _ many: String) -> String { "\(grouped) \(self == 1 ? one : many)" }
+}

@@ -1,0 +1,157 @@
+import Content
+import Description
+import HTTPModel
+import NIOCore
+import Text
+
+/// A recorded request as the forms that libraries send again see it: without what belongs to the connection, which every
+/// client writes by itself.
+struct RequestToRepeat {
+    /// The longest body that a program has in its text, in bytes.
+    private static let longestBody = 8 << 20
+    private static let ofConnection: Set<String> = [
+        "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding",
+        "te",
+        "trailer", "upgrade", "expect", "http2-settings",
+    ]
+
+    let number: ExchangeID
+    let method: String
+    let url: String
+    let fields: [(name: String, value: [UInt8])]
+    let body: [UInt8]
+    /// What is not the same as what was recorded, in sentences.
+    private(set) var remarks: [String] = []
+
+    init(_ exchange: RecordedExchange, source: any ExchangeSource) throws {
+        let record = exchange.record
+        guard record.kind == .http || record.kind == .upgraded, record.method != "CONNECT",
+            RequestURL.defaultPort(of: record.url.scheme) != nil,
+            let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) })
+        else { throw CurlError(description: "This exchange is no request that could be sent again.") }
+        number = record.id
+        method = head.method
+        url = RequestToRepeat.url(record, head)
+        let recorded = try RecordedBody.toRepeat(exchange, head, source)
+        let authority = record.url.authority.lowercased()
+        var bytes = ByteBuffer()
+        try recorded.read(RequestToRepeat.longestBody + 1, into: &bytes)
+        guard bytes.readableBytes <= RequestToRepeat.longestBody else {
+            let limit = Measures.size(Int64(RequestToRepeat.longestBody))
+            throw CurlError(description: "Its body is longer than \(limit); as cURL it goes to a file.")
+        }
+        body = Array(bytes.readableBytesView)
+        let coding = recorded.source.isMasking ? head.fields.value(of: .contentEncoding) : nil
+        fields = head.fields.filter { field in
+            let name = field.name.lowercased()
+            let isUsualHost = name == "host" && field.value.lowercased() == authority
+            // A masked body is sent without the coding in which it was recorded.
+            if name == "content-encoding", coding != nil { return false }
+            return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
+        }.map { ($0.name, Array($0.valueBytes)) }
+        let text = Array(url.utf8) + fields.flatMap(\.value) + body
+        if let remark = PlaceholderRemark.text(on: text) { remarks.append(remark) }
+        if let remark = try recorded.remark(onCoding: coding, isEmpty: body.isEmpty) { remarks.append(remark) }
+        let target = head.originTarget
+        if target == Array("*".utf8) { remarks.append("the target * (the whole server) cannot be sent, so / is") }
+        if target.contains(UInt8(ascii: "#")) { remarks.append("# and what follows it in the target is left out") }
+        if exchange.messages.requestTrailers != nil { remarks.append("the request's trailers are left out") }
+        if record.flags.contains(.requestBodyIncomplete) {
+            let isDropped = record.flags.contains(.bodiesDropped)
+            remarks.append(
+                isDropped ? "the body was dropped to keep the session small" : "the recorded body is incomplete"
+            )
+        } else if let remark = exchange.remarkOnCut(bodySize: body.count, source) {
+            remarks.append(remark)
+        }
+    }
+
+    /// The URL with its path and query as they were sent; bytes that no URL has are percent-encoded as they are.
+    private static func url(_ record: ExchangeRecord, _ head: RequestHead) -> String {
+        let target = head.originTarget.prefix { $0 != UInt8(ascii: "#") }
+        guard target.first == UInt8(ascii: "/"), target.contains(where: { $0 >= 0x80 }) else {
+            return record.url.description
+        }
+        let encoded = target.flatMap { byte in
+            byte < 0x80 ? [byte] : Array("%\(byte.padded(to: 2, radix: 16, uppercase: true))".utf8)
+        }
+        return "\(record.url.scheme)://\(record.url.authority)" + String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Whether Python's requests and its urllib3, which HTTPie has, too, send another path or query than that of the URL:
+    /// they take dot segments out, unless the path is kept as it is, and write escapes in capitals, where they are needed
+    /// and nowhere else.
+    func isURLChanged(keepsPath: Bool = false) -> Bool {
+        let url = Array(url.utf8)
+        guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
+            let start = url[colon...].dropFirst(3).firstIndex(of: UInt8(ascii: "/"))
+        else { return false }
+        let target = Array(url[start...])
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        let segments = path.split(separator: UInt8(ascii: "/"))
+        let hasDots = !keepsPath && segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+        // An empty query goes, too.
+        if hasDots || target.dropFirst(path.count).count == 1 { return true }
+        return target.indices.contains { index in
+            switch target[index] {
+            case UInt8(ascii: "%"):
+                !RequestToRepeat.isEscape(target[(index + 1)...].prefix(2), ofAny: keepsPath && index < path.count)
+            case let byte: !RequestToRepeat.isUnreserved(byte) && !"/!$&'()*+,;=:@?".utf8.contains(byte)
+            }
+        }
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
+    }
+
+    /// Whether two digits after a percent sign stay as they are: capitals, of what needs an escape or of anything.
+    private static func isEscape(_ digits: ArraySlice<UInt8>, ofAny: Bool) -> Bool {
+        guard digits.count == 2, digits.allSatisfy({ $0 &- 0x30 < 10 || $0 &- 0x41 < 6 }),
+            let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { return false }
+        return ofAny || !isUnreserved(byte)
+    }
+
+    var hasBody: Bool { !body.isEmpty }
+
+    func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
+
+    /// The fields with those of one name in one line, in the place of the first (RFC 9110 §5.3, for cookies RFC 6265 §5.4).
+    var joinedFields: [(name: String, value: [UInt8])] {
+        var joined: [(name: String, value: [UInt8])] = []
+        for field in fields {
+            let name = field.name.lowercased()
+            if let index = joined.firstIndex(where: { $0.name.lowercased() == name }) {
+                joined[index].value += Array((name == "cookie" ? "; " : ", ").utf8) + field.value
+            } else {
+                joined.append(field)
+            }
+        }
+        return joined
+    }
+
+    /// Throws ``CurlError`` for a header whose name is no token, as it means something else to the client, such as a file.
+    func checkNames(for client: String) throws(CurlError) {
+        for (name, _) in fields where !name.isToken {
+            throw CurlError(description: "\(client) cannot send the header '\(name)', whose name is no token")
+        }
+    }
+}
+
+extension String {
+    /// A text as a literal between double quotes, with what cannot be seen as `escape` writes it.
+    func quoted(_ escape: (Unicode.Scalar) -> String) -> String {
+        unicodeScalars.reduce(into: "\"") { literal, scalar in
+            switch scalar {
+            case "\"": literal += "\\\""
+            case "\\": literal += "\\\\"
+            case "\n": literal += "\\n"
+            case "\r": literal += "\\r"
+            case "\t": literal += "\\t"
+            case _ where VisibleText.isHidden(scalar): literal += escape(scalar)
+            default: literal.unicodeScalars.append(scalar)
+            }
+        } + "\""
+    }
+}

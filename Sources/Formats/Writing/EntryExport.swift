@@ -1,0 +1,96 @@
+package import Content
+package import Description
+package import HTTPModel
+package import NIOCore
+
+/// Exports exchanges as entries of one text in JSON, or as a line each: what begins and ends the text, and the joining of
+/// parts that were made apart.
+package struct EntryExport<Entries: ExchangeEntries>: PartedExport {
+    package typealias Options = Entries.Options
+
+    private let entries: Entries
+    private var writer: JSONWriter
+    private var isOpen = false
+    /// Whether it writes entries in the middle of an export that another one begins and ends.
+    private var isPart = false
+
+    /// Prepares an export; nothing is written before the first exchange or the end.
+    package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
+        entries = Entries(source: source, options: options)
+        writer = JSONWriter(sink)
+    }
+
+    package mutating func add(_ exchange: RecordedExchange) throws {
+        try begin()
+        if !entries.areLines { writer.lineBreak() }
+        // Entries, and not this export, with whose copy the buffer of its writer would be copied for each of them.
+        let entries = entries
+        try writer.object { try entries.write(exchange, into: &$0) }
+        if entries.areLines { try writer.endLine() }
+    }
+
+    package mutating func finish() throws {
+        if isPart { return try writer.flush() }
+        try begin()
+        if !entries.areLines {
+            try writer.endLine()
+            try entries.close(&writer)
+            try writer.endLine()
+        }
+        try writer.flush()
+    }
+
+    private mutating func begin() throws {
+        guard !isOpen else { return }
+        isOpen = true
+        if !entries.areLines { try entries.open(&writer) }
+    }
+
+    // MARK: - Parts
+
+    package var part: ExportPart {
+        let options = entries.options
+        return { source, sink in
+            var part = EntryExport(source: source, options: options, sink: sink)
+            (part.isOpen, part.isPart) = (true, true)
+            return part
+        }
+    }
+
+    package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
+        try begin()
+        try writer.add(piece, isContinued: !beginsPart || entries.areLines)
+    }
+}
+
+/// Exchanges of a source as objects of JSON, none of which depends on another, and what stands before and after them.
+package protocol ExchangeEntries: SendableMetatype {
+    associatedtype Options: EntryOptions
+
+    var options: Options { get }
+    /// Whether each entry is a line of its own, with nothing before, between and after them.
+    var areLines: Bool { get }
+
+    init(source: any ExchangeSource, options: Options)
+
+    /// Writes what stands before the entries, up to the bracket of their array.
+    func open(_ writer: inout JSONWriter) throws
+    /// Writes what stands after the entries, from the bracket of their array on.
+    func close(_ writer: inout JSONWriter) throws
+    /// Writes the members of an exchange's object.
+    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws
+}
+
+/// What the user of an export may choose.
+package protocol EntryOptions: Sendable {
+    /// Everything, as it is by default.
+    init()
+}
+
+extension ExchangeEntries {
+    package var areLines: Bool { false }
+
+    package func open(_ writer: inout JSONWriter) throws { writer.open(UInt8(ascii: "[")) }
+
+    package func close(_ writer: inout JSONWriter) throws { try writer.close(UInt8(ascii: "]")) }
+}

@@ -1,0 +1,40 @@
+package import Content
+package import Description
+package import HTTPModel
+package import NIOCore
+
+/// A format that exchanges are exported in, one by one, so that a session is never whole in memory. Call `add` for each
+/// exchange in order, then `finish` once; nothing is valid output before that.
+package protocol ExchangeExport {
+    mutating func add(_ exchange: RecordedExchange) throws
+    mutating func finish() throws
+    /// What whoever exports is to know of what was written, in a sentence without its end; `nil` for nothing. It is whole after
+    /// `finish`.
+    var remark: String? { get }
+}
+
+extension ExchangeExport {
+    package var remark: String? { nil }
+}
+
+/// An export of commands or programs.
+package protocol ScriptExport: ExchangeExport {
+    /// Whether it is for a shell, which has variables for masked secrets.
+    var isForShell: Bool { get }
+    /// The exchanges that could not become commands, each with the reason.
+    var skipped: [(id: ExchangeID, reason: String)] { get }
+}
+
+/// A format whose exchanges do not depend on each other: parts of an export can be made apart, on several threads, and
+/// joined in order.
+package protocol PartedExport: ExchangeExport {
+    /// Makes an export of exchanges that follow each other somewhere in this one.
+    var part: ExportPart { get }
+    /// Adds the next piece of what a part wrote; parts that wrote nothing are left out.
+    mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws
+}
+
+/// Makes a part of an export from a source of its own. What it writes, the rest of it in `finish`, is only its exchanges
+/// and what stands between them.
+package typealias ExportPart =
+    @Sendable (_ source: any ExchangeSource, _ sink: @escaping ExportSink) -> any ExchangeExport

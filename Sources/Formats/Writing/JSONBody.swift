@@ -1,0 +1,139 @@
+import Content
+import Description
+import Foundation
+import HTTPModel
+import Masking
+import NIOCore
+
+/// A body as a JSON string: as text where it is text, else in base64. A long body is read twice, so that it is never
+/// whole in memory.
+struct JSONBody {
+    struct Limits {
+        /// How many bytes of a body to write; the rest is left out.
+        var written: Int
+        /// How many bytes to decode of one with a content coding, against decompression bombs.
+        var decoded: Int
+    }
+
+    enum Form {
+        case empty
+        /// Valid UTF-8; this many bytes of it are written.
+        case utf8(Int)
+        /// Text in another character encoding.
+        case converted(String, Charset)
+        /// This many bytes are written in base64.
+        case base64(Int)
+    }
+
+    /// Text in other encodings than UTF-8 is converted whole, so only up to this size.
+    private static let longestConversion = 8 << 20
+    /// What a comment begins with where a body is written as it came, whatever content coding its head names.
+    static let notDecoded = "Not decoded:"
+    /// A body of at most this size, without its content coding, is kept until it is written.
+    private static let longestKept = 256 << 10
+
+    let body: RecordedBody
+    /// All of a short body without its content coding.
+    private var kept: ByteBuffer?
+    let codings: [ContentCoding]
+    private(set) var form = Form.empty
+    /// The body's size as recorded.
+    private(set) var encodedSize = 0
+    /// The body's size without content coding, as recorded.
+    private(set) var decodedSize = 0
+    private(set) var problem: DecodingProblem?
+    /// Whether only a part of the body is written.
+    private(set) var isCut = false
+
+    /// Reads the body through, to learn what it is.
+    init(_ body: RecordedBody, mediaType: MediaType?, contentEncoding: String?, limits: Limits) throws {
+        self.body = body
+        codings = contentEncoding.map { ContentCoding.list($0) } ?? []
+        var check = UTF8Check()
+        var prefix = ByteBuffer()
+        var decoded = 0
+        guard try !body.isEmpty else { return }
+        var size = 0
+        let limit = codings.isEmpty ? .max : limits.decoded
+        problem = try body.forEachDecodedPiece(codings, limit: limit, size: &size) { piece in
+            check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(limits.written - decoded, 0))))
+            if prefix.readableBytes < JSONBody.longestConversion {
+                prefix.writeBytes(piece.prefix(JSONBody.longestConversion - prefix.readableBytes))
+            }
+            decoded += piece.count
+        }
+        let masked = body.source.recordedSizes(of: body.id, side: body.side)
+        encodedSize = masked?.encoded ?? size
+        decodedSize = masked?.decoded ?? decoded
+        if decoded <= JSONBody.longestKept { kept = prefix }
+        isCut = decoded > limits.written
+        let written = min(decoded, limits.written)
+        guard decoded > 0 else { return }
+        if isCut ? check.isValidSoFar : check.isValid, !check.hasNUL {
+            form = .utf8(written - check.unfinishedCount)
+        } else if !isCut, decoded <= JSONBody.longestConversion,
+            let converted = JSONBody.converted(prefix, mediaType)
+        {
+            form = .converted(converted.text, converted.charset)
+        } else {
+            form = .base64(written)
+        }
+    }
+
+    var isBase64: Bool {
+        if case .base64 = form { true } else { false }
+    }
+
+    /// What a reader should know about the body, in sentences; `nil` where there is nothing.
+    var comment: String? {
+        var sentences: [String] = []
+        if let problem {
+            let isAsReceived = problem.kind == .notCoded
+            sentences.append("\(isAsReceived ? JSONBody.notDecoded : "Not decoded in whole:") \(problem).")
+        }
+        if isCut { sentences.append("Only the beginning of \(decodedSize) bytes is here.") }
+        if case .converted(_, let charset) = form { sentences.append("Converted from \(charset).") }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+
+    func write(into writer: inout JSONWriter) throws {
+        switch form {
+        case .empty: writer.value("")
+        case .converted(let text, _): writer.value(text)
+        case .utf8(let count):
+            writer.beginString()
+            try pieces(count) { try writer.stringPiece($0) }
+            writer.endString()
+        case .base64(let count):
+            var encoder = Base64Stream()
+            writer.beginString()
+            try pieces(count) { piece in
+                try encoder.encode(piece).withUnsafeBytes { try writer.stringPiece($0) }
+            }
+            try encoder.finish().withUnsafeBytes { try writer.stringPiece($0) }
+            writer.endString()
+        }
+    }
+
+    private func pieces(_ count: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        if let kept {
+            return try kept.withUnsafeReadableBytes { try body(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+        }
+        var left = count
+        _ = try self.body.forEachDecodedPiece(codings, limit: count) { piece in
+            guard left > 0 else { return }
+            let taken = piece.prefix(left)
+            left -= taken.count
+            try body(UnsafeRawBufferPointer(rebasing: taken))
+        }
+    }
+
+    /// Text in a legacy encoding, where type or content say so and every byte has a meaning in it.
+    private static func converted(_ bytes: ByteBuffer, _ mediaType: MediaType?) -> DecodedText? {
+        guard mediaType?.isTextual == true, TextDecoder.isText(bytes) else { return nil }
+        let charset = Charset.detect(in: bytes, mediaType: mediaType)
+        guard charset != .utf8 else { return nil }
+        let decoded = TextDecoder.decode(bytes, as: charset)
+        return decoded.invalidCount == 0 && !decoded.isFallback ? decoded : nil
+    }
+}

@@ -1,0 +1,184 @@
+package import Content
+import Description
+import Foundation
+package import HTTPModel
+import NIOCore
+
+/// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
+///
+/// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`,
+/// `status`, versions, `mediaType`, `duration`, `sizes`, `flags`, and of what carried messages `tally` with their
+/// numbers `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`; the
+/// user's `comment` and `colour`), then
+/// `timings` (milliseconds, phases that happened), `client` and `upstream` (addresses, TLS), `request` and `response`,
+/// `masked` (the parts whose secrets were replaced), and `trace`. A message has `received` and, where a stage or the proxy changed it, `sent`; each is a head with
+/// `headers` in order. `body` is the body as received, `bodySent` the one sent on where a stage changed it: `text` is
+/// without content coding; `encoding` is `base64` where the bytes are not text; `size` counts with content coding,
+/// `decodedSize` without.
+///
+/// The bodies of a WebSocket are its frames; where secrets of them were replaced, each message is one frame without
+/// compression, and `comment` says so. `messages` of WebSockets, event streams and lines of JSON has what they
+/// carried, in the order of arrival: `direction` (`send` from the client, `receive`), `time` (ISO 8601; absent where it
+/// was not recorded), `kind` (`text`, `binary`, `ping`, `pong`, `close`, `event` or `line`), `size`, and `text`, or
+/// `base64` of what is not text. Further members stand only where they say something: `frames` and `wireSize` of
+/// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and
+/// `retry` of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment`
+/// says what could not be read.
+package typealias JSONExport = EntryExport<JSONEntries>
+
+/// Writes exchanges as objects of JSON, for ``JSONExport``.
+package struct JSONEntries: ExchangeEntries {
+    package struct Options: EntryOptions {
+        /// One object a line instead of one array.
+        package var lines = false
+        /// How many bytes of each body to write; `nil` for all.
+        package var bodyLimit: Int?
+        /// How many bytes to decode of a body with content coding.
+        package var decodedLimit = 256 << 20
+
+        package init() {}
+    }
+
+    private let source: any ExchangeSource
+    package let options: Options
+
+    package init(source: any ExchangeSource, options: Options) { (self.source, self.options) = (source, options) }
+
+    package var areLines: Bool { options.lines }
+
+    package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let messages = exchange.messages
+        let heads = ReadHeads(messages)
+        try writer.rowMembers(record)
+        try writer.object("timings") { $0.timings(record.phases) }
+        try writer.connection("client", exchange.client)
+        try writer.connection("upstream", exchange.upstream)
+        try writer.object("request") {
+            try $0.requestHead("received", heads.request)
+            try $0.requestHead("sent", messages.requestHeadSent.flatMap { StoredHead.request($0) })
+            try bodies(exchange, heads, .requestReceived, .requestSent, .requestBodyChanged, into: &$0)
+            if let trailers = messages.requestTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
+        }
+        try writer.object("response") {
+            $0.optionalMember("interim", messages.interimHeads.map { String(buffer: $0) })
+            try $0.responseHead("received", heads.response)
+            if messages.responseHeadSent != nil { try $0.responseHead("sent", heads.responseSent) }
+            try bodies(exchange, heads, .responseReceived, .responseSent, .responseBodyChanged, into: &$0)
+            if let trailers = messages.responseTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
+        }
+        try streamed(exchange, heads, into: &writer)
+        try writer.masked(record, by: source)
+        try writer.trace(messages.trace)
+    }
+
+    private func streamed(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
+        let timeline = MessageTimeline(
+            exchange,
+            heads,
+            source: source,
+            payloadLimit: min(options.bodyLimit ?? .max, MessageTimeline.longestPayload),
+            decodedLimit: options.decodedLimit
+        )
+        guard let timeline else { return }
+        writer.key("messages")
+        try writer.array { array in
+            while let message = try timeline.next() { try array.object { try $0.streamedMessage(message) } }
+        }
+        let remarks = timeline.remarks
+        if !remarks.isEmpty { writer.member("messagesComment", remarks.joined(separator: " ")) }
+    }
+
+    private func bodies(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ received: BodySide,
+        _ sent: BodySide,
+        _ changed: ExchangeRecord.Flags,
+        into writer: inout JSONWriter
+    ) throws {
+        if exchange.record.kind == .webSocket, source.isMasking {
+            return try frames(exchange, received, into: &writer)
+        }
+        try body("body", exchange, heads, received, into: &writer)
+        if exchange.record.flags.contains(changed) { try body("bodySent", exchange, heads, sent, into: &writer) }
+    }
+
+    /// Writes the frames of a WebSocket's direction with the secrets of its messages replaced: in the recorded ones they are
+    /// masked by a key or compressed, so that no search of the bytes finds them.
+    private func frames(
+        _ exchange: RecordedExchange,
+        _ side: BodySide,
+        into writer: inout JSONWriter
+    ) throws {
+        // What is replaced in the messages is counted where those are written.
+        let frames = try TransferredBody(exchange, side, from: source.again)
+        var size = 0
+        try RecordedBody(source: source.asRecorded, id: exchange.record.id, side: side)
+            .forEachPiece { size += $0.readableBytes }
+        guard size > 0 else { return }
+        try writer.object("body") { body in
+            body.member("size", size)
+            body.member("decodedSize", size)
+            body.key("text")
+            body.beginString()
+            var (encoder, left) = (Base64Stream(), options.bodyLimit ?? .max)
+            try frames.forEachPiece { piece in
+                let taken = piece.getSlice(at: piece.readerIndex, length: min(left, piece.readableBytes)) ?? piece
+                left -= taken.readableBytes
+                let digits = taken.withUnsafeReadableBytes { encoder.encode($0) }
+                try digits.withUnsafeBytes { try body.stringPiece($0) }
+            }
+            try encoder.finish().withUnsafeBytes { try body.stringPiece($0) }
+            body.endString()
+            body.member("encoding", "base64")
+            var remarks: [String] = []
+            if !frames.isAsRecorded { remarks.append("Made anew of the messages, whose secrets are replaced.") }
+            if frames.size > Int64(options.bodyLimit ?? .max) {
+                remarks.append("Only the beginning of \(frames.size) bytes is here.")
+            }
+            if !remarks.isEmpty { body.member("comment", remarks.joined(separator: " ")) }
+        }
+    }
+
+    private func body(
+        _ name: String,
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ side: BodySide,
+        into writer: inout JSONWriter
+    ) throws {
+        let fields = heads.fields(of: side)
+        let text = try JSONBody(
+            RecordedBody(source: source, id: exchange.record.id, side: side),
+            mediaType: heads.contentType(of: side).mediaType,
+            contentEncoding: fields.combinedValue(of: .contentEncoding),
+            limits: JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
+        )
+        guard text.encodedSize > 0 else { return }
+        try writer.object(name) {
+            $0.member("size", text.encodedSize)
+            $0.member("decodedSize", text.decodedSize)
+            $0.key("text")
+            try text.write(into: &$0)
+            if text.isBase64 { $0.member("encoding", "base64") }
+            $0.optionalMember("comment", text.comment)
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func timings(_ phases: Phases) {
+        let timings = phases.timings
+        // By key paths each would take longer to read than to write.
+        optionalMilliseconds("blocked", timings.blocked)
+        optionalMilliseconds("dns", timings.dns)
+        optionalMilliseconds("connect", timings.connect)
+        optionalMilliseconds("tls", timings.tls)
+        optionalMilliseconds("send", timings.send)
+        optionalMilliseconds("wait", timings.wait)
+        optionalMilliseconds("receive", timings.receive)
+        optionalMilliseconds("deliver", phases.deliver)
+        optionalMilliseconds("total", timings.total)
+    }
+}

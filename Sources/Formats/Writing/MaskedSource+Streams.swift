@@ -1,0 +1,13 @@
+import Description
+package import HTTPModel
+package import Masking
+
+extension MaskedSource {
+    /// Reads an exchange for its secrets, the messages of streams too. Throws the source's error.
+    package func collectAll(_ exchange: RecordedExchange) throws {
+        try collect(exchange)
+        guard let timeline = MessageTimeline(exchange, source: self, payloadLimit: MessageTimeline.longestPayload)
+        else { return }
+        while try timeline.next() != nil {}
+    }
+}
