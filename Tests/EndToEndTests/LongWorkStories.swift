@@ -48,7 +48,7 @@ extension UserStories {
             let written = importing.rows.filter { row in row.contains { $0 != "#" } }
             #expect(written.count == 1 && (written.first?.count ?? 0) < Self.narrow.width, "\(importing.text)")
             #expect(try await importing.exitStatus() == 0)
-            try await importing.wait(for: "Imported \(Self.count) exchanges into ")
+            try await importing.wait(for: "Imported 12,000 exchanges into ")
             #expect(!importing.text.contains("importing") && importing.written.contains("\r\u{1B}[K"))
             #expect(importing.rows.first?.contains("big.har: a HAR, \(Self.count) exchanges") == true)
 

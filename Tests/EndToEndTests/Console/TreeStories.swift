@@ -61,7 +61,7 @@ extension UserStories.Consoles {
                 size: Size(width: 80, height: 24),
                 environment: ["SLUICE_CLIPBOARD": "file"]
             )
-            try await console.screen.send("4", waitFor: "127.0.0.1:\(console.port) is in")
+            try await console.screen.send("4", waitFor: "127.0.0.1:\(console.port) saved to")
             let url = "https://localhost:\(nginx.secure)/first"
             let none = ["NO_PROXY": "", "no_proxy": ""]
             let failed = try await Program.run("curl", ["-s", "-x", console.url, url], environment: none)
