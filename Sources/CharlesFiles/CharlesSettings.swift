@@ -109,7 +109,7 @@ package struct CharlesSSLProxying: Sendable, Hashable {
 
 /// Throttling, of which Charles has one for all, with one list of hosts.
 package struct CharlesThrottle: Sendable, Hashable {
-    /// Whether it is on; `nil` if the settings do not say, which is usual: it is a switch of the running program.
+    /// Whether throttling is on when Charles starts; `nil` if the settings do not say, as is usual: it is switched at run time.
     package var isEnabled: Bool?
     package var values: CharlesThrottleValues
     /// By name.

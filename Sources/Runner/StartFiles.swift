@@ -36,7 +36,7 @@ package struct StartFiles: Sendable {
         // The empty value of a shell variable.
         let empty = settings.session?.isEmpty == true ? "--session" : settings.profiles.contains("") ? "--profile" : nil
         if let empty {
-            throw StartError("\(empty) has an empty name.", hint: "Is a variable of the shell not set?", isUsage: true)
+            throw StartError("\(empty) has an empty name.", hint: "Perhaps a shell variable is not set.", isUsage: true)
         }
         for listener in settings.listeners {
             try settings.upstreamProxy?.check(listeningOn: listener.host, port: listener.port)

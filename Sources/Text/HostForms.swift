@@ -47,7 +47,7 @@ package struct HostForms: Sendable, Hashable {
         let whole = String(label)
         guard label.utf8.allSatisfy({ $0 < 0x80 }) else {
             let lowered = whole.lowercased()
-            // Of some letters the lower case is one of ASCII: U+212A is a k.
+            // Some letters outside ASCII become letters of ASCII in lower case: U+212A (Kelvin sign) becomes k.
             guard lowered.utf8.contains(where: { $0 >= 0x80 }) else { return (whole, lowered) }
             return (whole, Punycode.encoded(lowered).map { "xn--" + $0 } ?? whole)
         }

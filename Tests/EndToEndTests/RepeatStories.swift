@@ -98,7 +98,7 @@ extension UserStories {
                     #expect(head == heads[index], "\(way)")
                     #expect(keeper.bodies.withLock { $0[from + index] } == bodies[index], "\(heads[index])")
                 }
-                #expect(outcome.errors.contains("from \(1 + count * round) on"), "\(outcome.errors)")
+                #expect(outcome.errors.contains("from number \(1 + count * round)"), "\(outcome.errors)")
             }
             let trailers = keeper.trailers.withLock { $0 }.filter { !$0.isEmpty }
             #expect(trailers.count == 3 && Set(trailers).count == 1, "\(trailers)")

@@ -48,7 +48,7 @@ extension UserStories {
         func emptyNames(command: String, option: String) async throws {
             let outcome = try await SluiceProcess.run([command, option, ""], scratch: scratch)
             #expect(outcome.status == 2 && outcome.text.isEmpty)
-            let words = "\(option) has an empty name.\nIs a variable of the shell not set?"
+            let words = "\(option) has an empty name.\nPerhaps a shell variable is not set."
             #expect(outcome.errors.contains(words), "\(outcome.errors)")
         }
 

@@ -12,8 +12,8 @@ enum FirefoxTrust {
         defer { lock.unlock() }
         guard let library = NSSLibrary(near: browser.resolved) else {
             throw StartError(
-                "The library NSS of \(browser.executable) is not found, by which it would be taught to trust Sluice.",
-                hint: "Give the path of Firefox' own program with --browser, or use Chromium."
+                "Sluice needs the NSS library of \(browser.executable) to make it trust the authority, and cannot load it.",
+                hint: "Pass the path of Firefox' own executable with --browser, or use Chromium."
             )
         }
         guard library.add(Array(certificate), toProfile: profile) else {

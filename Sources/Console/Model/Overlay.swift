@@ -219,7 +219,7 @@ package struct EditorState: Sendable {
 
     /// The text to send: a body that was laid out and not edited goes out as it came.
     var finishedText: String { laidOut?.restored(area.text) ?? area.text }
-    /// Whether it stays as the draft on lines, to be changed and applied; a held message is edited at once.
+    /// Whether line mode keeps the text as a draft until the user applies it. Edits of a held message are applied at once.
     var isDraft: Bool { if case .hold = purpose { false } else { true } }
 }
 

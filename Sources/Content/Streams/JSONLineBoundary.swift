@@ -36,7 +36,7 @@ struct JSONLineBoundary {
     /// Takes a byte of a JSON text sequence; `true` if it ends a text.
     private mutating func take(_ byte: UInt8) -> Bool {
         if byte == JSONLineBoundary.separator {
-            // No JSON text holds the separator, so what came before it was cut off.
+            // A JSON text cannot have the separator in it, so a text that is still open here was cut off.
             let wasCut = hasContent
             reset()
             return wasCut

@@ -4,8 +4,8 @@ package import NIOCore
 extension ExchangeMachine {
     /// The client sent the request's head.
     ///
-    /// Hop-by-hop fields are removed; `notes` are the changes and tolerated faults by the client's adapter, one
-    /// sentence each.
+    /// The caller has removed hop-by-hop fields. `notes` are the changes that the client's adapter made and the
+    /// faults that it tolerated, one sentence each.
     package mutating func requestHeadReceived(
         _ head: RequestHead,
         framing: BodyFraming,

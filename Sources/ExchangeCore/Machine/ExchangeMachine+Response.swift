@@ -27,8 +27,8 @@ extension ExchangeMachine {
 
     /// The server sent the response's head.
     ///
-    /// Hop-by-hop fields are removed; `notes` are the changes and tolerated faults by the server's adapter, one
-    /// sentence each.
+    /// The caller has removed hop-by-hop fields. `notes` are the changes that the server's adapter made and the
+    /// faults that it tolerated, one sentence each.
     package mutating func responseHeadReceived(
         _ head: ResponseHead,
         framing: BodyFraming,

@@ -15,7 +15,7 @@ extension HARReader {
         var bytes = 0
         try elements { reader in
             var (message, isError) = (ArchiveEntry.SocketMessage(), false)
-            // One whose time cannot be read came with the one before.
+            // A message without a readable time gets the time of the message before it.
             message.time = entry.messages.last?.time ?? 0
             try reader.members { reader, name, first in
                 switch (name, first.kind) {

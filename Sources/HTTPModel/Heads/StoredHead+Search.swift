@@ -27,7 +27,7 @@ extension StoredHead {
             guard isUsual(section, UnsafeBufferPointer(rebasing: bytes[..<end])) else { return nil }
             start = end + 1
         }
-        // With a name that is known the colon is where it must be, or the line is another's.
+        // If the name is literal, the colon stands directly after it; otherwise the line is another field.
         let length = name.shape == .literal ? name.literalBytes.count : nil
         while start < bytes.count {
             let feed = lineFeed(in: bytes, from: start)

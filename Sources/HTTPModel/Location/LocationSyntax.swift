@@ -29,7 +29,7 @@ struct LocationSyntax {
 
     private mutating func split() throws(LocationError) {
         guard position < end else {
-            throw LocationError(column: 1, message: "the location is empty", hint: "write * for every request")
+            throw LocationError(column: 1, message: "the location is empty", hint: "use * to match every request")
         }
         splitProtocol()
         try splitHost()

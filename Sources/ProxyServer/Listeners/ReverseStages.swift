@@ -98,7 +98,7 @@ struct ReverseRedirects {
     /// The result for a `Location` (RFC 9110 §10.2.2).
     func outcome(of location: String) -> Outcome {
         let target = place.target
-        // A reference without a scheme has the server's (RFC 3986 §4.2).
+        // A location that begins with // has no scheme, and gets that of the server (RFC 3986 §4.2).
         let isNetworkPath = location.hasPrefix("//")
         guard let url = RequestURL(isNetworkPath ? "\(target.scheme):\(location)" : location),
             url.host == target.host

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Limits of open client connections.
 package struct ConnectionLimits: Sendable, Hashable {
-    /// Of all clients; further ones wait until others end.
+    /// The connections of all clients; further connections wait until others end.
     package var inAll: Int { didSet { isGiven = true } }
     /// Whether the user set a limit; else half of the descriptors is the limit.
     private var isGiven: Bool
-    /// Of one client, by its address; further ones are closed at once. 0 for no limit.
+    /// The connections of one client address; further ones are closed at once. 0 for the default of ``perClient(_:)``.
     package var perClient: Int
 
     package static let range = 1...1_000_000

@@ -258,7 +258,7 @@ private struct FilterCompiler {
         return joined(conditions, "OR")
     }
 
-    /// Searches bodies in the payload row or, if there may be chunks, by the exchange's number.
+    /// Searches bodies: in the payload row if it has the body, else in the body's chunks, which are found by the exchange's number.
     private mutating func body(_ side: FilterTest.Side, _ search: SearchedText) -> String {
         let place = argument(.search(search))
         let inFlight = "e.state = \(ExchangeRecord.State.inFlight.rawValue)"

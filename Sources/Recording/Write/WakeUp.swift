@@ -56,7 +56,7 @@ final class WakeUp: @unchecked Sendable {  // SAFETY: as above
         return true
     }
 
-    /// Waits for the condition, which may end spuriously, or the deadline.
+    /// Waits until the condition is signalled or the deadline is over. The wait may also end spuriously.
     private func waitOnce(now: UInt64, until deadline: UInt64) {
         #if os(Linux)
         var time = timespec(nanoseconds: deadline)

@@ -106,7 +106,8 @@ struct ProfileEditor {
         let (pair, entry) = try find(id)
         guard entry.node.mapping != nil else {
             guard key == "enabled" else {
-                throw ProfileError("'\(pair.name)' has no keys here", file: file, at: entry.node)
+                let reason = "'\(key)' cannot be set: this '\(pair.name)' rule is not a mapping"
+                throw ProfileError(reason, file: file, at: entry.node)
             }
             return text(replacing: entry.range, with: value.flow)
         }

@@ -163,7 +163,8 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     private func editStatus(_ message: inout HeldMessage) throws(ControlError) {
         guard let status else { return }
         guard case .response(var head, let body) = message else {
-            throw ControlError("A request is held, which has no status.", hint: "Its method and URL can be edited.")
+            let reason = "The held message is a request; only a response has a status."
+            throw ControlError(reason, hint: "Edit its method or URL.")
         }
         try head.setStatus(status)
         message = .response(head, body: body)

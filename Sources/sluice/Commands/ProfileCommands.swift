@@ -57,7 +57,7 @@ struct ProfileCheck: ParsableCommand {
     var files: [String]
     @Option(help: .value("file", "Count the requests of a session that each rule matches."), completion: .session)
     var against: String?
-    @Flag(help: "End with 1 for warnings, too.") var strict = false
+    @Flag(help: "Exit with status 1 for warnings, too.") var strict = false
 
     func run() throws {
         let profile = try RuleProfile.load(paths: files, takesPipes: true)

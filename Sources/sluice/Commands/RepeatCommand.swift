@@ -51,7 +51,7 @@ struct Repeat: AsyncParsableCommand {
     var recording: String?
     @Option(help: "One row for each exchange or endpoint. (default: by their number)") var by: RepeatReport.Grouping?
     @OptionGroup var comparison: ComparisonOptions
-    @Flag(help: "End with 1 if an answer differs or was not compared.") var expectSame = false
+    @Flag(help: "Exit with status 1 if an answer differs or was not compared.") var expectSame = false
     @Flag(help: "Only print what would be sent.") var dryRun = false
     @OptionGroup var output: JSONOptions
 

@@ -33,7 +33,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(help: "Move Date, Expires and ends of cookies by the time since the recording.") var refresh = false
     @Option(help: .value("factor", "Wait as long as the server did, times this. (default: do not wait)"))
     var timing: Double?
-    @Flag(help: "End with 1 if a request had no recorded answer.") var strict = false
+    @Flag(help: "Exit with status 1 if a request had no recorded answer.") var strict = false
 
     @OptionGroup(title: "Rules and recording") var recording: RecordingOptions
     @OptionGroup(title: "Listeners") var listener: ListenerOptions

@@ -164,7 +164,7 @@ extension ConsoleModel {
         return locateSent()
     }
 
-    /// Locates what was sent from here, which the list may not have yet.
+    /// Goes to the exchange that was sent from this console. The list may not have it yet, so this is tried for three seconds.
     private mutating func locateSent() -> [Effect] {
         guard let awaited = list.awaited else { return [] }
         guard now < awaited.until else {

@@ -17,7 +17,7 @@ final class MessageInflater {
     private var piece = [UInt8](repeating: 0, count: MessageInflater.pieceSize)
     private var consumed: Int64 = 0
     private var produced: Int64 = 0
-    /// Whether the message that is passing has had any byte since it, or a final block in it, began.
+    /// Whether no byte was decompressed since the message began or since its last final block.
     private var isFresh = true
     /// Why the messages cannot be decompressed any more; `nil` while they can.
     private var failure: String?
