@@ -101,12 +101,12 @@ struct RepeatSelectionTests {
     @Test(
         "are not chosen by what looks like numbers and is none; it says what to write",
         arguments: [
-            ("0", "Write 12, or 3-7,9. To search it in URLs, write url:0"),
+            ("0", "Exchanges are counted from 1; write 12, or 3-7,9. To search it in URLs, write url:0"),
             ("1-", "Write id:1.. for 1 and later. To search it in URLs, write url:1-"),
             ("-3", "Write 1-3. To search it in URLs, write url:-3"),
             ("1 5-2", "Write 2-5. To search it in URLs, write url:5-2"),
-            ("#0-3", "Write 12, or 3-7,9. To search it in URLs, write url:#0-3"),
-            ("1-2-3", "Write 12, or 3-7,9. To search it in URLs, write url:1-2-3"),
+            ("#0-3", "Exchanges are counted from 1; write 12, or 3-7,9. To search it in URLs, write url:#0-3"),
+            ("1-2-3", "Exchanges are counted from 1; write 12, or 3-7,9. To search it in URLs, write url:1-2-3"),
         ]
     )
     func noNumbers(words: String, hint: String) throws {

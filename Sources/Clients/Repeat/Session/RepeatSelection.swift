@@ -88,7 +88,7 @@ extension SessionQuery {
             case 2 where isNumber(first) && isNumber(last): "Write \(last)-\(first)."
             case 2 where isNumber(first) && last.isEmpty: "Write id:\(first).. for \(first) and later."
             case 2 where first.isEmpty && isNumber(last): "Write 1-\(last)."
-            default: "Write 12, or 3-7,9."
+            default: "Exchanges are counted from 1; write 12, or 3-7,9."
             }
         return StartError(
             "'\(wrong)' is not a number or a range of exchanges.",
