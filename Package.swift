@@ -89,7 +89,7 @@ let package = Package(
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
         module(
             "Rules",
-            ["ExchangeCore", "Text", "HTTPModel", "Content", "Masking", "Files", "Expressions", nioCore, yams]
+            ["ExchangeCore", "Text", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]
         ),
         module("Tools", ["Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions", nioCore]),
         module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions"]),
@@ -186,7 +186,7 @@ let package = Package(
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
         tests(
             "RulesTests",
-            ["Rules", "Tools", "Masking", "ExchangeCore", "Content", "Support", "HTTPModel", "Expressions", nioCore]
+            ["Rules", "Tools", "ExchangeCore", "Content", "Support", "HTTPModel", "Expressions", nioCore]
         ),
         tests("ToolsTests", ["Tools", "Rules", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
         tests(

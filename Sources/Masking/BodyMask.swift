@@ -28,7 +28,6 @@ final class BodyMask {
     private var contextCount = 0
     /// Whether the bytes go on in a secret that was too long to be read whole.
     private var isInSecret = false
-    /// How many secrets were replaced.
     private(set) var count = 0
 
     init(_ mask: TextMask, _ mediaType: MediaType?, window: Int = BodyMask.window) {

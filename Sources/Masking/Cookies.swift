@@ -8,18 +8,10 @@ enum Cookies {
         isResponse: Bool,
         _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8] = { Array($0) }
     ) -> [FoundSecret] {
-        let pairs = isResponse ? responsePairs(in: bytes, value) : pairs(in: bytes, value)
+        let pairs =
+            isResponse
+            ? responsePairs(in: bytes, value) : bytes[value].split(separator: UInt8(ascii: ";")).map(\.indices)
         return pairs.compactMap { secret(in: bytes, $0, names, decode) }
-    }
-
-    private static func pairs(in bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Range<Int>] {
-        var pairs: [Range<Int>] = []
-        var start = value.lowerBound
-        for place in value where bytes[place] == UInt8(ascii: ";") {
-            pairs.append(start..<place)
-            start = place + 1
-        }
-        return pairs + [start..<value.upperBound]
     }
 
     /// The first pair of each cookie; several may be joined by commas.

@@ -1,4 +1,5 @@
 import Content
+import Expressions
 import HTTPModel
 import NIOCore
 import Text
@@ -208,38 +209,25 @@ private struct Credentials {
         }
     }
 
-    /// Takes `name=value` and `name="value"` with a secret's name, with commas between; behind a token also those with names that
-    /// say nothing.
+    /// `name=value` or `name="value"`, with commas between: the name, the quoted value, the plain one.
+    private static let parameter = try? RegularExpression(
+        #"\G[,;\s]*([0-9A-Za-z_.*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)"?|([^,\s]*))"#,
+        isCaseSensitive: true,
+        takesAnyBytes: true
+    )
+
+    /// Takes the values of parameters with a secret's name; behind a token also those with names that say nothing.
     private mutating func takeParameters(_ range: Range<Int>, othersAreSecrets: Bool) {
-        var place = range.lowerBound
-        while place < range.upperBound {
-            while place < range.upperBound, StructureScanner.isSpace(bytes[place]) || ",;".utf8.contains(bytes[place]) {
-                place += 1
-            }
-            let name = bytes[place..<range.upperBound].prefix {
-                ValueShape.isLetterOrDigit($0) || "_-.*".utf8.contains($0)
-            }
-            var equals = name.endIndex
-            while equals < range.upperBound, StructureScanner.isSpace(bytes[equals]) { equals += 1 }
-            guard !name.isEmpty, equals < range.upperBound, bytes[equals] == UInt8(ascii: "=") else { return }
-            var start = equals + 1
-            while start < range.upperBound, StructureScanner.isSpace(bytes[start]) { start += 1 }
-            let isQuoted = start < range.upperBound && bytes[start] == UInt8(ascii: "\"")
-            if isQuoted { start += 1 }
-            var end = start
-            while end < range.upperBound,
-                isQuoted ? bytes[end] != UInt8(ascii: "\"") : !", \t\r\n".utf8.contains(bytes[end])
-            {
-                end += isQuoted && bytes[end] == UInt8(ascii: "\\") ? 2 : 1
-            }
-            end = min(end, range.upperBound)
+        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
+        try? Credentials.parameter?.forEachMatch(in: part) { match in
+            guard let name = match.group(1), let value = match.group(2) ?? match.group(3) else { return true }
             take(
-                start..<end,
-                name: String(decoding: name, as: UTF8.self),
-                isQuoted: isQuoted,
+                value.lowerBound + range.lowerBound..<value.upperBound + range.lowerBound,
+                name: String(decoding: part[name], as: UTF8.self),
+                isQuoted: match.group(2) != nil,
                 othersAreSecrets: othersAreSecrets
             )
-            place = isQuoted ? min(end + 1, range.upperBound) : end
+            return true
         }
     }
 

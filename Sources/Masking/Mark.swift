@@ -2,7 +2,6 @@
 struct Mark {
     var range: Range<Int>
     var placeholder: Placeholder
-    /// Whether it is a number of JSON.
     var isNumber = false
 
     init(_ range: Range<Int>, _ placeholder: Placeholder, isNumber: Bool = false) {

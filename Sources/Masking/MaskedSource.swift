@@ -13,7 +13,6 @@ package final class MaskedSource: ExchangeSource {
     /// A body up to this size stays in memory until another one is read.
     private static let longestKept = 1 << 20
 
-    /// The session as it was recorded.
     package let original: any ExchangeSource
     package let mask: TextMask
     /// In how many places secrets were replaced, but for the body that is being read.
@@ -149,32 +148,22 @@ package final class MaskedSource: ExchangeSource {
         return recorded(record.id) != nil ? earlier.filter { !parts.contains($0) } + parts : earlier
     }
 
-    /// In how many places secrets were replaced.
     package var replacedCount: Int { count + (open?.count ?? 0) }
 
-    /// What a source on another thread has replaced.
-    package struct Replaced: Sendable {
-        fileprivate var count = 0
-    }
-
-    /// What was replaced since this was asked last, for the source that counts it; `nil` for nothing.
-    package func takeReplaced() -> Replaced? {
+    /// In how many places secrets were replaced since the last call, for the source of another thread that counts them.
+    package func takeReplacedCount() -> Int {
         closeBody()
         defer { count = 0 }
-        return count > 0 ? Replaced(count: count) : nil
+        return count
     }
 
-    /// Counts what another source has replaced of the same export.
-    package func add(_ replaced: Replaced) { count += replaced.count }
+    /// Counts the places of another source for the same export.
+    package func add(replaced places: Int) { count += places }
 
     private func closeBody() {
         guard let body = open else { return }
         open = nil
         if recorded(body.id) != nil { add(body.part, body.count) } else { count += body.count }
-    }
-
-    private func begin(_ record: ExchangeRecord) {
-        mask.begin(record)
     }
 
     /// Reads a body without its content coding, with its secrets replaced; of one in pieces they are to be read in order.
@@ -201,7 +190,7 @@ package final class MaskedSource: ExchangeSource {
     /// Whether nothing of a body is replaced, so that it may be given as it was recorded.
     package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool {
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return false }
-        begin(exchange.record)
+        mask.begin(exchange.record)
         let body = OpenBody(exchange, side, original, mask, growth)
         return try body.readAll() == 0 && body.problem == nil && !hasSecretInRecordedBytes(id, side: side)
     }
@@ -231,7 +220,7 @@ package final class MaskedSource: ExchangeSource {
         if let open, open.id == id, open.side == side, offset >= open.start { return open }
         closeBody()
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return nil }
-        begin(exchange.record)
+        mask.begin(exchange.record)
         open = OpenBody(exchange, side, original, mask, growth)
         return open
     }
@@ -240,7 +229,7 @@ package final class MaskedSource: ExchangeSource {
 
     /// A message with the secrets of its payload replaced, and those of what stands beside it.
     package func given(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
-        begin(exchange.record)
+        mask.begin(exchange.record)
         mask.book.isForCommands = marksSecrets
         defer { mask.book.isForCommands = false }
         mask.part = "messages"
@@ -295,7 +284,6 @@ package final class MaskedSource: ExchangeSource {
         private var beginning: ByteBuffer?
         /// Set where the body does not have its content coding, and so is read as it came.
         private var uncoded: DecodingProblem?
-        /// Masked bytes, from `start` on.
         private var bytes = ByteBuffer()
         private(set) var start: Int64 = 0
 
@@ -335,7 +323,6 @@ package final class MaskedSource: ExchangeSource {
                 ?? ByteBuffer()
         }
 
-        /// Reads to the end and keeps nothing.
         func readAll() throws -> Int {
             while !isAtEnd { try readPiece(isKept: false) }
             return count

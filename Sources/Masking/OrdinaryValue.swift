@@ -2,7 +2,6 @@ import Expressions
 
 /// Values under the name of a secret that are none: templates, what covers a secret, words for a state, names, places.
 enum OrdinaryValue {
-    /// Where a value stands.
     enum Origin {
         /// In a request a password is a secret even if it is a word.
         case request

@@ -1,13 +1,11 @@
 import Foundation
 import HTTPModel
 
-/// A placeholder as it stands in a text.
 struct PlaceholderReading {
     let placeholder: Placeholder
     let range: Range<Int>
     /// Whether it is one of ours (``Placeholder/markedText``), with the encoded form that it says.
     let isMarked: Bool
-    /// The host of a marked one.
     private(set) var host = ""
     /// The encoded form of the secret that is named after the number (`e2`), and where that name ends.
     let encoding: (number: Int, end: Int)?

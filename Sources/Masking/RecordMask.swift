@@ -53,35 +53,21 @@ package struct RecordMask {
         let sent = record.sentURL.map { heads.masked($0) }
         (record.url, record.sentURL) = (url.0, sent?.0)
         if url.count + (sent?.count ?? 0) > 0 { parts.append("URL") }
-        func text(_ part: String, _ path: WritableKeyPath<ExchangeRecord, String>, _ syntax: ScanSyntax? = .text) {
+        func masked(_ part: String, _ text: String?, _ syntax: ScanSyntax? = .text) -> String? {
             mask.part = part
-            guard let text = mask.masked(record[keyPath: path], syntax) else { return }
-            record[keyPath: path] = text
-            parts.append(part)
+            let masked = text.flatMap { mask.masked($0, syntax) }
+            if masked != nil, parts.last != part { parts.append(part) }
+            return masked
         }
-        if record.method.utf8.count >= SecretBook.shortestSought { text("method", \.method, nil) }
-        if record.failure != nil { text("failure", \.failureMessage) }
-        if let hint = record.failure?.hint, let masked = mask.masked(hint, .text) {
-            record.failure?.hint = masked
-            if parts.last != "failure" { parts.append("failure") }
+        if record.method.utf8.count >= SecretBook.shortestSought, let method = masked("method", record.method, nil) {
+            record.method = method
         }
-        if record.grpc != nil { text("gRPC message", \.grpcMessage) }
-        if record.extras.annotation.comment != nil { text("comment", \.comment) }
+        if let message = masked("failure", record.failure?.message) { record.failure?.message = message }
+        if let hint = masked("failure", record.failure?.hint) { record.failure?.hint = hint }
+        if let message = masked("gRPC message", record.grpc?.message) { record.grpc?.message = message }
+        if let comment = masked("comment", record.extras.annotation.comment) {
+            record.extras.annotation.comment = comment
+        }
         return parts
-    }
-}
-
-extension ExchangeRecord {
-    fileprivate var failureMessage: String {
-        get { failure?.message ?? "" }
-        set { failure?.message = newValue }
-    }
-    fileprivate var grpcMessage: String {
-        get { grpc?.message ?? "" }
-        set { grpc?.message = newValue }
-    }
-    fileprivate var comment: String {
-        get { extras.annotation.comment ?? "" }
-        set { extras.annotation.comment = newValue }
     }
 }

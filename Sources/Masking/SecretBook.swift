@@ -7,12 +7,10 @@ package final class SecretBook {
     /// A shorter secret is masked only at its name: elsewhere the same letters are a word.
     static let shortestSought = SecretFinder.shortest
 
-    /// What is known of a secret.
     package struct Entry: Sendable {
         package let placeholder: Placeholder
         /// The name of the field, parameter or cookie where it was found first.
         package let name: String
-        /// The host of that exchange.
         package let host: String
     }
 
@@ -65,7 +63,6 @@ package final class SecretBook {
         fileprivate var counts: [SecretKind: Int] = [:]
         fileprivate var isFull = false
         fileprivate var finder = SecretFinder()
-        /// The entries that are looked for.
         fileprivate var sought: Set<Int32> = []
     }
 
@@ -74,10 +71,8 @@ package final class SecretBook {
     var isForCommands = false
     /// The entries of placeholders, made when first asked for.
     private var issued: [Placeholder: Int] = [:]
-    /// The encoded forms of secrets.
     private var encodings: [Placeholder: [[UInt8]: Int]] = [:]
     private(set) var contents = Contents()
-    /// Whether no more secrets are added.
     private(set) var isClosed = false
 
     package var entries: Entries { contents.entries }
@@ -97,7 +92,6 @@ package final class SecretBook {
         contents.finder.forEach(in: bytes, found)
     }
 
-    /// Stops looking for the secrets found so far.
     func seekNothing() { (contents.finder, contents.sought) = (SecretFinder(), []) }
 
     func close() { isClosed = true }

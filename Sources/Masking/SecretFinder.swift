@@ -22,8 +22,8 @@ struct SecretFinder: Sendable {
     /// All texts, one behind the other.
     private var texts: [UInt8] = []
     private var forms: [Form] = []
-    /// A hash table of places in `forms`; -1 is free.
-    private var slots: [Int32] = []
+    /// The places in `forms` by the hashes of their texts.
+    private var slots: [Int: Int32] = [:]
     /// The lengths of the texts with the same first eight bytes, the longest first.
     private var lengths: [Length] = []
     private var firstLengths: [UInt64: Int32] = [:]
@@ -36,10 +36,9 @@ struct SecretFinder: Sendable {
     mutating func add(_ text: [UInt8], _ entry: Int32, standsAlone: Bool) {
         guard text.count >= SecretFinder.shortest else { return }
         if filter.isEmpty { filter = Array(repeating: 0, count: 1 << (SecretFinder.filterBits - 6)) }
-        if 2 * (forms.count + 1) > slots.count { grow() }
         text.withUnsafeBytes { text in
             let slot = slot(of: text)
-            guard slots[slot] < 0 else { return }
+            guard slots[slot] == nil else { return }
             slots[slot] = Int32(forms.count)
             forms.append(Form(start: texts.count, count: Int32(text.count), entry: entry, standsAlone: standsAlone))
             texts.append(contentsOf: text)
@@ -60,23 +59,14 @@ struct SecretFinder: Sendable {
         if previous < 0 { firstLengths[key] = new } else { lengths[Int(previous)].next = new }
     }
 
-    private mutating func grow() {
-        slots = Array(repeating: -1, count: max(64, slots.count * 2))
-        texts.withUnsafeBytes { texts in
-            for (index, form) in forms.enumerated() {
-                let text = UnsafeRawBufferPointer(rebasing: texts[form.start..<form.start + Int(form.count)])
-                var slot = SecretFinder.hash(text) & (slots.count - 1)
-                while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
-                slots[slot] = Int32(index)
-            }
-        }
-    }
-
-    /// The slot of a text, or the free one for it.
+    /// The hash under which a text is, or would be.
     private func slot(of text: UnsafeRawBufferPointer) -> Int {
-        var slot = SecretFinder.hash(text) & (slots.count - 1)
-        while slots[slot] >= 0, !isForm(Int(slots[slot]), text) { slot = (slot + 1) & (slots.count - 1) }
-        return slot
+        var hasher = Hasher()
+        hasher.combine(bytes: text)
+        var hash = hasher.finalize()
+        // Two texts with the same hash take places one behind the other.
+        while let form = slots[hash], !isForm(Int(form), text) { hash &+= 1 }
+        return hash
     }
 
     private func isForm(_ index: Int, _ text: UnsafeRawBufferPointer) -> Bool {
@@ -89,12 +79,6 @@ struct SecretFinder: Sendable {
 
     private static func bit(_ key: UInt64) -> Int {
         Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - filterBits))
-    }
-
-    private static func hash(_ text: UnsafeRawBufferPointer) -> Int {
-        var hasher = Hasher()
-        hasher.combine(bytes: text)
-        return hasher.finalize()
     }
 
     /// Calls `found` with each place of a known text, in order; of texts that overlap with the first and longest one.
@@ -122,9 +106,8 @@ struct SecretFinder: Sendable {
             let count = Int(lengths[Int(length)].count)
             length = lengths[Int(length)].next
             guard place + count <= bytes.count else { continue }
-            let slot = slots[slot(of: UnsafeRawBufferPointer(rebasing: bytes[place..<place + count]))]
-            guard slot >= 0 else { continue }
-            let form = forms[Int(slot)]
+            let text = UnsafeRawBufferPointer(rebasing: bytes[place..<place + count])
+            guard let form = slots[slot(of: text)].map({ forms[Int($0)] }) else { continue }
             if form.standsAlone, count < 16, isPartOfWord(place..<place + count, bytes) { continue }
             return form
         }

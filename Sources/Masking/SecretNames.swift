@@ -1,9 +1,10 @@
+import HTTPModel
+
 /// Which names of fields, parameters, cookies and elements say that their value is a secret.
 ///
 /// Names are compared without case and without what is no letter or digit: `X-Api-Key`, `api_key` and `apiKey` are one.
 package struct SecretNames: Sendable {
-    /// The longest name that is looked at whole, in bytes.
-    static let longest = 80
+    static let longest = MaskRules.longestName
 
     private static let exact: [SecretKind: [String]] = [
         .password: [

@@ -1,5 +1,6 @@
 import Expressions
 import Foundation
+import HTTPModel
 
 /// Secrets that are known by their look, whatever their name: the one table of patterns.
 ///

@@ -4,7 +4,6 @@ extension StructureScanner {
     private struct Quote {
         let backslashes: Int
 
-        /// How many strings are one inside the other.
         var depth: Int { (backslashes + 1).trailingZeroBitCount + 1 }
 
         init?(backslashes: Int) {
@@ -166,7 +165,6 @@ enum JSONNumber {
 
     private static func isPart(_ byte: UInt8) -> Bool { ValueShape.isDigit(byte) || "+-.eE".utf8.contains(byte) }
 
-    /// The number that begins at a place.
     static func range(at start: Int, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
         let number = bytes[start...].prefix(longest + 1).prefix { isPart($0) }
         guard let first = number.first, ValueShape.isDigit(first) || first == UInt8(ascii: "-"),

@@ -21,7 +21,6 @@ extension StructureScanner {
         }
     }
 
-    /// Finds parameters of URLs within a text.
     mutating func scanParameters() {
         var place = 0
         while let equals = find(UInt8(ascii: "="), from: place) {

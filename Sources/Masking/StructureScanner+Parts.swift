@@ -42,23 +42,9 @@ extension StructureScanner {
         return nil
     }
 
-    /// The name of a part.
     private static func disposition(_ line: String) -> String {
-        for parameter in line.split(separator: ";") {
-            let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2 else { continue }
-            let label = pair[0].trimming { $0 == " " }.lowercased()
-            if label == "name" { return String(pair[1].trimming { $0 == " " || $0 == "\"" }) }
-        }
+        var parameters = ParameterScanner(line)
+        while let (label, value) = parameters.nextParameter() { if label == "name" { return value } }
         return ""
-    }
-}
-
-extension Substring {
-    /// The text without such characters at its ends.
-    fileprivate func trimming(_ isOutside: (Character) -> Bool) -> Substring {
-        var text = drop(while: isOutside)
-        while let last = text.last, isOutside(last) { text.removeLast() }
-        return text
     }
 }

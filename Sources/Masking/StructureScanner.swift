@@ -8,7 +8,6 @@ struct FoundSecret {
     var kind: SecretKind
     /// The name of the value, or what it looks like.
     var name: String
-    /// The secret without the coding of its place.
     var secret: [UInt8]
     /// Whether it is masked wherever else it stands.
     var isSought = true
@@ -20,11 +19,9 @@ struct FoundSecret {
 enum ScanSyntax {
     /// JSON and text with JSON in it: events, lines, messages.
     case text
-    /// `name=value&…`: a query or a form.
     case form
     /// The value of a field, or a path.
     case field
-    /// HTML and XML.
     case markup
     case multipart
 }

@@ -32,7 +32,6 @@ extension TextMask {
         if placeholder.number > known { findings?.earlier[placeholder.kind] = placeholder.number }
     }
 
-    /// The findings of a mask on another thread.
     package struct Findings: Sendable {
         struct Secret: Sendable {
             var bytes: [UInt8]

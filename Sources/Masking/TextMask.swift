@@ -14,7 +14,6 @@ package final class TextMask {
         package let part: String
         /// The name of its field, member or element; empty if it has none.
         package let name: String
-        /// Its first characters.
         package let beginning: String
     }
 
@@ -99,10 +98,8 @@ package final class TextMask {
     /// From now on texts are read that belong to no exchange: their secrets are replaced, and do not count.
     package func beginRules() { ownCount = book.entries.count }
 
-    /// How many ``secrets`` there are.
     package var secretCount: Int { ownCount ?? book.entries.count }
 
-    /// The secrets that were found.
     package var secrets: [SecretBook.Entry] { book.entries.prefix(secretCount).map(book.shown) }
 
     /// Has secrets replaced as they are found, if there is one reading only, and looked for from then on.
@@ -117,7 +114,6 @@ package final class TextMask {
         (exchange, host, wasMasked) = (record.id, record.url.host, !record.extras.masked.isEmpty)
     }
 
-    /// Counts a body that is not looked through.
     func addUnread() { if isCollecting { unreadCount += 1 } }
 
     // MARK: Lines of heads

@@ -69,7 +69,6 @@ enum ValueShape {
         return pieces * 10 >= value.count * 3
     }
 
-    /// Shannon's entropy, in bits for each byte.
     static func entropy(_ value: UnsafeRawBufferPointer) -> Double {
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 256) { counts in
             counts.initialize(repeating: 0)

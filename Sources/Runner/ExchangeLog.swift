@@ -1,7 +1,7 @@
 import Description
 import Foundation
 package import HTTPModel
-package import Masking
+import Masking
 import Synchronization
 
 /// Writes a line for each ended exchange, on the recorder's thread.

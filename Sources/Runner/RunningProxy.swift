@@ -3,7 +3,6 @@ import Foundation
 package import HTTPModel
 package import Jobs
 import Logging
-import Masking
 package import NIOCore
 import NIOPosix
 package import ProxyServer

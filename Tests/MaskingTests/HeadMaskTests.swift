@@ -62,6 +62,8 @@ struct HeadMaskTests {
             ),
             ("Hawk id=\"a\", mac=\"m1\"", "Hawk id=\"a\", mac=\"sluice-token-1\""),
             ("Own user=bob, phrase=abc", "Own sluice-credential-1"),
+            (#"Digest response="a\"b=c", mac = d"#, #"Digest response="sluice-token-1", mac = sluice-token-2"#),
+            ("Digest response=\"abc", "Digest response=\"sluice-token-1"),
         ]
     )
     func credentials(value: String, masked: String) {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 import Testing
 
 @testable import Masking

@@ -40,6 +40,23 @@ struct MaskedSourceTests {
 
     private let memory = Memory()
 
+    @Test("Each text of a record is masked, and the parts with secrets are named once")
+    func record() throws {
+        try memory.add("", [])
+        var record = try #require(memory.exchanges.first).record
+        record.method = "PUT-\(chance)"
+        record.failure = ExchangeFailure(.reset, "closed after \(chance)", hint: "look for ?token=\(chance)")
+        record.grpc = GRPCOutcome(status: 3, message: "bad \(chance)")
+        record.extras.annotation.comment = "see \(chance)"
+        let masked = RecordMask(MaskRules()).masked(record)
+        #expect(masked.method == "PUT-sluice-token-1")
+        #expect(masked.failure?.message == "closed after sluice-token-1")
+        #expect(masked.failure?.hint == "look for ?token=sluice-token-1")
+        #expect(masked.grpc?.message == "bad sluice-token-1")
+        #expect(masked.extras.annotation.comment == "see sluice-token-1")
+        #expect(masked.extras.masked == ["method", "failure", "gRPC message", "comment"])
+    }
+
     /// The masked bodies, each read in pieces of this size.
     private func bodies(of pieceSize: Int = 4_096) throws -> (bodies: [[UInt8]], source: MaskedSource) {
         let source = MaskedSource(memory, TextMask())

@@ -1,3 +1,4 @@
+import HTTPModel
 import Testing
 
 @testable import Masking
@@ -83,7 +84,7 @@ struct PatternTests {
             "dop_v1_", "EAAC",
             "sq0atp-", "key-", "dapi", "glsa_", "NRAK-", "xkeysib-", "figd_", "PMAK-", "rubygems_", "sntrys_", "tskey-",
             "r8_",
-            "glpat-", "glrt-", "whsec_", "github_pat_",
+            "glpat-", "glrt-", "gldt-", "glptt-", "whsec_", "github_pat_",
         ]
         .map { $0 + tail }
         for key in keys + [

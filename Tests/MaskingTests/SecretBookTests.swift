@@ -155,6 +155,20 @@ struct SecretBookTests {
         #expect(Placeholder.all(in: text, most: 9).map(\.text) == ["sluice-token-1", "sluice-token-0"])
     }
 
+    @Test("Each encoded form has one variable, and a host that contains a secret is not written")
+    func forms() {
+        let book = SecretBook()
+        book.note(Array("a b".utf8), .token, name: "n", host: "abcd3fgh.example", isSought: false)
+        book.note(Array("abcd3fgh".utf8), .token, name: "n", host: "H_", isSought: true)
+        book.close()
+        let plain = book.placeholder(of: Array("a b".utf8), .token)
+        let forms = ["a%20b", "a+b", "a%20b", "a b"].map { form in
+            Array(form.utf8).withUnsafeBytes { book.placeholder(plain, for: $0) }.encoding
+        }
+        #expect(forms == [1, 2, 1, 0])
+        #expect(book.host(of: plain) == "" && book.host(of: book.placeholder(at: 1)) == "")
+    }
+
     @Test(
         "What is a placeholder already",
         arguments: [

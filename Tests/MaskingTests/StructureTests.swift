@@ -1,3 +1,4 @@
+import HTTPModel
 import Testing
 
 @testable import Masking

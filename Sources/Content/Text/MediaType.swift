@@ -75,11 +75,11 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Reads `value; name=value; name="value"` as media types and `Content-Disposition` have it.
-struct ParameterScanner {
+package struct ParameterScanner {
     private let text: String.UTF8View
     private var position: String.Index
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text.utf8
         position = text.startIndex
     }
@@ -92,7 +92,7 @@ struct ParameterScanner {
     }
 
     /// The name in lower case, the value unquoted.
-    mutating func nextParameter() -> (name: String, value: String)? {
+    package mutating func nextParameter() -> (name: String, value: String)? {
         while position < text.endIndex {
             if text[position] == UInt8(ascii: ";") { position = text.index(after: position) }
             let mark = text[position...].firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") }

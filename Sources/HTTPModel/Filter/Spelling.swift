@@ -14,6 +14,8 @@ package enum Spelling {
     }
 
     /// How many letters must be added, left out, replaced or swapped with their neighbour.
+    package static func distance(_ left: String, _ right: String) -> Int { distance(Array(left), Array(right)) }
+
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

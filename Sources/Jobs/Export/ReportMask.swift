@@ -1,4 +1,4 @@
-import HTTPModel
+package import HTTPModel
 package import Masking
 package import Recording
 

@@ -106,7 +106,7 @@ package enum SessionMask {
     private enum Written: Sendable {
         case bytes(ByteBuffer)
         /// In how many places secrets were replaced.
-        case replaced(MaskedSource.Replaced)
+        case replaced(Int)
     }
 
     private static func write(
@@ -122,7 +122,7 @@ package enum SessionMask {
                 var export = part(masked ?? pages) { try page.give(.bytes($0)) }
                 try page.forEach(in: pages) { try export.add(masked?.masked($0) ?? $0) }
                 try export.finish()
-                if let replaced = masked?.takeReplaced() { try page.give(.replaced(replaced)) }
+                if let count = masked?.takeReplacedCount(), count > 0 { try page.give(.replaced(count)) }
             }
         } take: { (written: Written, isFirst) in
             if isFirst { isBeginning = true }
@@ -130,7 +130,7 @@ package enum SessionMask {
             case .bytes(let bytes):
                 try export.add(bytes, beginsPart: isBeginning)
                 isBeginning = false
-            case .replaced(let replaced): masked?.add(replaced)
+            case .replaced(let places): masked?.add(replaced: places)
             }
         }
     }

@@ -17,7 +17,6 @@ package struct EditableProfile: Sendable, Hashable {
         (self.tools, self.text, self.file, self.others) = (tools, text, file, others)
     }
 
-    /// The text's name in issues.
     package var name: String { file ?? "new profile" }
 
     // MARK: - Reading
@@ -27,7 +26,6 @@ package struct EditableProfile: Sendable, Hashable {
         try rules(of: [section], in: ProfileOutline(text, file: name))
     }
 
-    /// All rules in the order of the text.
     package func rules() throws(ProfileError) -> [EditableRule] {
         let outline = try ProfileOutline(text, file: name)
         return rules(of: outline.pairs.compactMap { tools.section($0.name) }, in: outline)
@@ -157,7 +155,6 @@ package struct EditableProfile: Sendable, Hashable {
         return try RuleLines(rule)
     }
 
-    /// The same with another text.
     func with(text: String) -> EditableProfile {
         EditableProfile(text: text, file: file, among: others, tools: tools)
     }

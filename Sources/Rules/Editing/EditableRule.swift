@@ -1,4 +1,3 @@
-/// One rule of a profile's text.
 package struct EditableRule: Sendable, Hashable, Identifiable {
     /// Identifies a rule until the text is edited.
     package struct ID: Sendable, Hashable {
@@ -55,7 +54,6 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
 struct RuleReading {
     /// `nil` if it is invalid, or does not belong to a tool.
     private(set) var rule: (any ToolRule)?
-    /// What it does and where; `nil` if that is not known.
     private(set) var summary: String?
 
     /// Reads a rule; what is wrong with it goes to the reader.

@@ -2,15 +2,10 @@ package import HTTPModel
 
 /// The scope of a rule that is made from an exchange, from narrow to wide.
 package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// This URL with its query.
     case url
-    /// This path with any query.
     case path
-    /// This path and all below it.
     case below
-    /// The whole host.
     case host
-    /// The host's domain with all its subdomains.
     case domain
 
     package static func < (left: ExchangeScope, right: ExchangeScope) -> Bool { left.rawValue < right.rawValue }

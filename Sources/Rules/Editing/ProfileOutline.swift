@@ -7,7 +7,6 @@ struct ProfileOutline {
         let node: Node
         /// Its text without the hyphen, and without comments around it.
         let range: Range<Int>
-        /// Its hyphen, in a list with hyphens.
         var hyphen: Int?
 
         var isEnabled: Bool { (node.mapping == nil ? node : node["enabled"])?.scalar?.string != "false" }
@@ -21,7 +20,6 @@ struct ProfileOutline {
         case flow
         /// One mapping in place of a list.
         case single
-        /// `true` or `false`.
         case flag(Bool)
         case nothing
     }
@@ -30,7 +28,6 @@ struct ProfileOutline {
     struct Pair {
         let name: String
         let key: Range<Int>
-        /// The place behind the colon.
         let colon: Int
         let node: Node
         let value: Range<Int>
@@ -40,7 +37,6 @@ struct ProfileOutline {
 
     let source: SourceText
     let pairs: [Pair]
-    /// Whether the whole profile is in braces.
     let isBraced: Bool
     /// Where the profile's own text ends: before an end marker, or at the end.
     let end: Int
@@ -72,7 +68,6 @@ struct ProfileOutline {
 
     subscript(section: ProfileSection) -> Pair? { pairs.first { $0.name == section.key } }
 
-    /// The indentation of the keys.
     var column: Int { pairs.first.map { source.column(of: $0.key.lowerBound) } ?? 0 }
 
     /// The content of each key, however it is written: its rules, or its value. Edits are checked by it.

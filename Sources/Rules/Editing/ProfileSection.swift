@@ -1,11 +1,9 @@
 /// A key of a profile under which rules stand that can be edited one by one.
 package enum ProfileSection: Sendable, Hashable, CustomStringConvertible {
-    /// The rules of a tool.
     case tool(Tool)
     /// Which hosts are decrypted: one mapping, which counts as one rule.
     case intercept
 
-    /// The key, as it stands in a profile.
     package var key: String {
         switch self {
         case .tool(let tool): tool.key

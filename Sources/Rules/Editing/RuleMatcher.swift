@@ -7,7 +7,6 @@ package import HTTPModel
 package struct RuleMatcher: Sendable {
     private enum Question: Sendable {
         case rule(any ToolRule, of: Tool)
-        /// Which hosts would not be decrypted.
         case unread(InterceptRules)
         case nothing
     }

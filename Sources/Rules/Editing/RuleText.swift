@@ -6,7 +6,6 @@ package struct RuleText: Sendable, Hashable {
     /// Takes any text; ``RuleCheck`` finds what is wrong with it.
     package init(_ yaml: String) { self.yaml = yaml }
 
-    /// The text's name in issues.
     static let file = "rule"
 
     /// The value of a key that takes one word; `nil` if it is not there or the text cannot be read.
@@ -21,7 +20,6 @@ package struct RuleText: Sendable, Hashable {
 /// A rule's text, ready to be put into a profile: lines without their common indentation.
 struct RuleLines {
     let node: Node
-    /// The comments above the rule.
     let above: [String]
     let lines: [String]
 
@@ -77,7 +75,6 @@ struct RuleLines {
         return lines.enumerated().map { $0 == 0 || $1.isEmpty ? $1 : blanks + $1 }.joined(separator: newline)
     }
 
-    /// The lines of a range without their indentation.
     static func dedented(_ source: SourceText, _ range: Range<Int>) -> [String] {
         let column = source.column(of: range.lowerBound)
         var lines = plain(source.text(range)).split(separator: "\n", omittingEmptySubsequences: false)

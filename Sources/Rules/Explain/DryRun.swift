@@ -225,7 +225,6 @@ private struct Play: ~Copyable {
     }
 }
 
-/// Discards records.
 private final class NoRecord: RecordSink {
     func record(_ event: RecordEvent) {}
 }

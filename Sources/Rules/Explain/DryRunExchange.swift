@@ -89,15 +89,12 @@ package struct DryRunExchange: Sendable {
     package var trace: [TraceEntry] = []
     /// `nil` if no server was asked.
     package var sent: Sent<RequestHead>?
-    /// Where it was sent.
     package var destination: Destination?
     /// The response as the client receives it.
     package var answered: Sent<ResponseHead>?
     /// Held messages, which were then sent unedited.
     package var held: [FlowDirection] = []
-    /// Whether the client was disconnected.
     package var isCutOff = false
-    /// The delay by stages.
     package var delay = TimeAmount.zero
 
     /// Whether a list refused it.

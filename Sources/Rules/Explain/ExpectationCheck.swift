@@ -14,9 +14,7 @@ package struct ExpectationResult: Sendable {
     }
 
     package let expectation: Expectation
-    /// The exchange of its request.
     package let exchange: DryRunExchange
-    /// Empty if the test passed.
     package let differences: [Difference]
 
     package var passes: Bool { differences.isEmpty }

@@ -91,9 +91,7 @@ package struct Explanation: Sendable {
     }
 }
 
-/// What a rule did.
 package enum RuleVerdict: Sendable {
-    /// With its effects.
     case fired([String])
     /// It matched, but changed nothing.
     case idle
@@ -103,7 +101,6 @@ package enum RuleVerdict: Sendable {
     case notAsked(String)
     /// It did not match, for this reason.
     case missed(String)
-    /// An earlier rule decided.
     case shadowed(by: RuleHeading)
     case disabled
     case off
@@ -138,7 +135,6 @@ package enum RuleVerdict: Sendable {
         }
     }
 
-    /// One line for each effect.
     package var texts: [String] {
         switch self {
         case .fired(let texts): texts

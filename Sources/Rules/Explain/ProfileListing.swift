@@ -51,7 +51,6 @@ extension RuleProfile {
         return text
     }
 
-    /// The listing as one JSON object.
     package var listingJSON: String {
         let listing = Listing(
             name: name,

@@ -1,5 +1,4 @@
 package import HTTPModel
-import Text
 
 /// The results of profiles' own tests in the Test Anything Protocol, version 14.
 package struct TAPReport {
@@ -34,7 +33,6 @@ package struct TAPReport {
         lines += trace.map { "    - \(TAPReport.quoted($0.line))" } + ["  ..."]
     }
 
-    /// Adds a profile with errors.
     package mutating func add(broken name: String, _ issues: [ProfileIssue]) {
         count += 1
         failures += 1
@@ -52,21 +50,7 @@ package struct TAPReport {
         text.map { $0.isNewline ? " " : $0 == "#" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
     }
 
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case _ where VisibleText.isHidden(scalar): quoted.unicodeScalars += YAMLText.escape(scalar)
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
+    private static func quoted(_ text: String) -> String { YAMLText.doubleQuoted(text) }
 }
 
 extension TraceEntry {

@@ -38,7 +38,6 @@ package struct SeededDraw: Sendable {
     }
 }
 
-/// Counts requests by method and URL.
 package final class RequestCounter: Sendable {
     private struct Counts {
         var known: [UInt64: UInt32] = [:]

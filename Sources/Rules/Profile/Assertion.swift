@@ -6,14 +6,9 @@ package struct Assertion: Sendable {
     /// The given name, else the filter.
     package let name: String
     package let place: ProfilePlace
-    /// The exchanges to check.
     package let filter: Filter
-    /// The filter as written.
-    package let filterText: String
-    /// The required number.
     package let count: CountTest
     package let status: StatusTest?
-    /// The longest duration of each.
     package let limit: TimeAmount?
 }
 
@@ -53,7 +48,6 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether no number can pass.
     var isImpossible: Bool { relation == .fewer && number == 0 }
 
     package var description: String { relation.rawValue + String(number) }
@@ -71,7 +65,6 @@ extension Assertion {
             .means("The longest duration of each, from the first byte to the last."),
     ]
 
-    /// `nil` if the entry has errors.
     init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "an assertion", keys: Assertion.keys) else { return nil }
         let filter = reader.required(fields, "filter", "an assertion").flatMap { Assertion.filter($0, &reader) }
@@ -82,7 +75,7 @@ extension Assertion {
         // Only now, so that everything that is wrong with it was found.
         guard let filter, let count else { return nil }
         (name, place) = (written.isEmpty ? filter.text : written, reader.place(node))
-        (self.filter, filterText) = (filter.filter, filter.text)
+        self.filter = filter.filter
         (self.status, self.limit, self.count) = (status, limit, count)
     }
 

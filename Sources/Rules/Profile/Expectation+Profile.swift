@@ -76,7 +76,6 @@ extension Expectation {
         GrammarKey("fails", .flag, example: "true").means("Whether the exchange fails like a network failure."),
     ]
 
-    /// `nil` if the entry has errors.
     init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "an expectation", keys: Expectation.keys) else { return nil }
         let request = reader.required(fields, "request", "an expectation").flatMap { DryRunRequest($0, &reader) }

@@ -45,7 +45,6 @@ struct FiredName: Sendable, Hashable, CustomStringConvertible {
     var description: String { tool.name + (rule.map { "/\($0)" } ?? "") }
 }
 
-/// A condition on a text.
 enum ValueTest: Sendable, CustomStringConvertible {
     case absent
     case text(String)

@@ -11,20 +11,16 @@ package struct GrammarKey: Sendable {
     /// What counts where the key is not there, as text; `nil` if it must be, or where nothing counts then.
     package let fallback: String?
 
-    /// A key whose example is a value.
     package init(_ name: String, _ value: GrammarValue, example: String, fallback: String? = nil) {
         self.init(name, value, whole: "\(name): \(example)", fallback: fallback)
     }
 
-    /// A key with a longer example.
     package init(_ name: String, _ value: GrammarValue, whole example: String, fallback: String? = nil) {
         (self.name, self.value, self.example, self.fallback) = (name, value, example, fallback)
     }
 
-    /// The summary with the default.
     package var summaryWithDefault: String { summary + (fallback.map { " Default: \($0)." } ?? "") }
 
-    /// Sets the summary.
     package func means(_ summary: String) -> GrammarKey {
         var key = self
         key.summary = summary
@@ -32,7 +28,6 @@ package struct GrammarKey: Sendable {
     }
 }
 
-/// The value of a key.
 package indirect enum GrammarValue: Sendable {
     case flag
     case text
@@ -48,7 +43,6 @@ package indirect enum GrammarValue: Sendable {
     /// Relative to the profile.
     case path
     case list(GrammarValue)
-    /// A mapping with fixed keys.
     case mapping([GrammarKey])
     /// A mapping with the user's keys.
     case names(GrammarValue)
@@ -56,7 +50,6 @@ package indirect enum GrammarValue: Sendable {
 
     package static let directions = GrammarValue.list(.choice(["request", "response"]))
 
-    /// For help.
     package var text: String {
         switch self {
         case .flag: "true or false"

@@ -4,7 +4,6 @@ package struct InterceptRules: Sendable, Hashable {
     /// Only host and port matter.
     private var hosts = LocationChoice()
 
-    /// Every host is decrypted.
     package init() {}
 
     /// Whether TLS to a host is decrypted. Where the client asked for an address and its TLS names the host, both count:

@@ -2,7 +2,6 @@ import HTTPModel
 
 /// What `only` and `except` of a part of a profile choose, gathered over the files of the profile.
 struct LocationChoice: Sendable {
-    /// A location with its place in the profile.
     struct Entry: Sendable {
         var location: Location
         var place: ProfilePlace
@@ -19,7 +18,6 @@ struct LocationChoice: Sendable {
     /// Whether `only` contains the URL or is missing.
     func includes(_ url: RequestURL) -> Bool { only?.contains { $0.location.matches(url) } ?? true }
 
-    /// Whether `except` contains the URL.
     func excludes(_ url: RequestURL) -> Bool { except.contains { $0.location.matches(url) } }
 
     /// Adds the choice of one file, read by `locations`.

@@ -1,4 +1,4 @@
-import Masking
+import HTTPModel
 
 /// `mask:`, additions and exceptions of masking in exports.
 extension MaskRules {
@@ -18,7 +18,6 @@ extension MaskRules {
         ).means("More kinds of values to mask, by their form."),
     ]
 
-    /// Adds the settings of one file.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "mask", keys: MaskRules.keys) else { return }
         also += names(fields["also"], "also", &reader)

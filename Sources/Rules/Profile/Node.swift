@@ -41,7 +41,6 @@ package struct Node: Sendable, Hashable {
     /// In characters, from 1.
     package var column = 1
 
-    /// Copies the parser's result.
     init(_ node: Yams.Node) {
         line = node.mark?.line ?? 1
         column = node.mark?.column ?? 1
@@ -150,11 +149,9 @@ extension Node {
     package static func list(_ members: [Node]) -> Node { Node(.list(members)) }
     package static func mapping(_ members: [Member]) -> Node { Node(.mapping(members)) }
 
-    /// A list; a single member without a list.
     package static func some(_ members: [Node]) -> Node { members.count == 1 ? members[0] : .list(members) }
     package static func texts(_ texts: [String]) -> Node { .some(texts.map { .text($0) }) }
 
-    /// In YAML's flow style.
     package var flow: String {
         switch content {
         case .scalar(let scalar): scalar.flow

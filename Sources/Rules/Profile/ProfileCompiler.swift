@@ -1,9 +1,7 @@
 import ExchangeCore
 import HTTPModel
-import Masking
 import NIOCore
 
-/// Combines the files of a profile.
 struct ProfileCompiler {
     private let registry: ToolRegistry
     private(set) var name = ""
@@ -34,7 +32,6 @@ struct ProfileCompiler {
         registry.inOrder.filter { mentioned.contains($0.id) }.map { ($0, rules[$0.id] ?? []) }
     }
 
-    /// Reads all texts.
     mutating func add(_ sources: [ProfileSource]) throws(ProfileError) {
         var trees: [(ProfileReader, ProfileFields)] = []
         for source in sources {

@@ -3,7 +3,6 @@ package import HTTPModel
 /// One file of a profile with the tree of its text: rules are compiled, compared, edited and exported from it.
 package struct ProfileDocument {
     package let source: ProfileSource
-    /// `nil` for an empty text.
     package let root: Node?
 
     package init(_ source: ProfileSource) throws(ProfileError) {

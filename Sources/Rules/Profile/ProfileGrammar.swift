@@ -1,4 +1,4 @@
-import Masking
+import HTTPModel
 
 /// The keys at the top level of a profile.
 enum ProfileGrammar {

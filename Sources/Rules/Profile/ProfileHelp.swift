@@ -189,7 +189,6 @@ package enum ProfileHelp {
 }
 
 extension GrammarValue {
-    /// The keys of a mapping in the value.
     package var keys: [GrammarKey] {
         switch self {
         case .mapping(let keys): keys

@@ -15,7 +15,6 @@ package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     package var column: Int
     /// Without a full stop.
     package var message: String
-    /// Whether the file itself could not be read.
     var isUnreadable = false
 
     /// One line in the form that editors jump to: `file:line:column: message`.
@@ -44,7 +43,6 @@ extension ProfileError {
         self.init(message, file: file, line: node?.line ?? 1, column: node?.column ?? 1)
     }
 
-    /// One error, at a place.
     package init(_ message: String, at place: ProfilePlace) {
         self.init(message, file: place.file, line: place.line, column: place.column)
     }

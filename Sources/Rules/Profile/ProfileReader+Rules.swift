@@ -32,10 +32,8 @@ extension ProfileReader {
             if isUsual, text != upper {
                 lint("methods are case-sensitive; '\(text)' was read as \(upper)", at: entry)
             }
-            if !isUsual,
-                let meant = ProfileReader.usualMethods.min(by: {
-                    Suggestion.distance(upper, $0) < Suggestion.distance(upper, $1)
-                }), Suggestion.distance(upper, meant) == 1
+            if !isUsual, upper.utf8.count <= 8,
+                let meant = ProfileReader.usualMethods.first(where: { Spelling.distance(upper, $0) == 1 })
             {
                 lint("'\(text)' is not a usual method; did you mean \(meant)?", at: entry)
             }
@@ -44,7 +42,7 @@ extension ProfileReader {
         return methods
     }
 
-    private static let usualMethods: Set<String> = [
+    private static let usualMethods = [
         "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY",
     ]
 

@@ -14,7 +14,6 @@ package struct ProfileReader {
     package internal(set) var definitions: Definitions = [:]
     package private(set) var issues: [ProfileIssue] = []
 
-    /// Further issues are dropped.
     private static let mostIssues = 200
 
     package typealias Definitions = [String: [String: any Sendable]]
@@ -178,7 +177,6 @@ package struct ProfileReader {
         lint("'seed' needs the rule's name, else a rule put before it changes the random choices", at: node)
     }
 
-    /// `500ms`, `30s`, `2m`.
     package mutating func duration(_ node: Node, _ what: String) -> TimeAmount? {
         let text = node.string
         if let text, let count = ProfileReader.amount(text, GrammarValue.units["ms"] ?? []), count >= 0, count < 1e11 {
@@ -199,7 +197,6 @@ package struct ProfileReader {
         return ProfileText.absolute(text, in: ProfileText.directory(of: file))
     }
 
-    /// A text or regular expression to search.
     package mutating func pattern(_ node: Node, _ text: String, isCaseSensitive: Bool, isWhole: Bool) -> TextPattern? {
         expression(text, at: node) { () throws(ExpressionError) in
             try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
@@ -224,15 +221,12 @@ package struct ProfileReader {
     }
 }
 
-/// The values of a mapping.
 package struct ProfileFields {
     package let node: Node
-    /// The allowed keys.
     let keys: [GrammarKey]
     package fileprivate(set) var values: [String: Node] = [:]
 
     init(node: Node, keys: [GrammarKey]) { (self.node, self.keys) = (node, keys) }
 
-    /// `nil` if it is missing.
     package subscript(key: String) -> Node? { values[key] }
 }

@@ -6,7 +6,6 @@ extension ProfileSource {
         ProfileSource(file: file, text: try ProfileText.read(file))
     }
 
-    /// The same for all paths of a file.
     package var identity: String { ProfileText.canonical(file) }
 
     /// Reads files and those that they include, which come before them; each is read once.

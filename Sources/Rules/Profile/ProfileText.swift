@@ -50,7 +50,6 @@ package enum ProfileText {
         return directory == "." ? path : directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
     }
 
-    /// The same for all paths of a file.
     package static func canonical(_ path: String) -> String {
         URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
     }
@@ -59,7 +58,6 @@ package enum ProfileText {
         ProfileError("is larger than \(limit >> 20) MiB, the limit for profiles", file: file)
     }
 
-    /// `nil` for an empty text.
     static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
         guard text.utf8.count <= limit else { throw tooLarge(file) }
         // A byte order mark is no part of the text (YAML 1.2 §5.2), but the parser takes it for one.

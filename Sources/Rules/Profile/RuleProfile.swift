@@ -1,6 +1,5 @@
 package import ExchangeCore
 package import HTTPModel
-package import Masking
 
 /// The tools as one file or several configure them: read, checked and compiled.
 ///
@@ -22,17 +21,14 @@ package struct RuleProfile: Sendable {
     package let replay: ReplayRules
     /// Descriptor sets for gRPC messages, with absolute paths.
     package let protobuf: [String]
-    /// Networks that may use the proxy, as CIDR.
     package let access: [String]
     package let expectations: [Expectation]
     package let assertions: [Assertion]
-    /// Probable mistakes.
     package let lints: [ProfileIssue]
 
     let registry: ToolRegistry
     private let compiled: [Compiled]
 
-    /// A tool with an enabled rule.
     private struct Compiled: Sendable {
         let tool: Tool
         let stage: any RuleTool
@@ -109,15 +105,17 @@ package struct RuleProfile: Sendable {
     ///
     /// Tools that are switched in place stay: `switchTools` switches them.
     package func chain(without off: Set<StageID>) -> StageChain {
-        let inForce = compiled.filter { !off.contains($0.tool.id) || $0.tool.isSwitchedInPlace }
-        return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map { ($0.tool, $0.headings) }))
+        chain(compiled.filter { !off.contains($0.tool.id) || $0.tool.isSwitchedInPlace }) { $0 }
     }
 
     /// The chain for a dry run, which writes nothing.
     func dryRunChain(without off: Set<StageID>) -> StageChain {
-        let inForce = compiled.filter { !off.contains($0.tool.id) }
-        return StageChain(
-            inForce.map(\.stage.dryRun),
+        chain(compiled.filter { !off.contains($0.tool.id) }) { $0.dryRun }
+    }
+
+    private func chain(_ inForce: [Compiled], _ stage: (any RuleTool) -> any Stage) -> StageChain {
+        StageChain(
+            inForce.map { stage($0.stage) },
             preselection: HostPreselection(inForce.map { ($0.tool, $0.headings) })
         )
     }
@@ -143,7 +141,6 @@ package struct RuleProfile: Sendable {
 
     private func stage(of tool: Tool) -> (any RuleTool)? { compiled.first { $0.tool == tool }?.stage }
 
-    /// By file and line.
     private static func sorted(_ issues: [ProfileIssue], by sources: [ProfileSource]) -> [ProfileIssue] {
         let places = Dictionary(sources.enumerated().map { ($1.file, $0) }) { first, _ in first }
         return issues.sorted {

@@ -31,7 +31,6 @@ package struct UpstreamRules: Sendable {
         rules.first { $0.heading.isEnabled && $0.heading.scope.matches(method: "", url: url) }
     }
 
-    /// In their order.
     package var texts: [String] {
         rules.map { "\($0.heading.name): \($0.text)\($0.heading.isEnabled ? "" : " (disabled)")" }
     }

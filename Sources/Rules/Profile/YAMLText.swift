@@ -1,7 +1,6 @@
 import HTTPModel
 import Text
 
-/// Writes texts as YAML.
 package enum YAMLText {
     /// Words that YAML or its readers interpret.
     private static let reserved: Set<String> = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
@@ -22,7 +21,12 @@ package enum YAMLText {
         return doubleQuoted(scalars)
     }
 
-    private static func doubleQuoted(_ scalars: [Unicode.Scalar]) -> String {
+    /// The text in double quotes, with ampersands and question marks unchanged: YAML, but perhaps no profile.
+    static func doubleQuoted(_ text: String) -> String {
+        doubleQuoted(Array(text.unicodeScalars), escapesTraps: false)
+    }
+
+    private static func doubleQuoted(_ scalars: [Unicode.Scalar], escapesTraps: Bool = true) -> String {
         var result = String.UnicodeScalarView("\"".unicodeScalars)
         for (index, scalar) in scalars.enumerated() {
             let before = index == 0 ? "\"" : scalars[index - 1]
@@ -33,7 +37,7 @@ package enum YAMLText {
             case "\n": result += "\\n".unicodeScalars
             case "\r": result += "\\r".unicodeScalars
             case "\t": result += "\\t".unicodeScalars
-            case _ where isPrintable(scalar) && !isTrap(before, scalar, after): result.append(scalar)
+            case _ where isPrintable(scalar) && !(escapesTraps && isTrap(before, scalar, after)): result.append(scalar)
             default: result += escape(scalar)
             }
         }

@@ -21,7 +21,6 @@ package struct RuleHeading: Sendable {
     }
 }
 
-/// A place in a profile's file.
 package struct ProfilePlace: Sendable, Hashable, CustomStringConvertible {
     /// As the user named it.
     package var file: String

@@ -59,7 +59,6 @@ struct RuleIndex: Sendable {
     }
 }
 
-/// Values by host patterns.
 struct HostTable<Value: Sendable>: Sendable {
     private let none: Value
     private var exact: [Substring: Value] = [:]

@@ -108,7 +108,6 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     }
 }
 
-/// A matching rule.
 package struct RuleMatch<Rule: ToolRule> {
     package let position: Int
     package let rule: Rule
@@ -116,7 +115,6 @@ package struct RuleMatch<Rule: ToolRule> {
     package let location: Location?
 }
 
-/// A tool's part of a profile.
 package struct ToolOutline: Sendable {
     package let tool: Tool
     /// In the user's order, with disabled ones.

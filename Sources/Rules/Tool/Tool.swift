@@ -44,7 +44,6 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         return rules
     }
 
-    /// Whether switching it affects running exchanges.
     var isSwitchedInPlace: Bool { type.isSwitchedInPlace }
 
     func stage(_ rules: [any ToolRule]) -> any RuleTool { type.stage(rules) }

@@ -32,14 +32,12 @@ package struct ToolDescriptor: Sendable {
     package let directions: Set<FlowDirection>
     /// Whether it acts on CONNECTs that are not decrypted, of which only host and port are known.
     package let takesTunnels: Bool
-    /// Whether it refuses requests.
     package let refuses: Bool
     /// For messages: `a block rule`.
     package let noun: String
     /// One sentence.
     package let summary: String
     package let scope: ScopeKey
-    /// Which matching rules act.
     package let selection: RuleSelection
     package let keys: [GrammarKey]
     /// Begins with the tool's key.
@@ -100,7 +98,6 @@ package struct ToolDescriptor: Sendable {
         (self.answersFrom, self.onEverything) = (answersFrom, onEverything)
     }
 
-    /// The noun for counts of rules.
     package var counted: String {
         noun.contains(key) ? "\(key) rule" : String(noun.drop { $0 != " " }.dropFirst())
     }
@@ -131,11 +128,8 @@ package struct PresetChoice: Sendable {
         package let name: String
         /// Charles' name, if it differs.
         package let alias: String?
-        /// In a few words.
         package let brief: String
-        /// In full.
         package let text: String
-        /// The source of the numbers.
         package let source: String
 
         package init(name: String, alias: String?, brief: String, text: String, source: String) {

@@ -1,5 +1,4 @@
 import HTTPModel
-import Masking
 import Testing
 import Tools
 

@@ -17,9 +17,12 @@ package struct MaskRules: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether a text can be a name of ``also`` or ``except``.
+    /// The longest name that is compared whole, in bytes.
+    package static let longestName = 80
+
+    /// Whether a text can be a name of ``also`` or ``except``: only letters and digits of ASCII are compared.
     package static func isName(_ text: String) -> Bool {
-        text.utf8.count <= SecretNames.longest && !SecretNames.normalised(text).isEmpty
+        text.utf8.count <= longestName && text.utf8.contains { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }
             && !text.dropFirst().contains("*")
     }
 }
