@@ -131,6 +131,11 @@ extension UserStories {
                     == ["last", name, "1999-12-31T23-59-59.sluice", "a.har", "b.SLUICE", "folder/"]
             )
             #expect(offered.errors.isEmpty)
+            try scratch.write("here/folder/.inner.har", "")
+            for (word, wanted) in [(".", ".hidden.har\n"), ("folder/.", "folder/.inner.har\n"), ("folder/", "\n")] {
+                let dotted = try await entry("list -- positional@0", words: ["sluice", "list", word])
+                #expect(dotted.text == wanted)
+            }
             let list = try await SluiceProcess.run(["list", name], scratch: scratch)
             #expect(list.text.contains("https://example.com/first"), "\(list.errors)")
             // What can be changed is a session only.

@@ -222,6 +222,8 @@ extension UserStories {
                 let synopsis = page.split(separator: ".SH ").first { $0.hasPrefix("\"SYNOPSIS\"") } ?? ""
                 #expect(synopsis.replacing("\\-", with: "-").split(separator: "\n").contains(line[...]), "\(synopsis)")
             }
+            let guide = try String(contentsOfFile: "\(directory)/sluice-guide.1", encoding: .utf8)
+            #expect(guide.contains("1 \\-\\-search found nothing"), "the exit codes of the command")
             await #expect(throws: Never.self) { try await sluice(["guide", "--man", "/dev/null/x"], status: 1) }
         }
 

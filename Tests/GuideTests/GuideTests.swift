@@ -58,6 +58,14 @@ struct GuideTests {
         #expect(topic("none") == "")
     }
 
+    @Test("No line of a manual page is a macro of roff because of its first character")
+    func manual() {
+        let page = GuidePage(group: "", topic: "t", text: "# T\n\n.har files.\n\n```\n.profile\n'quoted'\n```")
+        let text = ManPage(page, version: "1").text
+        #expect(text.contains("\n\\&.har files.\n"), "\(text)")
+        #expect(text.contains("\n\\&.profile\n\\(aqquoted\\(aq\n"), "\(text)")
+    }
+
     @Test("A search finds the lines that have all words, with their section")
     func search() {
         let text = "# Title\n\nAn Apple.\n\n## Part\n\n- apple and pear\n\n| a | b |\n| --- | --- |\n| pear | Apple |"

@@ -57,6 +57,36 @@ struct OverviewTests {
         #expect(words("https", here: "127.0.0.1:5") == "  TLS             none: plain text")
     }
 
+    @Test(arguments: [(-10, 0, true), (0, 10, true), (1, 10, false), (-10, -1, false)])
+    func `a certificate counts as valid or not at the time of the exchange`(from: Int64, to: Int64, isValid: Bool) {
+        let second = Example.start / 1_000_000
+        let exchange = Example.exchange { exchange in
+            var upstream = ConnectionRecord(
+                id: ConnectionID(2),
+                leg: .upstream,
+                openedAt: 0,
+                localAddress: "127.0.0.1:5",
+                peerAddress: "10.0.0.1:443"
+            )
+            let certificate = CertificateSummary(
+                subject: "CN=a",
+                issuer: "CN=b",
+                alternativeNames: [],
+                notBefore: second + from,
+                notAfter: second + to,
+                fingerprint: "00"
+            )
+            upstream.tls = TLSDetails(
+                protocolVersion: "TLSv1.3",
+                cipherSuite: "x",
+                peerCertificates: [certificate]
+            )
+            exchange.upstream = upstream
+        }
+        let line = Example.lines(.overview, exchange) { $0.width = 200 }.first { $0.hasPrefix("    valid ") }
+        #expect(line?.hasSuffix(" (not then)") == !isValid, "\(line ?? "")")
+    }
+
     @Test func `the mode is told of what came by a listener, and of nothing else`() {
         func words(_ change: (inout ExchangeRecord) -> Void) -> String? {
             let exchange = Example.exchange { change(&$0.record) }

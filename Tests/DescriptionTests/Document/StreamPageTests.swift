@@ -60,6 +60,22 @@ struct StreamPageTests {
         #expect(lines.contains { $0.contains("close") && $0.contains("1000") })
     }
 
+    @Test(arguments: [(16, false), (17, true)])
+    func `of a binary message the first 16 bytes are in its line, and a sign if there are more`(
+        _ count: Int,
+        _ isCut: Bool
+    ) {
+        let source = BodySource()
+        let exchange = Example.exchange(
+            "wss://api.example.com/live",
+            response: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
+        ) { $0.record.kind = .webSocket }
+        source.set(.responseReceived, [0x82, UInt8(count)] + [UInt8](repeating: 1, count: count))
+        let line = Example.lines(.messages, exchange, source).first { $0.contains("binary") } ?? ""
+        let bytes = [String](repeating: "01", count: 16).joined(separator: " ")
+        #expect(line.contains("\(bytes)\(isCut ? " …" : "")  |"), "\(line)")
+    }
+
     @Test func `gRPC messages come from the report`() {
         let source = BodySource()
         let exchange = Example.exchange(

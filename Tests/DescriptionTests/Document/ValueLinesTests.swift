@@ -67,7 +67,11 @@ struct ValueLinesTests {
         let response =
             "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Max-Age=259200; Path=/\r\n"
             + "Set-Cookie: b=2; Expires=Wed, 21 Oct 2015 07:28:00 GMT\r\nSet-Cookie: c=3\r\n\r\n"
-        let lines = Example.lines(.response, Example.exchange(response: response))
+        let document = Example.document(.response, Example.exchange(response: response))
+        let lines = document.lines.map(\.plain)
+        let words = document.lines.compactMap(\.spans.last)
+        #expect(words.first { $0.text.contains("expires in") }?.role == .faint)
+        #expect(words.first { $0.text.contains("expired") }?.role == .warning)
         #expect(
             lines.contains { $0.hasPrefix("  a  1; max-age=259200; path=/  (") && $0.hasSuffix(": expires in 3 days)") }
         )

@@ -316,6 +316,11 @@ def stories():
     state = browser.run(SNAPSHOT)
     expect("count", state["count"], "21 exchanges, 4 errors")
     expect("rows", state["rows"], 21)
+    expect("red rows", browser.run("document.querySelectorAll('#rows .row.wrong').length"), 4)
+    for name, first in (("status", "19"), ("largest", "10"), ("recorded", "1")):
+        browser.run(f"(() => {{ const order = document.getElementById('order'); order.value = '{name}'; order.dispatchEvent(new Event('change')); }})()")
+        browser.settle()
+        expect(f"first by {name}", browser.run("document.querySelector('#rows .c-id').textContent"), first)
     look_through(state, url)
     accessible("list")
     contrast("list, light")
@@ -353,7 +358,7 @@ def stories():
     for words in (
         "status:404,500..599", "status:0", "not status:200", "(status:500 or path:/orders) method:POST", "!host:localhost", "host:TRACKER*",
         "path:/orders", "path:/*.json", "path:/^\\/orders$/", "query:q=", "url:http://localhost:*", "scheme:ws", "method:get,post method:/^P/",
-        "type:json", "type:text/*", "type:js", "size:>10kb", "size:0", "size:1..2kb", "time:>0ms", "time:<1us", "time:0..5m", "messages:>2", "id:3..5,20",
+        "type:json", "type:text/*", "type:js", "size:>10kb", "size:0", "size:1..2kb", "size:<=7", "size:<7", "size:>=7", "time:>0ms", "time:<1us", "time:0..5m", "messages:>2", "id:3..5,20",
         "ip:127.0.0.1", "client:127.*", "process:curl", "process:/^cu/", "mode:regular", "version:h1", "version:h2", "since:2020-01-01", "before:2020-01-01T00:00:00Z",
         "header:x-stamp", "resheader:\"content-type: json\"", "header:server:/nginx/", "reqheader:user-agent:curl*", "header:host:local*",
         "body:broken", "body:\"12345678901234567890\"", "reqbody:ada", "resbody:/stat.s?/", "not body:state", "orders", "\"orders.json\"", "error", "!error",
@@ -415,7 +420,7 @@ def stories():
 
     # Every exchange, opened: all reads, and nothing runs.
     wanted = {
-        1: ["X-Stamp", "<img src=x onerror=alert(1)>", "closed", "stamp </script><b>", "Response, as received and as sent", "sluice-token-1", "Waiting for the answer"],
+        1: ["X-Stamp", "<img src=x onerror=alert(1)>", "closed", "stamp </script><b>", "Response, as received and as sent", "sluice-token-1", "Waiting for the answer", ", made for this exchange"],
         2: ["</script><script>", "<script>alert(1)</script>", "U+202E", "U+2028", "U+001B", "theme", "HttpOnly"],
         3: ["12345678901234567890.50", "nested"], 5: ["000000  00 01 02"], 7: ["<svg"], 8: ["<svg"], 9: ["PNG"],
         10: ["Cut: the page has the first 65.5 KB"], 11: ["100 more messages left out", "tick", "</script><b>"],

@@ -355,6 +355,16 @@ struct PageExportTests {
         }
     }
 
+    @Test("Of many sets of rules the page has the latest, and counts the others")
+    func rules() throws {
+        var facts = SessionFacts(name: "a.sluice")
+        facts.rules = (1...12).map { .init(at: Int64($0), sources: [], switchedOff: ["tool-\($0)"]) }
+        let page = try page(MemorySource(), facts: facts)
+        let sets = try #require(page.facts["rules"] as? [Object])
+        #expect(sets.compactMap { ($0["off"] as? [String])?.first } == (3...12).map { "tool-\($0)" })
+        #expect(page.facts["earlierRules"] as? Int == 2)
+    }
+
     @Test("Title and note are at the top, as text")
     func note() throws {
         var facts = SessionFacts(name: "a.sluice")
