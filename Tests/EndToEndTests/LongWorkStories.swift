@@ -190,8 +190,12 @@ extension UserStories {
                     ["trim", sluice.session, "status:404", "-o", scratch.path("copy.sluice")],
                     environment: SluiceProcess.environment(scratch)
                 )
-                try await eventually("the copy is begun") {
-                    try files(scratch).contains { $0.hasPrefix("copy.sluice.part-") }
+                try await eventually("the session is being read") {
+                    let open = "/proc/\(trim.identifier)/fd"
+                    return try FileManager.default.contentsOfDirectory(atPath: open).contains { number in
+                        let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(open)/\(number)")
+                        return file == sluice.session
+                    }
                 }
                 trim.signal(signal)
                 let end = try await trim.outcome(within: 30)

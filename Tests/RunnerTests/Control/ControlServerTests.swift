@@ -230,7 +230,7 @@ struct ControlServerTests {
         let target = FakeTarget(holds: [WaitingHold(7, try Held.json(#"{"a":1}"#))])
         try await run(target) { server async throws in
             let wrong = try await ask(server, #"{"command":"hold.edit","id":"7.1","edit":{"status":404}}"#)
-            #expect(wrong.contains("A request is held") && target.decided.isEmpty)
+            #expect(wrong.contains("The held message is a request") && target.decided.isEmpty)
             #expect(try await ask(server, #"{"command":"hold.edit","id":"7.1"}"#).contains("needs an 'edit'"))
             let edit = #"{"method":"PUT","json":[{"path":"/a","value":"2"}],"headers":[{"name":"X","value":"y"}]}"#
             let done = try await ask(server, #"{"command":"hold.edit","id":"7","edit":\#(edit)}"#)
