@@ -40,17 +40,17 @@ package protocol ExchangeSource {
     func recordedSizes(of id: ExchangeID, side: BodySide) -> (encoded: Int, decoded: Int)?
     /// The same source for a second reading beside the first: what it replaces is not counted again.
     var again: any ExchangeSource { get }
-    /// A message of a stream as the source gives it.
+    /// A message of a stream, without its secrets if the source replaces them.
     func given(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage
     /// What stopped the decoding of a body that the source decodes itself, once it was read to its end.
     func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem?
-    /// Whether a body is given as it was recorded, if it is given without its content coding.
+    /// Whether nothing of a body is replaced, so that it may be given as it was recorded.
     func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool
     /// Whether a secret is in the bytes of a body as recorded, such as beside its compressed data.
     func hasSecretInRecordedBytes(_ id: ExchangeID, side: BodySide) throws -> Bool
 }
 
-/// What a source replaces secrets by.
+/// The secrets that a source replaces, and what stands for them.
 package struct MaskSummary {
     package struct Entry {
         package let placeholder: String

@@ -12,7 +12,7 @@ enum FirefoxTrust {
         defer { lock.unlock() }
         guard let library = NSSLibrary(near: browser.resolved) else {
             throw StartError(
-                "Sluice needs the NSS library of \(browser.executable) to make it trust the authority, and cannot load it.",
+                "Sluice cannot load the NSS library of \(browser.executable), which makes the browser trust the authority.",
                 hint: "Pass the path of Firefox' own executable with --browser, or use Chromium."
             )
         }

@@ -24,7 +24,6 @@ package struct TransferredBody {
 
     private let exchange: RecordedExchange
     private let side: BodySide
-    private let original: any ExchangeSource
     /// A reader of its own, since what was counted is not to be counted again.
     private let source: any ExchangeSource
     private let form: Form
@@ -36,7 +35,6 @@ package struct TransferredBody {
     /// Reads the body through. Throws the source's error.
     package init(_ exchange: RecordedExchange, _ side: BodySide, from source: any ExchangeSource) throws {
         (self.exchange, self.side) = (exchange, side)
-        original = source.asRecorded
         self.source = source.again
         (form, size, lacksCoding) = try TransferredBody.read(exchange, side, source)
     }
@@ -100,7 +98,7 @@ package struct TransferredBody {
     package func forEachPiece(_ body: (ByteBuffer) throws -> Void) throws {
         let id = exchange.record.id
         switch form {
-        case .recorded: try RecordedBody(source: original, id: id, side: side).forEachPiece(body)
+        case .recorded: try RecordedBody(source: source.asRecorded, id: id, side: side).forEachPiece(body)
         case .plain: try RecordedBody(source: source, id: id, side: side).forEachPiece(body)
         case .coded(let bytes): try body(bytes)
         case .frames:
@@ -115,7 +113,7 @@ package struct TransferredBody {
     package func forEachArrival(_ body: (Arrival) throws -> Void) throws {
         switch form {
         case .recorded:
-            try original.forEachArrival(of: exchange.record.id, side: side, body)
+            try source.asRecorded.forEachArrival(of: exchange.record.id, side: side, body)
         case .frames:
             var offset: Int64 = 0
             _ = try SocketFrames.forEach(of: exchange, from: source) { isSent, frame, at in

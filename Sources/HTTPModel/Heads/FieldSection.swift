@@ -359,7 +359,7 @@ extension FieldSection: CustomStringConvertible {
 }
 
 extension FieldSection {
-    /// All lines of a list-based field as one value (RFC 9110 §5.2); `nil` where there is none.
+    /// All lines of a list-based field as one value (RFC 9110 §5.2); `nil` if there is none.
     package func combinedValue(of name: FieldName) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")

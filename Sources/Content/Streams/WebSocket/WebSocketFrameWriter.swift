@@ -2,7 +2,7 @@ package import NIOCore
 
 /// A message of a WebSocket as one frame, without compression (RFC 6455 §5.2).
 package enum WebSocketFrame {
-    /// The frame of a message; where it `isMasked`, as what a client sends is, by a mask that leaves the payload as it is.
+    /// The frame of a message. A client's `isMasked`, by a mask that leaves the payload as it is.
     package static func of(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool) -> ByteBuffer {
         // A control frame has no room for more.
         let payload =
