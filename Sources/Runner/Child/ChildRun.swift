@@ -72,7 +72,7 @@ package struct ChildOutcome: Sendable {
         let groups = Dictionary(grouping: bypassed, by: key)
         let firsts = bypassed.filter { groups[key($0)]?.first == $0 }
         guard !firsts.isEmpty else { return [] }
-        let what = firsts.count == 1 ? "a connection was" : "connections were"
+        let what = firsts.count == 1 ? "a connection" : "connections"
         var lines = ["\(what) bypassed the proxy (very short ones may be missing):"]
         for first in firsts.prefix(limit) {
             let count = groups[key(first)]?.count ?? 1

@@ -132,7 +132,7 @@ extension RealProcessTests {
         )
         #expect(
             outcome.notes(isUnused: false) == [
-                "connections were bypassed the proxy (very short ones may be missing):",
+                "connections bypassed the proxy (very short ones may be missing):",
                 "  192.0.2.1:443 (node, pid 7) and 2 more like it",
                 "  [::1]:5432 (node, pid 7, on this machine)",
                 "  192.0.2.1:443 (curl, pid 11)", "clients that ignore the proxy:",
