@@ -1,4 +1,5 @@
 import Content
+import HTTPModel
 import Support
 import Testing
 
@@ -75,12 +76,12 @@ struct ValueTests {
             }.joined()
             _ = (TextValue(text), JSONWebToken(text), BasicCredentials(text), EpochTime(text))
             _ = (GraphQLOperation.inJSON(Array(text.utf8)), GraphQLOperation.inDocument(text))
-            _ = try? JSONPath(text)
         }
     }
 }
 
-struct JSONPathTests {
+@Suite("Places in a JSON text")
+struct JSONPlacesTests {
     private let tree: JSONTree
 
     init() throws {
@@ -89,45 +90,53 @@ struct JSONPathTests {
         tree = try JSONTree(Array(text.utf8))
     }
 
-    private func values(_ path: String) throws -> [String] {
-        try JSONPath(path).matches(in: tree).map { tree.text(of: $0) }
+    @Test(
+        "lead to the values that they name",
+        arguments: [
+            ("res.json.items[*].id", ["1", "2"]), ("res.json.items[0].tags[0]", ["\"a\""]),
+            ("res.json.items[-1]", [#"{"no":0}"#]), ("res.json.\"a b\"[*]", ["true"]),
+            ("res.json[*][*].id", ["1", "2"]), ("res.json.\"a b\".\"c.d\"", ["true"]),
+            ("res.json.caf\u{E9}", ["[]"]), ("res.json.items.id", []), ("res.json.items[9]", []),
+            ("res.json.items[-4]", []), ("res.json.items[\(Int.min)]", []), ("res.json[0]", []),
+            ("res.json.id.x", []), ("res.json.items[1].sub", [#"{"id":"x"}"#]),
+        ]
+    )
+    func values(_ place: String, _ values: [String]) throws {
+        #expect(tree.nodes(at: try Place(place).steps).map { tree.text(of: $0) } == values)
     }
 
-    @Test func `paths lead to the values that they name`() throws {
-        #expect(try values(".items[].id") == ["1", "2"])
-        #expect(try values(".items[0].tags[0]") == ["\"a\""])
-        #expect(try values(".items[-1]") == [#"{"no":0}"#])
-        #expect(try Set(values("..id")) == ["1", "2", "\"x\"", "null"])
-        #expect(try values(#".["a b"]["c.d"]"#) == ["true"])
-        #expect(try values(".\"a b\".*") == ["true"])
-        #expect(try values(".caf\u{E9}") == ["[]"])
-        #expect(try values(".").count == 1)
-        #expect(try values(".items..id") == ["1", "2", "\"x\""])
-        #expect(try values(".items[9]").isEmpty)
+    @Test("of duplicate keys lead to all")
+    func duplicates() throws {
+        let tree = try JSONTree(Array(#"{"a":{"b":1},"\u0061":{"b":2,"b":3}}"#.utf8))
+        #expect(tree.nodes(at: try Place("res.json.a.b").steps).map { tree.text(of: $0) } == ["1", "2", "3"])
     }
 
-    @Test func `each value's own path leads back to it`() throws {
-        for (index, path) in tree.paths(to: Array(tree.nodes.indices)).enumerated() {
-            #expect(try JSONPath(path).matches(in: tree) == [index], "\(path)")
+    @Test("of the whole text, also of an empty one")
+    func whole() throws {
+        #expect(tree.nodes(at: []) == [0])
+        #expect(try Place("res.json").steps.isEmpty && tree.steps(to: [0]) == [[]])
+        let empty = try? JSONTree([])
+        #expect(empty?.nodes(at: []) ?? [] == [])
+    }
+
+    @Test("are found for each value and lead back to it")
+    func ways() throws {
+        for (index, steps) in tree.steps(to: Array(tree.nodes.indices)).enumerated() {
+            let place = try Place(Place(.response, .json, steps).description)
+            #expect(place.steps == steps && tree.nodes(at: steps) == [index], "\(place)")
         }
-        #expect(tree.path(to: 0) == ".")
         #expect(tree.node(at: tree.nodes[3].range.lowerBound) == 3)
     }
 
     @Test(
+        "that have no value say how far they lead",
         arguments: [
-            ("", 0), ("items", 0), (".a[", 2), (".a[x]", 3), (".a[\"b", 3), (".a]", 2), ("..", 2), ("...a", 2),
-            (".a\"", 2),
-            (".a..", 4), (".[\"a\"x]", 5),
+            ("res.json.items[*].idd", "of the 3 values of res.json.items[*] none has member 'idd'"),
+            ("req.json.x", "req.json has no member 'x'"), ("res.json.items[7].a", "res.json.items has no element 7"),
+            ("res.json.id[*]", "res.json.id has no members or elements"),
         ]
     )
-    func `a wrong path says where`(_ path: String, _ offset: Int) {
-        #expect { try JSONPath(path) } throws: { ($0 as? JSONPathError)?.offset == offset }
-    }
-
-    @Test func `what does not fit says how far it led`() throws {
-        #expect(try JSONPath(".items[].idd").misses(in: tree) == "of the 3 values of .items[] none has member 'idd'")
-        #expect(try JSONPath(".x").misses(in: tree) == "the whole has no member 'x'")
-        #expect(try JSONPath(".items[7]").misses(in: tree) == ".items has no element 7")
+    func misses(_ place: String, _ words: String) throws {
+        #expect(tree.misses(try Place(place)) == words)
     }
 }

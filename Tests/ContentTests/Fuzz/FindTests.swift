@@ -23,7 +23,7 @@ import Testing
         try DecoderProbe.run(input.bytes)
     }
 
-    @Test("no input of JSON paths fails", arguments: try FuzzReplay.all("Paths", seeds: PathSeeds.all))
+    @Test("no input of places fails", arguments: try FuzzReplay.all("Paths", seeds: PathSeeds.all))
     func paths(_ input: FuzzReplay) throws {
         try PathProbe.run(input.bytes)
     }

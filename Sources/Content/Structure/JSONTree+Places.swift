@@ -1,0 +1,71 @@
+package import HTTPModel
+import Text
+
+extension JSONTree {
+    /// The values that steps from the whole text lead to, each once, in order; of duplicate keys all.
+    package func nodes(at steps: some Collection<Place.Step>) -> [Int] { reached(by: steps).nodes }
+
+    /// Why a place in this text has no value, for example `of the 3 values of res.json.items[*] none has member 'idd'`.
+    package func misses(_ place: Place) -> String {
+        let (_, count, step) = reached(by: place.steps)
+        let before = Place(place.root, place.part, Array(place.steps.prefix(step)))
+        let missing =
+            switch place.steps.indices.contains(step) ? place.steps[step] : .any {
+            case .member(let name): "member '\(VisibleText.of(String(name.prefix(60))))'"
+            case .element(let index): "element \(index)"
+            case .any: "members or elements"
+            }
+        return count == 1
+            ? "\(before) has no \(missing)" : "of the \(count.grouped) values of \(before) none has \(missing)"
+    }
+
+    /// The steps from the whole text to values.
+    package func steps(to wanted: [Int]) -> [[Place.Step]] {
+        var parents = [(parent: Int, place: Int)](repeating: (-1, 0), count: nodes.count)
+        for (index, node) in nodes.enumerated() {
+            for (place, child) in node.children.enumerated() { parents[child] = (index, place) }
+        }
+        return wanted.map { node in
+            var steps: [Place.Step] = []
+            var node = node
+            while nodes.indices.contains(node), parents[node].parent >= 0 {
+                steps.append(name(of: node).map { .member($0) } ?? .element(parents[node].place))
+                node = parents[node].parent
+            }
+            return steps.reversed()
+        }
+    }
+
+    /// The values reached, and how many values were reached before the step that leads nowhere.
+    private func reached(by steps: some Collection<Place.Step>) -> (nodes: [Int], before: Int, step: Int) {
+        guard !nodes.isEmpty else { return ([], 1, 0) }
+        var reached = [0]
+        for (number, step) in steps.enumerated() {
+            let next = reached.flatMap { children(of: $0, at: step) }
+            if next.isEmpty { return ([], reached.count, number) }
+            reached = next
+        }
+        return (reached, reached.count, steps.count)
+    }
+
+    private func children(of node: Int, at step: Place.Step) -> [Int] {
+        let children = nodes[node].children
+        switch step {
+        case .any: return children
+        case .member(let name):
+            guard nodes[node].kind == .objectBegin else { return [] }
+            return children.filter { isNamed($0, name) }
+        case .element(let index):
+            guard nodes[node].kind == .arrayBegin else { return [] }
+            let place = index < 0 ? children.count + index : index
+            return children.indices.contains(place) ? [children[place]] : []
+        }
+    }
+
+    private func isNamed(_ node: Int, _ name: String) -> Bool {
+        guard let range = nodes[node].name else { return false }
+        let written = bytes[range].dropFirst().dropLast()
+        return written.contains(UInt8(ascii: "\\"))
+            ? JSONTree.unescaped(bytes[range]).utf8.elementsEqual(name.utf8) : written.elementsEqual(name.utf8)
+    }
+}
