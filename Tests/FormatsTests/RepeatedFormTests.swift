@@ -224,12 +224,13 @@ struct RepeatedFormTests {
         let copy = { (form: CopyForm, name: String) in
             try CopyPart.text(form, name, exchange, source: source, DetailOptions(page: .response))
         }
-        #expect(try copy(.value, ".a[].b") == "x\n2")
-        #expect(try copy(.path, ".a[].b") == ".a[0].b\n.a[1].b")
+        #expect(try copy(.value, "json.a[*].b") == "x\n2" && copy(.value, "res.json.a[0].b") == "x")
+        #expect(try copy(.path, "json.a[*].b") == "res.json.a[0].b\nres.json.a[1].b")
+        #expect(try copy(.value, "req.header.host") == "h" && copy(.header, "res.header.x-a") == "X-A: 1\nx-a: 2")
         #expect(try copy(.header, "x-A") == "X-A: 1\nx-a: 2")
         #expect(try copy(.value, "X-A") == "1\n2")
         #expect(try copy(.page, "").contains("X-A"))
-        for (form, name) in [(CopyForm.value, ".a.c"), (.value, ".["), (.header, "none"), (.path, "x-a")] {
+        for (form, name) in [(CopyForm.value, "json.a.c"), (.value, ".a"), (.header, "none"), (.path, "x-a")] {
             #expect(throws: CurlError.self) { try copy(form, name) }
         }
     }

@@ -69,7 +69,7 @@ extension LinearLoop {
             for line in model.counts { say(line) }
         case .detail: writeDetail()
         case .matches
-        where !model.detail.options.jsonPath.isEmpty && model.detail.sought == model.detail.options.jsonPath:
+        where model.detail.options.place != nil && model.detail.sought == model.detail.options.place?.description:
             writeDetail()
         case .matches:
             guard let document = model.detail.document else { return }

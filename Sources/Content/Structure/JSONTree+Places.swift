@@ -19,6 +19,14 @@ extension JSONTree {
             ? "\(before) has no \(missing)" : "of the \(count.grouped) values of \(before) none has \(missing)"
     }
 
+    /// The places of values of this text, which is at `whole`.
+    package func places(of wanted: [Int], in whole: Place) -> [Place] {
+        steps(to: wanted).map { Place(whole.root, whole.part, whole.steps + $0) }
+    }
+
+    /// The node whose value begins at a byte of the text.
+    package func node(at offset: Int) -> Int? { nodes.firstIndex { $0.range.lowerBound == offset } }
+
     /// The steps from the whole text to values.
     package func steps(to wanted: [Int]) -> [[Place.Step]] {
         var parents = [(parent: Int, place: Int)](repeating: (-1, 0), count: nodes.count)

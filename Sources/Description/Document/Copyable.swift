@@ -1,4 +1,5 @@
 import Content
+package import HTTPModel
 
 /// What of a line can be copied by itself.
 package enum Copyable: Sendable, Hashable {
@@ -13,24 +14,41 @@ package struct JSONPlace: Sendable, Hashable {
     /// The whole text, which all its lines share.
     private let bytes: [UInt8]
     private let offset: Int
+    /// The place of the whole text; `nil` if it has none.
+    private let whole: Place?
 
-    init(_ bytes: [UInt8], _ offset: Int) {
-        self.bytes = bytes
-        self.offset = offset
+    init(_ bytes: [UInt8], _ offset: Int, in whole: Place?) {
+        (self.bytes, self.offset, self.whole) = (bytes, offset, whole)
     }
 
     package static func == (left: JSONPlace, right: JSONPlace) -> Bool { left.offset == right.offset }
     package func hash(into hasher: inout Hasher) { hasher.combine(offset) }
 
-    /// The path, as ``JSONPath`` reads it; `nil` where the text is not JSON to its end.
-    package var path: String? {
-        guard let tree = try? JSONTree(bytes) else { return nil }
-        return tree.node(at: offset).map { tree.path(to: $0) }
+    /// The value's place; `nil` if it has none or the text is not JSON to its end.
+    package var place: Place? {
+        guard let whole, let tree = try? JSONTree(bytes), let node = tree.node(at: offset) else { return nil }
+        return tree.places(of: [node], in: whole).first
     }
 
     /// The value: a string's text, anything else as it stands in the text.
     package var value: String? {
         guard let tree = try? JSONTree(bytes) else { return nil }
         return tree.node(at: offset).map { tree.string(of: $0) ?? tree.text(of: $0) }
+    }
+}
+
+extension Place {
+    /// The JSON of a recorded body.
+    init(json side: BodySide) {
+        let roots: [BodySide: Root] = [
+            .requestReceived: .request, .requestSent: .sentRequest, .responseReceived: .response,
+        ]
+        self.init(roots[side] ?? .sentResponse, .json)
+    }
+
+    /// The same place in a line of a body that has one JSON text a line, which are messages; counted from 1. `nil` for a
+    /// body as sent.
+    func line(_ number: Int) -> Place? {
+        root == .request || root == .response ? Place(.message(number), part, steps) : nil
     }
 }

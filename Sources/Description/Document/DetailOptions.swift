@@ -1,3 +1,5 @@
+package import HTTPModel
+
 package enum DetailPage: String, CaseIterable, Sendable {
     /// What happened: URL, status, connections, times, sizes, rules.
     case overview
@@ -53,8 +55,8 @@ package struct DetailOptions: Sendable, Hashable {
     package var bodyLimit = 1 << 20
     /// Whether images are drawn in half blocks.
     package var showsPreview = true
-    /// What of a JSON body is shown, as ``JSONPath`` reads it; all of the page where it is empty.
-    package var jsonPath = ""
+    /// The values that are shown of a body that is JSON; `nil` for all of the page.
+    package var place: Place?
     /// Whether values are shown with what they may mean: base64, URL-encoded text, numbers as dates.
     package var decodesValues = false
     /// The first message of a stream to show, from 0.
@@ -74,8 +76,8 @@ package struct DetailOptions: Sendable, Hashable {
     package var wayToTrust: String?
     /// How the reader goes on without verifying a server; `nil` if no running proxy can be told.
     package var wayToSkip: String?
-    /// How the reader gets from what fits ``jsonPath`` to the whole page, which is shown where nothing fits; `nil` where the
-    /// page is only what fits.
+    /// How the reader gets from the values at ``place`` to the whole page, which is shown if there are none; `nil` if the page
+    /// has only the values.
     package var wayToWhole: String?
     /// The message that waits at a breakpoint; `nil` where none does.
     package var held: HeldSide?

@@ -26,7 +26,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         case .responseHeaders: "Response headers"
         case .cookies: "Cookies, sent and set"
         case .value: "Value under the cursor, of JSON or a header"
-        case .path: "JSON path under the cursor"
+        case .path: "Path of the JSON value under the cursor"
         case .header: "Header line under the cursor"
         case .line: "Line under the cursor"
         case .page: "All that the page shows"

@@ -3,10 +3,10 @@ package import Description
 package import HTTPModel
 import Text
 
-/// A part of a message by its name, for where there is no cursor.
+/// A part of a message by its name, for commands without a cursor.
 package enum CopyPart {
-    /// The text of a part: `value` and `path` of a JSON path, `value` and `header` of a header's name, `page` of all lines.
-    /// Throws an error that says what is missing.
+    /// The text of a part: `value`, `path` or `header` of a place or of a header's bare name, `page` of all lines. The
+    /// page's message has the places without a root. Throws a `CurlError` if there is no such value.
     package static func text(
         _ form: CopyForm,
         _ name: String,
@@ -17,40 +17,60 @@ package enum CopyPart {
         if form == .page {
             return DetailBuilder(exchange, source: source).document(options).lines.map(\.plain).joined(separator: "\n")
         }
-        let side: BodySide = options.page == .request ? .requestReceived : .responseReceived
-        if name.hasPrefix(".") { return try values(form, name, exchange, side, source, options) }
-        let fields = exchange.messages.fields(of: side).filter { $0.name.lowercased() == name.lowercased() }
-        guard !fields.isEmpty, form != .path else {
-            let message = side == .requestReceived ? "request" : "response"
-            let what =
-                form == .path
-                ? "A path begins with '.', for example .items[0].id" : "The \(message) has no header line of that name"
-            throw CurlError(description: "\(what): '\(VisibleText.of(String(name.prefix(60))))'.")
+        let root: Place.Root = options.page == .request ? .request : .response
+        if form != .path, let lines = lines(form, name.lowercased(), exchange, root) { return lines }
+        let place: Place
+        do throws(PlaceError) {
+            place = try Place(name, in: root)
+        } catch {
+            throw CurlError(description: "\(VisibleText.of(name)): \(error), at character \(error.offset + 1).")
         }
+        switch (form, place.part) {
+        case (_, .json) where form != .header: return try values(form, place, exchange, source)
+        case (.path, _): return place.description
+        case (_, .header) where place.steps.count == 1:
+            if let lines = lines(form, place.name ?? "", exchange, place.root) { return lines }
+            throw CurlError(description: "There is no \(place).")
+        default: throw CurlError(description: "\(place) is not a header line or a value of a JSON body.")
+        }
+    }
+
+    /// The header lines of a name or their values; `nil` if there are none.
+    private static func lines(
+        _ form: CopyForm,
+        _ name: String,
+        _ exchange: RecordedExchange,
+        _ root: Place.Root
+    ) -> String? {
+        let fields = exchange.messages.fields(of: side(root)).filter { $0.name.lowercased() == name }
+        guard !fields.isEmpty else { return nil }
         return fields.map { form == .header ? "\($0.name): \($0.value)" : $0.value }.joined(separator: "\n")
+    }
+
+    private static func side(_ root: Place.Root) -> BodySide {
+        switch root {
+        case .sentRequest: .requestSent
+        case .sentResponse: .responseSent
+        case .response: .responseReceived
+        default: .requestReceived
+        }
     }
 
     private static func values(
         _ form: CopyForm,
-        _ name: String,
+        _ place: Place,
         _ exchange: RecordedExchange,
-        _ side: BodySide,
-        _ source: any ExchangeSource,
-        _ options: DetailOptions
+        _ source: any ExchangeSource
     ) throws -> String {
-        let path: JSONPath
-        do {
-            path = try JSONPath(name)
-        } catch {
-            throw CurlError(description: "\(VisibleText.of(name)): \(error), at character \(error.offset + 1).")
-        }
-        let body = LoadedBody(exchange, side, source: source, limit: 8 << 20)
+        let body = LoadedBody(exchange, side(place.root), source: source, limit: 8 << 20)
         guard let text = body.text?.text, let tree = try? JSONTree(Array(text.utf8)) else {
-            throw CurlError(description: "The body is no JSON that can be read to its end.")
+            throw CurlError(description: "The body is not JSON that can be read to its end.")
         }
-        let nodes = path.matches(in: tree)
-        guard !nodes.isEmpty else { throw CurlError(description: "Nothing fits: \(path.misses(in: tree)).") }
-        if form == .path { return tree.paths(to: nodes).joined(separator: "\n") }
+        let nodes = tree.nodes(at: place.steps)
+        guard !nodes.isEmpty else { throw CurlError(description: "Nothing found: \(tree.misses(place)).") }
+        if form == .path {
+            return tree.places(of: nodes, in: Place(place.root, place.part)).map(\.description).joined(separator: "\n")
+        }
         return nodes.map { tree.string(of: $0) ?? tree.text(of: $0) }.joined(separator: "\n")
     }
 }

@@ -1,4 +1,3 @@
-import Content
 package import HTTPModel
 
 /// `replay:`, which recorded exchanges answer in a replay, and what of two requests must be the same.
@@ -97,8 +96,8 @@ extension ReplayRules {
     private mutating func addIgnored(_ text: String, _ node: Node, _ reader: inout ProfileReader) {
         if text.hasPrefix(".") || text.hasPrefix("$") {
             let path = text.hasPrefix("$") ? String(text.dropFirst()) : text
-            do throws(JSONPathError) {
-                _ = try JSONPath(path)
+            do throws(PlaceError) {
+                _ = try Place("json" + path.replacing("[]", with: "[*]"), in: .request)
             } catch {
                 return reader.error("'\(text.prefix(60))' is not a JSON path: \(error.description)", at: node)
             }

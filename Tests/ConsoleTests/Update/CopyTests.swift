@@ -16,7 +16,7 @@ struct CopyTests {
         var header = DetailLine([Span("Server  nginx")], indent: 2)
         header.copyable = .field(name: "Server", value: "nginx")
         var value = DetailLine([Span("\"a\": "), Span("[")], indent: 2, fold: Fold(end: 4, summary: "[ 1 element ]"))
-        value.copyable = .json(JSONPlace(Array(#"{"a":[1.50],"b":"x"}"#.utf8), 5))
+        value.copyable = .json(JSONPlace(Array(#"{"a":[1.50],"b":"x"}"#.utf8), 5, in: Place(.response, .json)))
         let document = DetailDocument(lines: [
             DetailLine([Span("Response", .heading)]), header, value, DetailLine([Span("1.50")], indent: 4),
             DetailLine([Span("]")], indent: 2),
@@ -104,10 +104,10 @@ struct CopyTests {
         #expect(header.perform(.copy, "value").words == ["copy text nginx"])
         #expect(header.perform(.copy, "header").words == ["copy text Server: nginx"])
         #expect(header.perform(.copy, "line").words == ["copy text Server  nginx"])
-        #expect(header.perform(.copy, "path").isEmpty && header.told.contains("not on a complete JSON value"))
+        #expect(header.perform(.copy, "path").isEmpty && header.told.contains("not on a JSON value that has a path"))
         var value = CopyTests.reading(2)
         #expect(value.perform(.copy, "value").words == ["copy text [1.50]"])
-        #expect(value.perform(.copy, "path").words == ["copy text .a"])
+        #expect(value.perform(.copy, "path").words == ["copy text res.json.a"])
         #expect(value.perform(.copy, "header").isEmpty && value.told == "The cursor is not on a header line.")
         #expect(
             value.perform(.copy, "page").words
@@ -117,20 +117,35 @@ struct CopyTests {
 
     @Test func `parts are named where there is no cursor`() {
         var model = CopyTests.reading(0)
-        #expect(model.perform(.copy, "value .a[0] 4").words == ["copy value .a[0] 4"])
+        #expect(model.perform(.copy, "value json.a[0] 4").words == ["copy value json.a[0] 4"])
         #expect(model.perform(.copy, "header Server").words == ["copy header Server 9"])
         var closed = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
         #expect(closed.perform(.copy, "line").isEmpty && closed.told.hasPrefix("No exchange is open"))
     }
 
-    @Test func `a path shows only what fits until nothing takes it away`() {
+    @Test(arguments: [
+        ("json.items[*].id", "res.json.items[*].id"), ("res.json", "res.json"), ("json[0]", "res.json[0]"),
+        ("req.json.a", "req.json.a"),
+    ])
+    func `a place shows only its values until it is removed`(_ text: String, _ place: String) throws {
         var model = CopyTests.reading(0)
-        #expect(model.perform(.findInDetail, ".items[].id").words.count == 1)
-        #expect(model.detail.options.jsonPath == ".items[].id" && model.detail.options.page == .response)
-        #expect(model.perform(.findInDetail, ".items[").isEmpty)
-        #expect(model.told == ".items[: the '[' has no ']', at character 7.")
-        #expect(model.detail.options.jsonPath == ".items[].id")
-        #expect(model.perform(.findInDetail, "").words.count == 1 && model.detail.options.jsonPath.isEmpty)
+        #expect(model.perform(.findInDetail, text).words.count == 1)
+        #expect(try model.detail.options.place == Place(place) && model.detail.sought == place)
+        #expect(model.detail.options.page == (place.hasPrefix("req") ? .request : .response))
+        #expect(model.perform(.findInDetail, "json.items[").isEmpty)
+        #expect(model.told == "json.items[: the brackets are empty; write [*] for any, at character 11.")
+        #expect(model.perform(.findInDetail, ".items[].id").isEmpty)
+        #expect(model.told.contains("for a path in JSON write res.json.items[*].id"))
+        #expect(try model.detail.options.place == Place(place))
+        let removes = place.hasPrefix("req") ? "." : ""
+        #expect(model.perform(.findInDetail, removes).words.count == 1 && model.detail.options.place == nil)
+    }
+
+    @Test(arguments: ["json", "status", "header.server", "jsonp", "res.header.x"])
+    func `other texts are found as text`(_ text: String) {
+        var model = CopyTests.reading(0)
+        _ = model.perform(.findInDetail, text)
+        #expect(model.detail.options.place == nil && model.detail.sought == text)
     }
 
     @Test func `values are shown with what they may mean, and as they are`() {

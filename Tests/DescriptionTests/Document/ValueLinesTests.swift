@@ -83,32 +83,47 @@ struct ValueLinesTests {
         #expect(lines.contains("  c  3"))
     }
 
-    @Test func `a path shows only what fits, each with its own path`() {
+    @Test func `a place shows only its values, each with its own place`() throws {
         let source = BodySource()
         source.set(.responseReceived, #"{"items":[{"id":1},{"id":{"x":2}}],"other":true}"#.utf8)
-        let show = { (path: String) in Example.lines(.response, Example.exchange(), source) { $0.jsonPath = path } }
+        func show(_ place: String, _ way: String? = nil) throws -> [String] {
+            let place = try Place(place)
+            return Example.lines(.response, Example.exchange(), source) { ($0.place, $0.wayToWhole) = (place, way) }
+        }
         #expect(
-            show(".items[].id") == [
-                ".items[].id  2 values fit", ".items[0].id  1", ".items[1].id  {", "  \"x\": 2", "}",
+            try show("res.json.items[*].id") == [
+                "res.json.items[*].id  2 values", "res.json.items[0].id  1", "res.json.items[1].id  {", "  \"x\": 2",
+                "}",
             ]
         )
-        #expect(
-            show(".items[].idd") == [".items[].idd  nothing fits: of the 2 values of .items[] none has member 'idd'"]
-        )
-        // The console says how all is shown again, and shows it where nothing fits.
-        let console = { (path: String) in
-            Example.lines(.response, Example.exchange(), source) {
-                ($0.jsonPath, $0.wayToWhole) = (path, "f and . show all")
-            }
-        }
-        #expect(console(".items[].id").first == ".items[].id  2 values fit; f and . show all")
-        #expect(console(".items[].id").count == 4 + 1)
-        let whole = console(".items[].idd")
-        #expect(whole.first?.hasSuffix("none has member 'idd'; f and . show all") == true)
+        let miss = "res.json.idd  nothing found: res.json has no member 'idd'"
+        #expect(try show("res.json.idd") == [miss])
+        // The console says how all is shown again, and shows it if there are no values.
+        let way = "f and . show all"
+        #expect(try show("res.json.items[*].id", way).first == "res.json.items[*].id  2 values; f and . show all")
+        #expect(try show("res.json.items[*].id", way).count == 4 + 1)
+        let whole = try show("res.json.idd", way)
+        #expect(whole.first == miss + "; f and . show all")
         #expect(whole.contains { $0.contains("Content-Type") } && whole.contains { $0.contains(#""other": true"#) })
-        #expect(show(".items[") == [".items[: the '[' has no ']', at character 7."])
+        // The other message is shown whole.
+        #expect(try show("req.json.idd").contains { $0.contains(#""other": true"#) })
         source.set(.responseReceived, "no json".utf8)
-        #expect(show(".a")[0].hasPrefix(".a  nothing fits: the body is no JSON: line 1"))
+        #expect(try show("res.json.a")[0].hasPrefix("res.json.a  nothing found: the body is not JSON: line 1"))
+        source.set(.responseReceived, [])
+        #expect(try show("res.json.a") == ["The body is empty, so it has no res.json.a."])
+    }
+
+    @Test func `lines of JSON are messages`() throws {
+        let source = BodySource()
+        source.set(.responseReceived, "{\"a\":1}\n\n{\"b\":2}\n{\"a\":[3]}\n".utf8)
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n"
+        let exchange = Example.exchange(response: head)
+        let place = try Place("res.json.a")
+        #expect(
+            Example.lines(.response, exchange, source) { $0.place = place } == [
+                "res.json.a  2 values", "message#1.json.a  1", "message#3.json.a  [", "  3", "]",
+            ]
+        )
     }
 
     @Test func `lines know what can be copied of them`() throws {
@@ -122,8 +137,8 @@ struct ValueLinesTests {
         guard case .json(let string) = try copyable(#""b":"#), case .json(let list) = try copyable(#""a": ["#),
             case .json(let number) = try copyable(#""c":"#)
         else { return #expect(Bool(false)) }
-        #expect(string.path == ".a[0].b" && string.value == "x\ny")
-        #expect(list.path == ".a" && list.value == #"[{"b":"x\ny"}]"#)
+        #expect(string.place?.description == "res.json.a[0].b" && string.value == "x\ny")
+        #expect(list.place?.description == "res.json.a" && list.value == #"[{"b":"x\ny"}]"#)
         #expect(number.value == "1.50")
     }
 

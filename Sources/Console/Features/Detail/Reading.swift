@@ -196,7 +196,7 @@ extension ConsoleModel {
 
     mutating func find(_ text: String) -> [Effect] {
         if case .report? = overlays.last {
-        } else if text.hasPrefix(".") {
+        } else if Self.isPlace(text) {
             return showOnly(text)
         } else if text.isEmpty, let effects = showAll() {
             return effects
@@ -307,7 +307,7 @@ extension ConsoleModel {
         prompt.hint = ""
         restore(before)
         let text = prompt.line.text
-        let isPath = !isInReport && text.hasPrefix(".")
+        let isPath = !isInReport && Self.isPlace(text)
         let pattern = isPath ? nil : try? SoughtText.reading(text)
         let found = pattern.flatMap { pattern in openText.map { FoundPlaces(pattern, in: $0) } }
         if case .report(var report)? = overlays.last {

@@ -121,15 +121,15 @@ extension ConsoleModel {
             case (.line, .command(let command)): command
             case (.line, _): (isFolded ? line.foldedSpans : line.spans).map(\.text).joined()
             case (.value, .field(_, let value)): value
-            case (.value, .json(let place)): place.value
-            case (.path, .json(let place)): place.path
+            case (.value, .json(let value)): value.value
+            case (.path, .json(let value)): value.place?.description
             case (.header, .field(let name, let value)): "\(name): \(value)"
             default: nil
             }
         guard let text else {
             switch form {
             case .header: return refuse("The cursor is not on a header line.")
-            case .path: return refuse("The cursor is not on a complete JSON value.")
+            case .path: return refuse("The cursor is not on a JSON value that has a path.")
             default: return refuse("The cursor is not on a header line or a JSON value.")
             }
         }
@@ -141,7 +141,7 @@ extension ConsoleModel {
         return effects
     }
 
-    /// Copies of a page without a cursor: `value .items[0].id`, `header Content-Type`, `page`.
+    /// Copies of a page without a cursor: `value res.json.items[0].id`, `header Content-Type`, `page`.
     private mutating func copyNamed(_ form: CopyForm, _ words: String) -> [Effect] {
         var words = words.split(separator: " ").map(String.init)
         var id: String?
@@ -149,7 +149,7 @@ extension ConsoleModel {
         let name = words.joined(separator: " ")
         guard form != .line else { return refuse("There is no cursor here; 'copy page' copies all lines.") }
         if name.isEmpty, form != .page {
-            let example = form == .header ? "header Content-Type" : "\(form.rawValue) .items[0].id"
+            let example = form == .header ? "header Content-Type" : "\(form.rawValue) res.json.items[0].id"
             return refuse("Name the value, for example: copy \(example)")
         }
         let page = detail.options.page == .request ? DetailPage.request : .response
@@ -160,27 +160,34 @@ extension ConsoleModel {
 
     // MARK: Paths and values
 
-    /// Shows only what of the open body fits a path; `.` shows all again.
+    /// Whether a text to find is a place in JSON; `.` shows all again, and paths of jq are refused with the place to write.
+    static func isPlace(_ text: String) -> Bool {
+        [".", "json.", "json[", "req.json", "res.json"].contains { text.hasPrefix($0) }
+    }
+
+    /// Shows only the values of the open body at a place; `.` shows all again.
     mutating func showOnly(_ text: String) -> [Effect] {
-        do {
-            _ = try JSONPath(text)
+        let place: Place?
+        do throws(PlaceError) {
+            place = text == "." ? nil : try Place(text, in: detail.page == .request ? .request : .response)
         } catch {
             return refuse("\(text.prefix(60)): \(error), at character \(error.offset + 1).")
         }
-        detail.sought = text
-        detail.options.jsonPath = text == "." ? "" : text
-        if ![.request, .response].contains(detail.page) { choose(.response) }
+        (detail.sought, detail.options.place) = (place?.description ?? text, place)
+        let page = place.map { $0.root == .request ? DetailPage.request : .response } ?? detail.page
+        if page != detail.page { choose(page) }
         detail.reading = ReadingState()
         detail.shown = nil
         let find = way(to: .findInDetail, in: .detail)
-        tell(text == "." ? "Showing the whole page." : "Showing only \(text.prefix(60)); \(find) and . show all again.")
+        let shown = place.map { "only \($0.description.prefix(60)); \(find) and . show all again" } ?? "the whole page"
+        tell("Showing \(shown).")
         return loadDetail()
     }
 
-    /// Shows all of the page again, if a path chose a part; `nil` if none did.
+    /// Shows all of the page again, if only values at a place are shown; `nil` otherwise.
     mutating func showAll() -> [Effect]? {
-        guard !detail.options.jsonPath.isEmpty else { return nil }
-        (detail.options.jsonPath, detail.sought, detail.reading) = ("", "", ReadingState())
+        guard detail.options.place != nil else { return nil }
+        (detail.options.place, detail.sought, detail.reading) = (nil, "", ReadingState())
         detail.shown = nil
         tell("Showing the whole page.")
         return loadDetail()

@@ -12,6 +12,8 @@ struct BodyView {
     var depth = 0
     /// Whether it answers a GraphQL request, so that its errors come first.
     var isAnswer = false
+    /// The place of a body that is JSON.
+    var place: Place?
 
     /// Adds the lines of the body in the form that was asked for.
     func write(into writer: inout DetailWriter) {
@@ -133,7 +135,7 @@ struct BodyView {
             for operation in GraphQLOperation.inJSON(bytes) { GraphQLView(operation).write(into: &writer) }
             if isAnswer { GraphQLView.errors(bytes, into: &writer) }
         }
-        guard let error = writer.json(bytes, isCut: body.isCut) else { return }
+        guard let error = writer.json(bytes, isCut: body.isCut, at: place) else { return }
         guard body.mediaType?.isJSON == true else { return TextLayout.write(text, into: &writer) }
         writer.add("Not valid JSON, so shown as it came: \(error)", .failure)
         invalid(bytes, error, &writer)
@@ -155,9 +157,9 @@ struct BodyView {
     }
 
     private func jsonLines(_ text: String, _ writer: inout DetailWriter) {
-        for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x1E }) where writer.takesMore() {
-            guard line.contains(where: { $0 > 0x20 }) else { continue }
-            if writer.json(Array(line), isCut: body.isCut) != nil {
+        let lines = text.utf8.split { $0 == 0x0A || $0 == 0x1E }.filter { $0.contains { $0 > 0x20 } }
+        for (index, line) in lines.enumerated() where writer.takesMore() {
+            if writer.json(Array(line), isCut: body.isCut, at: place?.line(index + 1)) != nil {
                 TextLayout.write(String(decoding: line, as: UTF8.self), role: .warning, into: &writer)
             }
         }

@@ -13,7 +13,10 @@ package struct GraphQLView {
         }
         if let variables = operation.variables {
             writer.section("Variables") { writer in
-                if writer.json(variables) != nil { writer.add(String(decoding: variables, as: UTF8.self), .string) }
+                let place = Place(.graphql, .variables)
+                if writer.json(variables, at: place) != nil {
+                    writer.add(String(decoding: variables, as: UTF8.self), .string)
+                }
             }
         }
         writer.gap()

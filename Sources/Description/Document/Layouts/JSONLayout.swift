@@ -1,4 +1,5 @@
 import Content
+import HTTPModel
 import Text
 
 /// JSON laid out with one member or element a line, in colours and with folds. Nothing is read into values: numbers
@@ -17,20 +18,22 @@ struct JSONLayout {
     /// The text that the bytes are from, and where they begin in it.
     private let whole: [UInt8]
     private let start: Int
+    /// The place of the whole text; `nil` if it has none.
+    private let place: Place?
     /// What stands before the next value.
     private var name: [Span] = []
 
-    init(_ bytes: [UInt8], isCut: Bool = false) {
+    init(_ bytes: [UInt8], isCut: Bool = false, at place: Place? = nil) {
         self.bytes = bytes
         self.isCut = isCut
-        (whole, start) = (bytes, 0)
+        (whole, start, self.place) = (bytes, 0, place)
     }
 
     /// Lays one value of a text out, after its name.
-    init(_ whole: [UInt8], value: Range<Int>, name: [Span]) {
+    init(_ whole: [UInt8], value: Range<Int>, name: [Span], at place: Place) {
         bytes = Array(whole[value])
         isCut = false
-        (self.whole, start, self.name) = (whole, value.lowerBound, name)
+        (self.whole, start, self.name, self.place) = (whole, value.lowerBound, name, place)
     }
 
     /// Adds the lines. Throws `JSONSyntaxError` where the bytes are not JSON; lines before the fault were added.
@@ -120,7 +123,8 @@ struct JSONLayout {
     private func add(_ spans: [Span], _ token: JSONToken, _ writer: inout DetailWriter) {
         let before = writer.place
         writer.add(spans, indent: open.count * 2)
-        if writer.place > before { writer.mark(.json(JSONPlace(whole, start + token.range.lowerBound))) }
+        guard writer.place > before else { return }
+        writer.mark(.json(JSONPlace(whole, start + token.range.lowerBound, in: place)))
     }
 
     /// A string as it stands, with characters in place of `\u` and digits where they can be seen.
@@ -185,11 +189,12 @@ struct JSONLayout {
 }
 
 extension DetailWriter {
-    /// Adds JSON laid out; where the bytes are none it adds nothing and returns what is wrong.
+    /// Adds JSON laid out; if the bytes are not JSON it adds nothing and returns what is wrong. The values have places in
+    /// the one of the text.
     @discardableResult
-    mutating func json(_ bytes: [UInt8], isCut: Bool = false) -> JSONSyntaxError? {
+    mutating func json(_ bytes: [UInt8], isCut: Bool = false, at whole: Place? = nil) -> JSONSyntaxError? {
         let start = place
-        var layout = JSONLayout(bytes, isCut: isCut)
+        var layout = JSONLayout(bytes, isCut: isCut, at: whole)
         do {
             try layout.write(into: &self)
             return nil

@@ -28,9 +28,11 @@ struct MessagePage {
         let head = isSent ? sent ?? received : received
         let side: BodySide =
             isRequest ? isSent ? .requestSent : .requestReceived : isSent ? .responseSent : .responseReceived
-        if !writer.options.jsonPath.isEmpty {
+        let place = Place(json: side)
+        if let wanted = writer.options.place, wanted.root == (isRequest ? .request : .response) {
             let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
-            let hasFound = JSONMatches(path: writer.options.jsonPath, body: body).write(into: &writer)
+            let matches = JSONMatches(place: Place(place.root, .json, wanted.steps), body: body)
+            let hasFound = matches.write(into: &writer)
             guard !hasFound, writer.options.wayToWhole != nil else { return }
         }
         if writer.options.isShort {
@@ -215,7 +217,11 @@ struct MessagePage {
                 HexLayout(bytes: body.bytes).write(into: &writer)
             } else {
                 let isAnswer = !isRequest && !GraphQLView.operations(exchange, source: source).isEmpty
-                BodyView(body: body, isAnswer: isAnswer).write(into: &writer)
+                // The lines of two streams are numbered together.
+                let formats = MessageTimeline(exchange, source: source)?.formats
+                let isNumbered = formats?.fromClient == nil || formats?.fromServer == nil
+                let place = isNumbered ? Place(json: side) : nil
+                BodyView(body: body, isAnswer: isAnswer, place: place).write(into: &writer)
             }
         }
     }

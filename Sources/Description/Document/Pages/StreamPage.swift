@@ -200,7 +200,8 @@ struct StreamPage {
         guard !isAll else { return }
         writer.margin += 4
         if let text = message.text {
-            if !content.isJSON || writer.json(Array(text.utf8), isCut: message.leftOut > 0) != nil {
+            let place = number.map { Place(.message($0), .json) }
+            if !content.isJSON || writer.json(Array(text.utf8), isCut: message.leftOut > 0, at: place) != nil {
                 TextLayout.write(text, into: &writer)
             }
         } else {
