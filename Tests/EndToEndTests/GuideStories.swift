@@ -216,7 +216,8 @@ extension UserStories {
                 ("list", "sluice list [OPTIONS] <file> [<filter> …]"), ("guide", "sluice guide [OPTIONS] [<topic>]"),
                 ("export", "sluice export [OPTIONS] <file> [<filter> …]"),
                 ("trim", "sluice trim [OPTIONS] <file> [<filter> …]"), ("keys", "sluice keys check [<file>]"),
-                ("ca", "sluice ca export --format <format> [OPTIONS]"), ("hold", "sluice hold edit [OPTIONS] <id>"),
+                ("ca", "sluice ca export --format <format> [OPTIONS]"),
+                ("hold", "sluice hold edit [OPTIONS] <id> [<place=value> …]"),
             ] {
                 let page = try String(contentsOfFile: "\(directory)/sluice-\(name).1", encoding: .utf8)
                 let synopsis = page.split(separator: ".SH ").first { $0.hasPrefix("\"SYNOPSIS\"") } ?? ""

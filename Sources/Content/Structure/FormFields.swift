@@ -1,3 +1,5 @@
+import Text
+
 package struct FormField: Sendable, Hashable {
     package var name: String
     /// The decoded value; empty if there was no `=`.
@@ -29,6 +31,20 @@ package enum FormFields {
         let decoded = percentDecoded(bytes, plusIsSpace: true)
         if let text = String(validating: decoded, as: UTF8.self) { return text }
         return String(String.UnicodeScalarView(decoded.map { Unicode.Scalar($0) }))
+    }
+
+    /// Percent-encoded but for unreserved characters (RFC 3986 §2.3), or other ones.
+    package static func encoded(
+        _ text: String,
+        unless isPlain: (UInt8) -> Bool = { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 || "-._~".utf8.contains($0) }
+    ) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            if isPlain(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += "%\(byte.padded(to: 2, radix: 16, uppercase: true))"
+            }
+        }
     }
 
     /// The bytes with the percent-encoding undone; a `%` without two digits stands for itself.

@@ -1,3 +1,4 @@
+import Content
 import ExchangeCore
 package import HTTPModel
 import Rules
@@ -36,31 +37,27 @@ struct HeldRequest {
     private static func plain(_ url: String) -> String? {
         guard let place = url.firstRange(of: "://") else { return nil }
         let end = url[place.upperBound...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        return NamedValues.target(String(url[end...])).map { url[..<end] + $0 }
+        return HeldRequest.target(String(url[end...])).map { url[..<end] + $0 }
+    }
+
+    /// Percent-encoded for a request target; `nil` for control characters.
+    private static func target(_ text: String) -> String? {
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+        return FormFields.encoded(text) { $0 > 0x20 && $0 < 0x7F && !"\"<>".utf8.contains($0) }
     }
 
     /// Replaces the path; the query stays, unless the text has one.
     mutating func setPath(_ text: String) throws(ControlError) {
-        guard text.hasPrefix("/"), let plain = NamedValues.target(text), !plain.contains("#") else {
+        guard text.hasPrefix("/"), let plain = HeldRequest.target(text), !plain.contains("#") else {
             throw ControlError("A path begins with '/' and has no '#'; not '\(text.prefix(200))'.")
         }
         setTarget(Array(plain.utf8), plain.contains("?") ? nil : query)
     }
 
-    mutating func setQuery(_ name: String, _ value: String) {
-        query = NamedValues.set(name, value, in: query ?? [])
-    }
-
-    mutating func removeQuery(_ name: String) throws(ControlError) {
-        guard let rest = NamedValues.remove(name, from: query ?? []) else {
-            throw ControlError("There is no query parameter '\(name)' to remove.")
-        }
-        query = rest.isEmpty ? nil : rest
-    }
-
     private static let mark = UInt8(ascii: "?")
 
-    private var query: [UInt8]? {
+    /// Without its `?`; `nil` for none.
+    var query: [UInt8]? {
         get { head.targetBytes.firstIndex(of: HeldRequest.mark).map { Array(head.targetBytes[($0 + 1)...]) } }
         set { setTarget(head.targetBytes.prefix { $0 != HeldRequest.mark }, newValue) }
     }

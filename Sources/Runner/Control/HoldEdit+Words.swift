@@ -1,5 +1,6 @@
 import Files
 package import Foundation
+package import HTTPModel
 
 extension HoldEdit {
     /// `Name: value`.
@@ -12,21 +13,38 @@ extension HoldEdit {
         return pair
     }
 
-    /// `NAME=VALUE`.
-    package static func pair(_ text: String) throws(ControlError) -> Pair {
+    /// `NAME=VALUE` of a query or a form.
+    package static func pair(_ part: Place.Part, _ text: String) throws(ControlError) -> ValueChange {
         guard let (name, value) = split(text, at: "="), !name.isEmpty else {
             throw ControlError("A parameter is given as NAME=VALUE, not '\(text.prefix(60))'.")
         }
-        return Pair(name, value)
+        return ValueChange(place: Place(.request, part, [.member(name)]).description, value: value)
     }
 
-    /// `/path/in/json=VALUE`.
-    package static func json(_ text: String) throws(ControlError) -> JSONChange {
-        guard let (path, value) = split(text, at: "=") else {
-            throw ControlError("Write /PATH=VALUE, not '\(text.prefix(60))'.", hint: "For example /user/name=Ada.")
+    /// `PLACE=VALUE`, for example `json.user.name=Ada`; a name between quotation marks may have a `=`.
+    package static func value(_ text: String) throws(ControlError) -> ValueChange {
+        var first: ControlError?
+        for equals in text.indices where text[equals] == "=" {
+            do {
+                let place = try place(String(text[..<equals]))
+                return ValueChange(place: place, value: String(text[text.index(after: equals)...]))
+            } catch {
+                first = first ?? error
+            }
         }
-        _ = try JSONPointer(path)
-        return JSONChange(path: path, value: value)
+        throw first
+            ?? ControlError("Write PLACE=VALUE, not '\(text.prefix(60))'.", hint: "For example json.user.name=Ada.")
+    }
+
+    /// A place of a request or a response.
+    package static func place(_ text: String) throws(ControlError) -> String {
+        if (try? Place(text, in: .response)) != nil { return text }
+        do throws(PlaceError) {
+            _ = try Place(text, in: .request)
+            return text
+        } catch {
+            throw ControlError("'\(text.prefix(60))' is not a place: \(error).")
+        }
     }
 
     private static func split(_ text: String, at separator: Character) -> (String, String)? {

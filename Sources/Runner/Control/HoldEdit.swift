@@ -1,3 +1,4 @@
+import Content
 package import ExchangeCore
 package import Foundation
 import HTTPModel
@@ -14,11 +15,13 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
     }
 
-    package struct JSONChange: Codable, Sendable, Hashable {
-        /// As in RFC 6901, for example `/user/name`.
-        package var path: String
-        /// JSON; anything else is a string.
-        package var value: String
+    package struct ValueChange: Codable, Sendable, Hashable {
+        /// In the held message, for example `json.user.name`.
+        package var place: String
+        /// In JSON, a value that is not JSON is a string. `nil` removes the value.
+        package var value: String?
+
+        package init(place: String, value: String? = nil) { (self.place, self.value) = (place, value) }
     }
 
     /// Without content coding.
@@ -56,8 +59,6 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     package var url: String?
     /// With a query, if it has a `?`.
     package var path: String?
-    package var removeQuery: [String] = []
-    package var query: [Pair] = []
     package var removeHeaders: [String] = []
     /// Replace all fields of their name.
     package var headers: [Pair] = []
@@ -65,13 +66,12 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     package var addHeaders: [Pair] = []
     package var status: Int?
     package var body: Body?
-    package var json: [JSONChange] = []
-    package var form: [Pair] = []
+    package var values: [ValueChange] = []
 
     package init() {}
 
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case raw, method, url, path, removeQuery, query, removeHeaders, headers, addHeaders, status, body, json, form
+        case raw, method, url, path, removeHeaders, headers, addHeaders, status, body, values
     }
 
     /// Throws for unknown members.
@@ -86,15 +86,12 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         method = try member(.method)
         url = try member(.url)
         path = try member(.path)
-        removeQuery = try list(.removeQuery)
-        query = try list(.query)
         removeHeaders = try list(.removeHeaders)
         headers = try list(.headers)
         addHeaders = try list(.addHeaders)
         status = try member(.status)
         body = try member(.body)
-        json = try list(.json)
-        form = try list(.form)
+        values = try list(.values)
     }
 
     package var isEmpty: Bool { self == HoldEdit() }
@@ -113,8 +110,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         try editFields(&message)
         try editStatus(&message)
         if let body { try message.setDecodedBody(body.bytes) }
-        if !json.isEmpty { try editJSON(&message) }
-        if !form.isEmpty { try editForm(&message) }
+        if !values.isEmpty { try editValues(&message) }
         return message
     }
 
@@ -127,10 +123,10 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     // MARK: - Heads
 
     private func editTarget(_ message: inout HeldMessage) throws(ControlError) {
-        guard method != nil || url != nil || path != nil || !query.isEmpty || !removeQuery.isEmpty else { return }
+        guard method != nil || url != nil || path != nil else { return }
         guard case .request(let head, let body, let destination) = message else {
             throw ControlError(
-                "A response is held, which has no method, URL, path or query.",
+                "A response is held, which has no method, URL or path.",
                 hint: "Its status, header fields and body can be edited."
             )
         }
@@ -138,8 +134,6 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         if let method { try request.setMethod(method) }
         if let url { try request.setURL(url) }
         if let path { try request.setPath(path) }
-        for name in removeQuery { try request.removeQuery(name) }
-        for pair in query { request.setQuery(pair.name, pair.value) }
         message = .request(request.head, body: body, destination: request.destination)
     }
 
@@ -170,28 +164,35 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         message = .response(head, body: body)
     }
 
-    // MARK: - Bodies
+    // MARK: - Values at places
 
-    private func editJSON(_ message: inout HeldMessage) throws(ControlError) {
-        var bytes = Array(try HoldEdit.decodedBody(of: message).readableBytesView)
-        for change in json { bytes = try JSONPointer(change.path).set(change.value, in: bytes) }
-        try message.setDecodedBody(ByteBuffer(bytes: bytes))
-    }
-
-    private func editForm(_ message: inout HeldMessage) throws(ControlError) {
-        let bytes = try HoldEdit.decodedBody(of: message)
-        let type = message.fields.value(of: .contentType)
-        let mediaType = type?.prefix { $0 != ";" }.lowercased() ?? ""
-        guard mediaType == "application/x-www-form-urlencoded" || (type == nil && bytes.readableBytes == 0) else {
-            throw ControlError(
-                "The body is \(type.map { "of type \($0)" } ?? "of no stated type"), not a form.",
-                hint: "Set its header field too, 'Content-Type: application/x-www-form-urlencoded'."
-            )
+    private func editValues(_ message: inout HeldMessage) throws(ControlError) {
+        var request: HeldRequest?
+        if case .request(let head, _, let destination) = message {
+            request = HeldRequest(head: head, destination: destination)
         }
-        var edited = Array(bytes.readableBytesView)
-        for pair in form { edited = NamedValues.set(pair.name, pair.value, in: edited) }
-        if type == nil { message.fields.append("Content-Type", "application/x-www-form-urlencoded") }
-        try message.setDecodedBody(ByteBuffer(bytes: edited))
+        var writer = PlaceWriter(isRequest: request != nil, fields: message.fields, query: request?.query)
+        var body: [UInt8]?
+        for change in values {
+            let place = try change.read(in: request == nil ? .response : .request)
+            if [.json, .form].contains(place.part), body == nil {
+                writer.body = Array(try HoldEdit.decodedBody(of: message).readableBytesView)
+                body = writer.body
+            }
+            do throws(PlaceWriteError) {
+                if let value = change.value { try writer.set(value, at: place) } else { try writer.remove(place) }
+            } catch {
+                throw ControlError("The message cannot be edited: \(error).")
+            }
+        }
+        // A target is stored beside the fields, so it is set after them.
+        message.fields = writer.fields
+        if request != nil, writer.query != request?.query, case .request(let head, let body, let place) = message {
+            var edited = HeldRequest(head: head, destination: place)
+            edited.query = writer.query
+            message = .request(edited.head, body: body, destination: place)
+        }
+        if body != nil, body != writer.body { try message.setDecodedBody(ByteBuffer(bytes: writer.body)) }
     }
 
     private static func decodedBody(of message: HeldMessage) throws(ControlError) -> ByteBuffer {
@@ -200,5 +201,27 @@ package struct HoldEdit: Codable, Sendable, Hashable {
             throw ControlError("The body cannot be decoded: \(problem).", hint: "It can be replaced as a whole.")
         }
         return content.bytes
+    }
+}
+
+extension HoldEdit.ValueChange {
+    /// The place, if a message of the root can have it and the value.
+    fileprivate func read(in root: Place.Root) throws(ControlError) -> Place {
+        let place: Place
+        do throws(PlaceError) {
+            place = try Place(self.place, in: root)
+        } catch {
+            throw ControlError("'\(self.place.prefix(60))' is not a place: \(error).")
+        }
+        guard place.root == root else {
+            throw ControlError(
+                "The held message is a \(root == .request ? "request" : "response") and has no \(place)."
+            )
+        }
+        if place.part == .header { try HeaderRules.check(HoldEdit.Pair(place.name ?? "", value ?? "")) }
+        if place.part == .cookie {
+            try HeaderRules.check(HoldEdit.Pair("Cookie", "\(place.name ?? "")=\(value ?? "")"))
+        }
+        return place
     }
 }

@@ -89,7 +89,7 @@ extension HoldCommand {
             abstract: "Edit a waiting message and send it.",
             discussion: """
                   sluice hold edit 12.1 --status 503 --body 'try later'
-                  sluice hold edit 12.1 --header 'X-Debug: 1' --json /user/name=Ada
+                  sluice hold edit 12.1 --header 'X-Debug: 1' json.user.name=Ada
                   sluice hold edit 12.1
 
                 Without options, the message opens in $VISUAL or $EDITOR. TEXT may be @FILE, or @- for standard input. 'sluice guide \
@@ -99,6 +99,11 @@ extension HoldCommand {
 
         @OptionGroup var options: ControlOptions
         @Argument(help: "The message.", completion: .hold) var id: String
+        @Argument(
+            help: .value("place=value", "Set a value: header, cookie, query, form or json, as in json.user.name=Ada.")
+        )
+        var values: [String] = []
+        @Option(help: .value("place", "Remove a value; repeatable.")) var remove: [String] = []
         @Option(help: "A request's method.") var method: String?
         @Option(help: "A request's absolute URL; Host follows.") var url: String?
         @Option(help: "A request's path, with or without a query.") var path: String?
@@ -109,8 +114,6 @@ extension HoldCommand {
         @Option(help: .value("name", "Remove all header fields of a name; repeatable.")) var removeHeader: [String] = []
         @Option(help: "A response's status.") var status: Int?
         @Option(help: .value("text", "The body.")) var body: String?
-        @Option(help: .value("/path=value", "Set or append (/-) a value of a JSON body; repeatable.")) var json:
-            [String] = []
         @Option(help: .value("name=value", "Set a field of a form body; repeatable.")) var form: [String] = []
         @Option(help: .value("text", "The whole message, as the editor shows it.")) var raw: String?
 
@@ -125,15 +128,18 @@ extension HoldCommand {
             let changes: [(HoldOption, [String?])] = [
                 (.raw, [raw]), (.method, [method]), (.url, [url]), (.path, [path]), (.query, query),
                 (.removeQuery, removeQuery), (.header, header), (.addHeader, addHeader), (.removeHeader, removeHeader),
-                (.status, [status.map(String.init)]), (.body, [body]), (.json, json), (.form, form),
+                (.status, [status.map(String.init)]), (.body, [body]), (.form, form), (.remove, remove),
             ]
             var edit = HoldEdit()
             do {
                 for (option, values) in changes {
                     for case let value? in values { try option.add(value, to: &edit) }
                 }
+                for word in values { try HoldOption.read(word, into: &edit) }
             } catch let failure as ControlError {
                 throw StartError(failure.message, hint: failure.hint, isUsage: true)
+            } catch let failure as ConsoleError {
+                throw StartError("\(failure)", isUsage: true)
             }
             return edit
         }

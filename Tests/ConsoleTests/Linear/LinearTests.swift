@@ -47,12 +47,13 @@ struct LinearTests {
     @Test("Changes of a held message are words as in a shell")
     func holdWords() throws {
         let edit = try HoldWords.edit(
-            #"method=PUT --header="X-Mode: a b" remove-header=Cookie query=a=1 status=201 body='{"a": 1}'"#
+            #"method=PUT --header="X-Mode: a b" remove-header=Cookie query=a=1 status=201 json.a.b=x=y remove=cookie.b body='{"a": 1}'"#
         )
         #expect(edit.method == "PUT")
         #expect(edit.headers == [HoldEdit.Pair("X-Mode", "a b")])
         #expect(edit.removeHeaders == ["Cookie"])
-        #expect(edit.query == [HoldEdit.Pair("a", "1")])
+        let values = [("req.query.a", "1"), ("json.a.b", "x=y"), ("cookie.b", nil)]
+        #expect(edit.values == values.map { HoldEdit.ValueChange(place: $0.0, value: $0.1) })
         #expect(edit.status == 201)
         #expect(edit.body?.text == #"{"a": 1}"#)
         for wrong in ["PUT", "colour=red", "status=many", "body=\"open", "header=none", "body=@-"] {

@@ -39,12 +39,11 @@ extension EndToEnd {
                 "/edited",
                 "--query",
                 "y=3",
-                "--remove-query",
-                "x",
+                "--remove",
+                "query.x",
                 "--header",
                 "X-Note: edited",
-                "--form",
-                "a=9"
+                "form.a=9"
             )
             try await eventually("the response is held") { try await sluice.held(url) == "1.2" }
             let response = try await sluice.told("hold", "show", "1.2")

@@ -232,7 +232,8 @@ struct ControlServerTests {
             let wrong = try await ask(server, #"{"command":"hold.edit","id":"7.1","edit":{"status":404}}"#)
             #expect(wrong.contains("The held message is a request") && target.decided.isEmpty)
             #expect(try await ask(server, #"{"command":"hold.edit","id":"7.1"}"#).contains("needs an 'edit'"))
-            let edit = #"{"method":"PUT","json":[{"path":"/a","value":"2"}],"headers":[{"name":"X","value":"y"}]}"#
+            let edit =
+                #"{"method":"PUT","values":[{"place":"json.a","value":"2"}],"headers":[{"name":"X","value":"y"}]}"#
             let done = try await ask(server, #"{"command":"hold.edit","id":"7","edit":\#(edit)}"#)
             #expect(done == #"{"decided":["7.1"],"ok":true}"#)
             guard case .execute(let message?) = target.decisions.first?.resolution else {
@@ -278,7 +279,7 @@ struct ControlServerTests {
             (#"{"command":"status","comand":1}"#, "There is no member 'comand'."),
             (#"{"command":"profile.apply","profiles":[{"file":"a","text":"","txt":""}]}"#, "There is no member 'txt'."),
             (#"{"command":"tool.set","on":"yes"}"#, "'on' has another type"),
-            (#"{"command":"hold.edit","id":"1","edit":{"query":[{"name":"a"}]}}"#, "'value' is missing"),
+            (#"{"command":"hold.edit","id":"1","edit":{"headers":[{"name":"a"}]}}"#, "'value' is missing"),
             (#"{"command":"hold.edit","id":"1","edit":{"body":{"base64":"***"}}}"#, "cannot be read"),
             (#"{"command":"hold.edit","id":"1","edit":{"body":{}}}"#, "A body is given as 'text' or as 'base64'."),
             (String(repeating: "[", count: 100_000), "not JSON"), ("\u{0}\u{1}", "not JSON"),

@@ -91,23 +91,49 @@ struct HoldEditTests {
         #expect(failure { try edited(Held.request()) { $0.path = "/a#b" } } != nil)
     }
 
-    @Test("--query sets a parameter where it stands, or adds it; what is not edited keeps its spelling")
-    func query() throws {
-        let message = try Held.request("GET", "https://h/?q=a+b%2fc&page=1&empty&page=2&%70lus=%2B")
-        let one = try edited(message) { $0.query = [.init("page", "7 & 8")] }
-        #expect(one.requestHead?.target == "/?q=a+b%2fc&page=7%20%26%208&empty&%70lus=%2B")
-        let two = try edited(message) { $0.query = [.init("plus", "x"), .init("new one", "")] }
-        #expect(two.requestHead?.target == "/?q=a+b%2fc&page=1&empty&page=2&plus=x&new%20one=")
-        let none = try edited(Held.request("GET", "https://h/p")) { $0.query = [.init("a", "1")] }
-        #expect(none.requestHead?.target == "/p?a=1")
+    @Test("Values at places are set and removed in their order, in head and body")
+    func values() throws {
+        let message = try Held.request(
+            "GET",
+            "https://h/?q=a+b%2fc&page=1",
+            fields: [("Cookie", "a=1; b=2"), ("Content-Type", "application/json")],
+            body: ByteBuffer(string: #"{ "user": {"id": 1.50e3}, "tags": [ ] }"#)
+        )
+        let result = try edited(message) {
+            $0.values = [
+                .init(place: "query.page", value: "2"), .init(place: "req.query.q"), .init(place: "cookie.b"),
+                .init(place: "header.x-a", value: "x"), .init(place: "json.user.name", value: "Ada"),
+                .init(place: "json.tags[0]", value: "7"), .init(place: "json.user.id"),
+            ]
+        }
+        #expect(result.requestHead?.target == "/?page=2")
+        #expect(result.requestHead?.fields.value(of: .cookie) == "a=1")
+        #expect(result.requestHead?.fields.value(of: "x-a") == "x")
+        #expect(result.bodyText == #"{ "user": {"name":"Ada"}, "tags": [7 ] }"#)
+        let none = try edited(Held.request("GET", "https://h/p?a=1")) { $0.values = [.init(place: "query.a")] }
+        #expect(none.requestHead?.target == "/p")
+        let response = try edited(Held.response(fields: [("Set-Cookie", "a=1; Path=/")])) {
+            $0.values = [.init(place: "cookie.a", value: "2")]
+        }
+        #expect(response.responseHead?.fields.value(of: .setCookie) == "a=2; Path=/")
     }
 
-    @Test("--remove-query removes all parameters of a name, and the question mark with the last")
-    func removeQuery() throws {
-        let message = try Held.request("GET", "https://h/p?a=1&b=2&a=3")
-        #expect(try edited(message) { $0.removeQuery = ["a"] }.requestHead?.target == "/p?b=2")
-        #expect(try edited(message) { $0.removeQuery = ["a", "b"] }.requestHead?.target == "/p")
-        #expect(failure { try edited(message) { $0.removeQuery = ["c"] } }?.message.contains("'c'") == true)
+    @Test(
+        "Places that the held message does not have are refused in words",
+        arguments: [
+            ("res.json.a", "The held message is a request and has no res.json.a."),
+            ("status", "'status' is not a place: req has no 'status'"),
+            ("header.content-length", "Content-Length follows from the body; Sluice sets it."),
+            ("header.\"a b\"", "'a b' is not a header field name."),
+            ("json.a", "The message cannot be edited: the body is"),
+            ("cookie.a", "The value of Cookie has control characters"),
+            ("path", "The message cannot be edited: req.path"),
+            ("query.page[5]", "The message cannot be edited: there is no req.query.page[5]."),
+        ]
+    )
+    func missing(place: String, words: String) throws {
+        let error = failure { try edited(Held.request()) { $0.values = [.init(place: place, value: "1\n")] } }
+        #expect(error?.message.lowercased().hasPrefix(words.lowercased()) == true, "\(error?.message ?? "")")
     }
 
     @Test("--header sets, --add-header adds, --remove-header removes")
@@ -150,8 +176,7 @@ struct HoldEditTests {
     func wrongSide() throws {
         #expect(failure { try edited(Held.request()) { $0.status = 404 } }?.message.contains("request") == true)
         let edits: [(inout HoldEdit) -> Void] = [
-            { $0.method = "GET" }, { $0.url = "http://h/" }, { $0.path = "/" }, { $0.query = [.init("a", "b")] },
-            { $0.removeQuery = ["a"] },
+            { $0.method = "GET" }, { $0.url = "http://h/" }, { $0.path = "/" },
         ]
         for edit in edits {
             #expect(failure { try edited(Held.response(), edit) }?.message.contains("response") == true)
@@ -177,15 +202,15 @@ struct HoldEditTests {
             fields: [("Content-Encoding", "gzip"), ("Content-Type", "application/json")],
             body: coded
         )
-        let result = try edited(message) { $0.json = [.init(path: "/plan", value: "pro")] }
+        let result = try edited(message) { $0.values = [.init(place: "json.plan", value: "pro")] }
         guard case .response(let head, let body?) = result else { return }
         #expect(head.fields.value(of: .contentEncoding) == "gzip")
         let decoded = ContentDecoder.decode(body, contentEncoding: "gzip", limit: 1_000)
         #expect(String(buffer: decoded.bytes) == #"{"plan": "pro"}"#)
         let broken = try Held.response(fields: [("Content-Encoding", "gzip")], body: ByteBuffer(string: "no gzip"))
         #expect(
-            failure { try edited(broken) { $0.json = [.init(path: "/a", value: "1")] } }?.hint.contains("as a whole")
-                == true
+            failure { try edited(broken) { $0.values = [.init(place: "json.a", value: "1")] } }?.hint
+                .contains("as a whole") == true
         )
         let replaced = try edited(broken) { $0.body = .init(Data("new".utf8)) }
         #expect(replaced.bodyText == "new")
@@ -195,8 +220,8 @@ struct HoldEditTests {
     func streaming() throws {
         let message = try Held.request(fields: [("Content-Type", "application/x-www-form-urlencoded")], body: nil)
         let edits: [(inout HoldEdit) -> Void] = [
-            { $0.body = .init(Data("x".utf8)) }, { $0.json = [.init(path: "/a", value: "1")] },
-            { $0.form = [.init("a", "b")] },
+            { $0.body = .init(Data("x".utf8)) }, { $0.values = [.init(place: "json.a", value: "1")] },
+            { $0.values = [.init(place: "form.a", value: "b")] },
         ]
         for edit in edits {
             #expect(failure { try edited(message, edit) }?.message.contains("cannot be edited") == true)
@@ -205,33 +230,13 @@ struct HoldEditTests {
         #expect(head.requestHead?.method == "PUT" && head.bodyText == nil)
     }
 
-    @Test("--json puts values into the body and leaves the rest byte for byte")
-    func json() throws {
-        let message = try Held.json("{ \"user\": {\"name\": \"Bob\", \"id\": 1.50e3},\n  \"tags\": [ ] }")
-        let result = try edited(message) {
-            $0.json = [
-                .init(path: "/user/name", value: "Ada"), .init(path: "/tags/-", value: "7"),
-                .init(path: "/new", value: "null"),
-            ]
-        }
-        #expect(
-            result.bodyText == "{ \"user\": {\"name\": \"Ada\", \"id\": 1.50e3},\n  \"tags\": [7 ],\"new\":null }"
-        )
-        let notJSON = try Held.json("{\"a\": }")
-        #expect(
-            failure { try edited(notJSON) { $0.json = [.init(path: "/a", value: "1")] } }?.message.contains("column 7")
-                == true
-        )
-    }
-
-    @Test("--form, --query and --path leave the bytes of what they do not set, UTF-8 or not")
+    @Test("Forms, queries and --path leave the bytes of what they do not set, UTF-8 or not")
     func otherBytes() throws {
         let bytes = Array("a=".utf8) + [0xE9] + Array("&b=1".utf8)
         guard case .request(var head, _, let place) = try Held.form("") else { return }
         head.setTarget(Array("/".utf8) + [0xE8] + Array("?".utf8) + bytes)
         let message = try edited(.request(head, body: ByteBuffer(bytes: bytes), destination: place)) {
-            $0.form = [.init("b", "2")]
-            $0.query = [.init("b", "2")]
+            $0.values = [.init(place: "form.b", value: "2"), .init(place: "query.b", value: "2")]
         }
         let after = bytes.dropLast() + Array("2".utf8)
         guard case .request(let sent, let body?, _) = message else { return }
@@ -239,24 +244,9 @@ struct HoldEditTests {
         #expect(Array(sent.targetBytes) == Array("/".utf8) + [0xE8] + Array("?".utf8) + after)
         let moved = try edited(message) {
             $0.path = "/p"
-            $0.removeQuery = ["b"]
+            $0.values = [.init(place: "query.b")]
         }
         #expect(moved.requestHead.map { Array($0.targetBytes) } == Array("/p?a=".utf8) + [0xE9])
-    }
-
-    @Test("--form sets fields of a form, and makes an empty body one")
-    func form() throws {
-        let message = try edited(Held.form("user=ann&pass=%73ecret&user=bob")) {
-            $0.form = [.init("user", "Ä & b"), .init("remember", "1")]
-        }
-        #expect(message.bodyText == "user=%C3%84%20%26%20b&pass=%73ecret&remember=1")
-        let fresh = try edited(Held.request()) { $0.form = [.init("a", "b")] }
-        #expect(fresh.bodyText == "a=b")
-        #expect(fresh.requestHead?.fields.value(of: .contentType) == "application/x-www-form-urlencoded")
-        let json = try Held.json("{}")
-        #expect(
-            failure { try edited(json) { $0.form = [.init("a", "b")] } }?.message.contains("application/json") == true
-        )
     }
 
     @Test("--raw excludes the others")
@@ -299,12 +289,15 @@ struct HoldEditTests {
         #expect(try HoldEdit.header("X-A:") == .init("X-A", ""))
         #expect(failure { try HoldEdit.header("X-A b") }?.message.contains("colon") == true)
         #expect(failure { try HoldEdit.header("Content-Length: 3") } != nil)
-        #expect(try HoldEdit.pair("a=b=c") == .init("a", "b=c"))
-        #expect(failure { try HoldEdit.pair("=b") } != nil)
-        #expect(failure { try HoldEdit.pair("ab") } != nil)
-        #expect(try HoldEdit.json("/a/b=1=2") == .init(path: "/a/b", value: "1=2"))
-        #expect(failure { try HoldEdit.json("a=1") } != nil)
-        #expect(failure { try HoldEdit.json("/a") } != nil)
+        #expect(try HoldEdit.pair(.form, "a.b=b=c") == .init(place: "req.form.\"a.b\"", value: "b=c"))
+        #expect(failure { try HoldEdit.pair(.query, "=b") } != nil)
+        #expect(failure { try HoldEdit.pair(.query, "ab") } != nil)
+        #expect(try HoldEdit.value("json.a.b=1=2") == .init(place: "json.a.b", value: "1=2"))
+        #expect(try HoldEdit.value("json.\"a=b\"=1") == .init(place: "json.\"a=b\"", value: "1"))
+        #expect(try HoldEdit.value("status=1") == .init(place: "status", value: "1"))
+        #expect(failure { try HoldEdit.value("/a/0=1") }?.message.contains("write res.json.a[0]") == true)
+        #expect(failure { try HoldEdit.value("jsn.a=1") }?.message.contains("did you mean 'json'?") == true)
+        #expect(failure { try HoldEdit.value("json.a") }?.hint.contains("json.user.name=Ada") == true)
         #expect(try HoldEdit.content("text") == Data("text".utf8))
         #expect(try HoldEdit.content("@@text") == Data("@text".utf8))
         let missing = failure { try HoldEdit.content("@/no/such/file") }

@@ -47,7 +47,7 @@ struct RunningTargetTests {
             #expect(try #require(request.remaining) > 50)
             let toRequest = HoldEdit {
                 $0.method = "PUT"
-                $0.query = [.init("a", "2")]
+                $0.values = [.init(place: "query.a", value: "2")]
                 $0.body = .init(Data("good bye".utf8))
             }
             _ = try await running.client.editHold(request.id, toRequest)

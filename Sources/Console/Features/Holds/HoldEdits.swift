@@ -1,3 +1,4 @@
+import HTTPModel
 package import Runner
 import Text
 
@@ -24,7 +25,7 @@ package enum HoldOption: String, CaseIterable, Sendable {
     case header
     case addHeader = "add-header"
     case removeHeader = "remove-header"
-    case status, body, json, form, raw
+    case status, body, form, remove, raw
 
     /// Throws ``ConsoleError`` or `ControlError` for a wrong value.
     package func add(_ value: String, to edit: inout HoldEdit) throws {
@@ -32,8 +33,8 @@ package enum HoldOption: String, CaseIterable, Sendable {
         case .method: edit.method = value
         case .url: edit.url = value
         case .path: edit.path = value
-        case .query: edit.query.append(try HoldEdit.pair(value))
-        case .removeQuery: edit.removeQuery.append(value)
+        case .query: edit.values.append(try HoldEdit.pair(.query, value))
+        case .removeQuery: edit.values.append(.init(place: "\(Place(.request, .query, [.member(value)]))"))
         case .header: edit.headers.append(try HoldEdit.header(value))
         case .addHeader: edit.addHeaders.append(try HoldEdit.header(value))
         case .removeHeader: edit.removeHeaders.append(value)
@@ -41,33 +42,40 @@ package enum HoldOption: String, CaseIterable, Sendable {
             guard let status = Int(value) else { throw ConsoleError("A status is a number, not '\(value)'.") }
             edit.status = status
         case .body: edit.body = HoldEdit.Body(try HoldEdit.content(value))
-        case .json: edit.json.append(try HoldEdit.json(value))
-        case .form: edit.form.append(try HoldEdit.pair(value))
+        case .form: edit.values.append(try HoldEdit.pair(.form, value))
+        case .remove: edit.values.append(.init(place: try HoldEdit.place(value)))
         case .raw: edit.raw = try HoldEdit.message(value)
         }
     }
 }
 
-/// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.
+extension HoldOption {
+    /// Reads `method=PUT`, `header=X-Mode: test` or the value of a place: `json.user.name=Ada`.
+    package static func read(_ word: String, into edit: inout HoldEdit) throws {
+        let name = String(word.prefix { $0 != "=" })
+        if let option = HoldOption(rawValue: name), name != word {
+            return try option.add(String(word.dropFirst(name.count + 1)), to: &edit)
+        }
+        do throws(ControlError) {
+            edit.values.append(try HoldEdit.value(word))
+        } catch {
+            let names = allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConsoleError("\(error.message) These can be changed, too: \(names).")
+        }
+    }
+}
+
+/// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" json.user.name=Ada`.
 enum HoldWords {
     /// Throws ``ConsoleError`` or `ControlError` for what is not a change.
     static func edit(_ line: String) throws -> HoldEdit {
-        let names = HoldOption.allCases.map(\.rawValue).joined(separator: ", ")
         var edit = HoldEdit()
         for word in try words(line) {
             let word = word.hasPrefix("--") ? String(word.dropFirst(2)) : word
-            guard let equals = word.firstIndex(of: "=") else {
-                throw ConsoleError("'\(VisibleText.of(word))' is not a change; write NAME=VALUE with one of: \(names).")
-            }
-            let name = String(word[..<equals])
-            guard let option = HoldOption(rawValue: name) else {
-                throw ConsoleError("'\(VisibleText.of(name))' cannot be changed; there are: \(names).")
-            }
-            let value = String(word[word.index(after: equals)...])
-            guard value != "@-" || ![.body, .raw].contains(option) else {
+            guard !["body=@-", "raw=@-"].contains(word) else {
                 throw ConsoleError("'@-' is not possible here: commands are read from standard input.")
             }
-            try option.add(value, to: &edit)
+            try HoldOption.read(word, into: &edit)
         }
         return edit
     }

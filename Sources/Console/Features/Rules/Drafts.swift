@@ -178,9 +178,18 @@ struct DraftChange: Hashable {
         let change = try DraftChange(words).kind
         var edit = HoldEdit()
         switch change {
-        case .remove(.key(let name)): edit.removeHeaders.append(name)
+        case .remove(.key(let name)):
+            if name.contains("."), let place = try? HoldEdit.place(name) {
+                edit.values.append(.init(place: place))
+            } else {
+                edit.removeHeaders.append(name)
+            }
         case .set(.key(let key), let value):
-            guard let option = HoldOption(rawValue: key) else { return try HoldWords.edit(words) }
+            guard let option = HoldOption(rawValue: key) else {
+                guard let place = try? HoldEdit.place(key) else { return try HoldWords.edit(words) }
+                edit.values.append(.init(place: place, value: value))
+                break
+            }
             guard value != "@-" else {
                 throw ConsoleError("'@-' is not possible here: commands are read from standard input.")
             }
