@@ -3,25 +3,32 @@ package import Description
 package import HTTPModel
 import Masking
 import NIOCore
+import Text
 
 /// Exports a description of the API that the exchanges are of, as OpenAPI 3.1.1 in JSON: paths with their parameters,
 /// request bodies and responses with schemas that fit everything that was seen, and how clients authenticate.
 ///
-/// No value of an exchange is in it, and no text that passed as a form or a query. Identifiers in paths become parameters. What was not seen is not described; required
-/// is what was there each time. Left out are exchanges that are no calls of an API: tunnels, WebSockets, gRPC, style
-/// sheets, scripts, images, fonts, media.
+/// No value of an exchange is in it, and no text that passed as a form or a query. Required is what was there each time.
 package struct OpenAPIExport: ExchangeExport {
-    /// More paths are left out.
-    static let mostPaths = 2_000
-    /// The exchanges of more servers are left out.
-    static let mostServers = 1_000
     /// A longer body, decoded, has no schema.
     static let longestBody = 4 << 20
+    /// The methods that a path may have (OpenAPI 3.1.1 §4.8.9), in the order in which they are written.
+    private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+    private static let keys = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token"]
+    private static let partsOfPages: Set<String> = [
+        "image", "font", "audio", "video", "text/css", "text/javascript", "application/javascript",
+        "application/x-javascript", "application/wasm",
+    ]
 
     private let source: any ExchangeSource
     private let version: String
     private let sink: ExportSink
-    private let api = DescribedAPI()
+    private var count = 0
+    private var paths: [String: (operations: [String: DescribedOperation], servers: Set<String>)] = [:]
+    private var servers: [String] = []
+    /// How many exchanges were left out, by the reason.
+    private var leftOut: [String: Int] = [:]
+    private var (unreadBodies, unreadQueries) = (0, 0)
 
     /// Prepares an export, which is written at the end; `version` is that of Sluice.
     package init(source: any ExchangeSource, version: String, sink: @escaping ExportSink) {
@@ -29,35 +36,128 @@ package struct OpenAPIExport: ExchangeExport {
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
-        try api.add(exchange, ReadHeads(exchange.messages), source)
+        let (record, heads) = (exchange.record, ReadHeads(exchange.messages))
+        let method = record.method.lowercased()
+        let template = PathTemplate(record.url.path)
+        let server = "\(record.url.scheme)://\(record.url.authority)"
+        var path = paths[template.text] ?? ([:], [])
+        let isKnown = path.servers.contains(server) || servers.contains(server)
+        let (mostPaths, mostServers) = (2_000, 1_000)
+        let type = heads.contentType(of: .responseReceived).mediaType
+        let isOfPage = [type?.type, type?.essence].contains { OpenAPIExport.partsOfPages.contains($0 ?? "") }
+        let isHTTP = record.kind == .http && ["http", "https"].contains(record.url.scheme) && record.grpc == nil
+        let isCall = isHTTP && !isOfPage && record.status != 101 && record.url.path.hasPrefix("/")
+        let reasons: KeyValuePairs = [
+            "no calls of an API (tunnels, WebSockets, gRPC, parts of pages)": !isCall,
+            "methods that OpenAPI 3.1 does not know": !OpenAPIExport.methods.contains(method),
+            "paths beyond the first \(mostPaths)": path.servers.isEmpty && paths.count >= mostPaths,
+            "servers beyond the first \(mostServers)": !isKnown && servers.count >= mostServers,
+        ]
+        if let reason = reasons.first(where: { $0.value })?.key {
+            leftOut[reason, default: 0] += 1
+            return
+        }
+        count += 1
+        if !isKnown { servers.append(server) }
+        let operation = path.operations[method] ?? DescribedOperation(first: record.id)
+        path.operations[method] = operation
+        path.servers.insert(server)
+        paths[template.text] = path
+        let fields = heads.fields(of: .requestReceived)
+        let scheme = fields.value(of: "authorization")?.split(separator: " ").first?.lowercased()
+        let schemes: [String] = ["basic", "bearer", "digest"].filter { $0 == scheme }
+        let ways = Set(schemes + OpenAPIExport.keys.filter { fields.contains(FieldName($0)) })
+        if !operation.security.contains(ways) { operation.security.append(ways) }
+        let query = DescribedFields((record.url.query ?? "").utf8)
+        if !query.isWhole { unreadQueries += 1 }
+        operation.count += 1
+        operation.path.add(template.values)
+        operation.query.add(query.fields)
+        for side in [BodySide.requestReceived, .responseReceived] where side.isRequest || record.status > 0 {
+            let body = RecordedBody(source: source, id: record.id, side: side)
+            let status = side.isRequest ? nil : record.status
+            if try !operation.add(body, heads.fields(of: side), status: status) { unreadBodies += 1 }
+        }
     }
 
     package mutating func finish() throws {
         var writer = JSONWriter(sink)
-        try writer.object { try api.write(version: version, into: &$0) }
+        try description.write(into: &writer)
         try writer.endLine()
         try writer.flush()
     }
 
+    private var description: OpenAPIValue {
+        let hosts = Set(servers.compactMap { $0.split(separator: "/").last }).sorted().prefix(3)
+        let title = hosts.isEmpty ? "Nothing was recorded" : hosts.joined(separator: ", ")
+        let seen = count.of("recorded exchange")
+        let words = "Inferred by Sluice \(version) from \(seen). What was not seen is not described."
+        func list(_ servers: [String]) -> OpenAPIValue { .list(servers.map { ["url": .text($0)] }) }
+        var names: Set<String> = []
+        let described = paths.sorted { $0.key < $1.key }.map { template, path -> (String, OpenAPIValue?) in
+            let own = path.servers.count < servers.count ? list(servers.filter(path.servers.contains)) : nil
+            let words = template.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+            var members = [("servers", own)]
+            for method in OpenAPIExport.methods {
+                guard let operation = path.operations[method] else { continue }
+                var name = method + words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+                while !names.insert(name).inserted { name += "2" }
+                members.append((method, operation.described(as: name)))
+            }
+            return (template, .object(members))
+        }
+        let ways = Set(paths.values.flatMap { $0.operations.values.flatMap { $0.security.joined() } })
+        let schemes = ways.sorted().map { name -> (String, OpenAPIValue?) in
+            let key: OpenAPIValue = ["type": "apiKey", "in": "header", "name": .text(name)]
+            return (name, OpenAPIExport.keys.contains(name) ? key : ["type": "http", "scheme": .text(name)])
+        }
+        return [
+            "openapi": "3.1.1", "info": ["title": .text(title), "version": "inferred", "description": .text(words)],
+            "servers": list(servers), "paths": .object(described),
+            "components": schemes.isEmpty ? nil : ["securitySchemes": .object(schemes)],
+        ]
+    }
+
     package var remark: String? {
-        var parts: [String] = []
-        func left(_ count: Int, _ what: String) {
-            if count > 0 { parts.append("\(count) \(count == 1 ? "exchange" : "exchanges") left out: \(what)") }
-        }
-        left(api.others, "no calls of an API (tunnels, WebSockets, gRPC, parts of pages)")
-        left(api.unknownMethods, "methods that OpenAPI 3.1 does not know")
-        left(api.furtherPaths, "paths beyond the first \(OpenAPIExport.mostPaths)")
-        left(api.furtherServers, "servers beyond the first \(OpenAPIExport.mostServers)")
-        if api.unreadBodies > 0 {
-            parts.append("\(api.unreadBodies) bodies are not in the schemas: no JSON, no form, or too long")
-        }
-        if api.unreadQueries > 0 {
-            parts.append("\(api.unreadQueries) queries are not described in whole: parts of them have no name")
-        }
-        if api.servers.list.count > 1 {
-            let count = api.servers.list.count
-            parts.append("\(count) servers are in one description; a filter such as host:NAME takes one")
-        }
+        let several = servers.count > 1 ? servers.count : 0
+        let others = [
+            (unreadBodies, "bodies are not in the schemas: no JSON, no form, or too long"),
+            (unreadQueries, "queries are not described in whole: parts of them have no name"),
+            (several, "servers are in one description; a filter such as host:NAME takes one"),
+        ]
+        let parts =
+            leftOut.sorted { $0.key < $1.key }.map { "\($1.of("exchange")) left out: \($0)" }
+            + others.filter { $0.0 > 0 }.map { "\($0.grouped) \($1)" }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
+}
+
+/// A value of a description in JSON; members without a value are left out.
+enum OpenAPIValue {
+    case text(String)
+    case flag(Bool)
+    case list([OpenAPIValue])
+    case object([(String, OpenAPIValue?)])
+
+    func write(into writer: inout JSONWriter) throws {
+        switch self {
+        case .text(let text): writer.value(text)
+        case .flag(let flag): writer.value(flag)
+        case .list(let values): try writer.array { for value in values { try value.write(into: &$0) } }
+        case .object(let members):
+            try writer.object { writer in
+                for case (let name, let value?) in members {
+                    // A path is on a line of its own.
+                    if name.first == "/" { writer.lineBreak() }
+                    writer.key(name)
+                    try value.write(into: &writer)
+                }
+            }
+        }
+    }
+}
+
+extension OpenAPIValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
+    init(stringLiteral text: String) { self = .text(text) }
+    init(dictionaryLiteral members: (String, OpenAPIValue?)...) { self = .object(members) }
 }

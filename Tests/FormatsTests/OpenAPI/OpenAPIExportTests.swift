@@ -88,7 +88,9 @@ struct OpenAPIExportTests {
         let found = PathTemplate(path)
         #expect(found.text == template)
         #expect(Set(found.values.map(\.name)).count == found.values.count)
-        for value in found.values { #expect(found.text.contains("{\(value.name)}") && path.contains(value.value)) }
+        for value in found.values {
+            #expect(found.text.contains("{\(value.name)}") && path.contains(value.text ?? "?"))
+        }
     }
 
     @Test("Schemas fit all that was seen: types, members that are required, formats, maps")

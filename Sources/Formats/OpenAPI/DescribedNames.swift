@@ -1,0 +1,81 @@
+import Content
+import HTTPModel
+import Text
+
+/// A path in which identifiers are parameters with names of their own, as OpenAPI has it: `/users/{userId}/posts/{postId}`.
+struct PathTemplate {
+    let text: String
+    /// The parameters in order, each with the text that stands there.
+    private(set) var values: [(name: String, text: String?)] = []
+
+    init(_ path: String) {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        var previous = ""
+        var parts: [String] = []
+        for segment in segments.prefix(PathShape.mostSegments) {
+            // What stands for a secret is another text in each place.
+            let masked = segment.last?.isNumber == true ? segment.firstRange(of: "sluice-") : nil
+            let shape = masked.map { "\(segment[..<$0.lowerBound]){id}" } ?? PathShape.of(segment)
+            // Braces would be a parameter.
+            if let place = shape.firstRange(of: "{id}"), !segment.unicodeScalars.contains("{") {
+                let (before, after) = (shape[..<place.lowerBound], shape[place.upperBound...])
+                let stem = PathTemplate.name(after: previous)
+                let name = values.contains { $0.name == stem } ? "\(stem)\(values.count + 1)" : stem
+                values.append((name, String(segment.dropFirst(before.count).dropLast(after.count))))
+                parts.append("\(before){\(name)}\(after)")
+            } else {
+                parts.append(segment.replacing(["{": "%7B", "}": "%7D"]))
+                previous = segment
+            }
+        }
+        text = (parts + (segments.count > PathShape.mostSegments ? ["…"] : [])).joined(separator: "/")
+    }
+
+    /// The name of what follows a collection's name: `userId` after `users`.
+    private static func name(after collection: String) -> String {
+        let words = collection.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { $0.lowercased() }
+        var stem = words.enumerated().map { $0 == 0 ? $1 : $1.prefix(1).uppercased() + $1.dropFirst() }.joined()
+        if stem.hasSuffix("ies"), stem.count > 4 { stem = stem.dropLast(3) + "ys" }
+        if ["xes", "sses", "ches", "shes", "zes"].contains(where: { stem.hasSuffix($0) }) { stem.removeLast(2) }
+        if stem.hasSuffix("s"), !stem.hasSuffix("ss"), stem.count > 2 { stem.removeLast() }
+        return stem.first?.isLetter == true && stem.count <= 40 ? stem + "Id" : "id"
+    }
+}
+
+/// The fields of a query or a form that have names, which a description may tell. Any text can be posted as a form
+/// (`curl -d` calls whatever it sends one) and stand behind a `?`, and none of it is to be taken for a name.
+struct DescribedFields {
+    private(set) var fields: [(name: String, text: String?)] = []
+    /// Whether the text consists of fields with names.
+    private(set) var isWhole = true
+
+    /// Reads a query without its `?`, of which other texts are passed over, or a form. A body with something in it that no
+    /// form has is another text, of which nothing is a field.
+    init(_ text: some Collection<UInt8>, isForm: Bool = false) {
+        for pair in text.split(separator: UInt8(ascii: "&"), maxSplits: 10_000) {
+            let end = pair.firstIndex(of: UInt8(ascii: "="))
+            let name = FormFields.decode(pair[..<(end ?? pair.endIndex)].prefix(512))
+            let value = FormFields.decode(pair[(end ?? pair.endIndex)...].dropFirst())
+            // The padding of base64 is like a field without a value.
+            let isBase64 = pair.count % 4 == 0 && name.wholeMatch(of: /[A-Za-z0-9\/]{16,}/) != nil
+            let isName = DescribedFields.isName(name)
+            if isName, end != nil, !isBase64 || !["", "="].contains(value) {
+                fields.append((name, value))
+                continue
+            }
+            isWhole = false
+            // A name alone is passed over, as nothing shows that it is one.
+            guard !isForm || isName && end == nil else {
+                fields = []
+                return
+            }
+        }
+    }
+
+    /// Whether a name is one that a description may have: short, and without what only texts and bytes have in them.
+    static func isName(_ name: String) -> Bool {
+        let others = "-_.[]:$@~*!/".unicodeScalars
+        return (1...64).contains(name.utf8.count) && !PathShape.isIdentifier(name)
+            && name.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || "0"..."9" ~= $0 || others.contains($0) }
+    }
+}

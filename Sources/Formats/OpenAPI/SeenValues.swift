@@ -1,0 +1,135 @@
+import Content
+import Foundation
+import HTTPModel
+
+/// The values that were seen at one place, for example `res.json.items[*].id`: their types, and the places below. No value
+/// is kept, so none gets into a description.
+///
+/// `[*]` is any element of an array, and any member of an object with so many or such names that it is a map.
+final class SeenValues {
+    enum Kind: CaseIterable { case object, array, string, number, integer, boolean, null }
+
+    private(set) var kinds: Set<Kind> = []
+    /// Whether the values are text in the message, whatever their type: parameters, fields of forms.
+    private var isText = true
+    private var hasLongIntegers = false
+    private var formats: Set<TextFormat?> = []
+    private var steps: [Place.Step] = []
+    private var below: [Place.Step: SeenValues] = [:]
+    private var objects = 0
+    /// In how many of the objects above it is, and in which of them it was seen last.
+    private var (holders, lastHolder) = (0, 0)
+    /// Whether one object has it several times.
+    private var isRepeated = false
+
+    /// Adds the named values of one message; the text of a file is `nil`.
+    func add(_ fields: [(name: String, text: String?)]) {
+        add(.object, "")
+        for field in fields where below[.member(field.name)] != nil || steps.count < 256 {
+            let values = values(at: .member(field.name))
+            // The content of a file has no type (OpenAPI 3.1.1 §4.8.14.3).
+            if let text = field.text { values.add(TextFormat.kind(of: text), text) }
+        }
+    }
+
+    /// Adds a value of a JSON text and those in it, each at its place. The text's depth bounds the recursion.
+    func add(_ node: Int, of tree: JSONTree) {
+        isText = false
+        let (kind, children) = (tree.nodes[node].kind, tree.nodes[node].children)
+        let text = children.isEmpty ? tree.string(of: node) ?? tree.text(of: node) : ""
+        switch kind {
+        case .objectBegin: add(.object, text)
+        case .arrayBegin: add(.array, text)
+        case .literal: add(text == "null" ? .null : .boolean, text)
+        case .number: add(text.utf8.contains { $0 == 0x2E || $0 | 0x20 == 0x65 } ? .number : .integer, text)
+        default: add(.string, text)
+        }
+        for child in children {
+            values(at: tree.name(of: child).map { step(to: $0) } ?? .any).add(child, of: tree)
+        }
+    }
+
+    /// The step to a member; names like identifiers and texts are the keys of a map.
+    private func step(to name: String) -> Place.Step {
+        if below[.member(name)] != nil { return .member(name) }
+        let isKey = name.utf8.count > 128 || PathShape.isIdentifier(name) || name.contains { $0.isNewline }
+        return isKey || below[.any] != nil || steps.count >= 256 ? .any : .member(name)
+    }
+
+    private func values(at step: Place.Step) -> SeenValues {
+        let values = below[step] ?? SeenValues()
+        if below.updateValue(values, forKey: step) == nil { steps.append(step) }
+        if values.lastHolder == objects { values.isRepeated = true } else { values.holders += 1 }
+        values.lastHolder = objects
+        return values
+    }
+
+    private func add(_ kind: Kind, _ text: String) {
+        kinds.insert(kind)
+        if kind == .object { objects += 1 }
+        if kind == .integer, Int32(text) == nil { hasLongIntegers = true }
+        if kind == .string || isText, formats.count < 2 { formats.insert(TextFormat(text)) }
+    }
+
+    /// The named places below in the order in which they were seen.
+    var members: [(name: String, isRequired: Bool, values: SeenValues)] {
+        steps.compactMap { step in
+            guard case .member(let name) = step, let values = below[step] else { return nil }
+            return (name, values.holders == objects, values)
+        }
+    }
+
+    /// Fits all values that were seen (JSON Schema 2020-12, which OpenAPI 3.1 has).
+    var schema: OpenAPIValue {
+        var kinds = Kind.allCases.filter { self.kinds.contains($0) }
+        if kinds.contains(.number) { kinds.removeAll { $0 == .integer } }
+        if isText, kinds.count > 1 { kinds = [.string] }
+        let types = kinds.map { OpenAPIValue.text("\($0)") }
+        let isNumber = kinds.contains(.integer) || kinds.contains(.number)
+        let integers = isText || !kinds.contains(.integer) ? nil : hasLongIntegers ? "int64" : "int32"
+        let texts = isNumber || formats.count > 1 ? nil : formats.first??.rawValue
+        let required = members.filter(\.isRequired).map { OpenAPIValue.text($0.name) }
+        let one: OpenAPIValue = [
+            "type": types.count < 2 ? types.first : .list(types),
+            "format": (kinds.contains(.string) ? texts : integers).map { .text($0) },
+            "properties": members.isEmpty ? nil : .object(members.map { ($0.name, $0.values.schema) }),
+            "required": required.isEmpty ? nil : .list(required),
+            "additionalProperties": kinds.contains(.object) ? below[.any]?.schema : nil,
+            "items": kinds.contains(.array) ? below[.any]?.schema ?? [:] : nil,
+        ]
+        return isText && isRepeated ? ["type": "array", "items": one] : one
+    }
+}
+
+/// A format of texts that JSON Schema and OpenAPI name.
+enum TextFormat: String {
+    case uuid
+    case dateTime = "date-time"
+    case date, email, uri
+
+    /// `nil` if the text has none of these formats.
+    init?(_ text: String) {
+        guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        // RFC 3339 §5.6
+        let date = /\d{4}-\d\d-\d\d([Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d))?/
+        if text.utf8.count == 36, UUID(uuidString: text) != nil {
+            self = .uuid
+        } else if text.utf8.dropFirst(4).first == UInt8(ascii: "-"), let match = text.wholeMatch(of: date) {
+            self = match.output.1 == nil ? .date : .dateTime
+        } else if text.hasPrefix("https://") || text.hasPrefix("http://") {
+            self = .uri
+        } else if text.contains("@"), text.wholeMatch(of: /[^@\/]+@[^@\/]+\.[^@\/]+/) != nil {
+            self = .email
+        } else {
+            return nil
+        }
+    }
+
+    /// The type that a text can be read as. A number with a zero in front is a name, for example a telephone's, and one of
+    /// more than 18 digits, too.
+    static func kind(of text: String) -> SeenValues.Kind {
+        if text == "true" || text == "false" { return .boolean }
+        let match = text.utf8.count <= 64 ? text.wholeMatch(of: /-?(?:0|[1-9][0-9]{0,17})(\.[0-9]+)?/) : nil
+        return match.map { $0.output.1 == nil ? .integer : .number } ?? .string
+    }
+}
