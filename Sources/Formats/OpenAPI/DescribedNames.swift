@@ -49,8 +49,8 @@ struct DescribedFields {
     /// Whether the text consists of fields with names.
     private(set) var isWhole = true
 
-    /// Reads a query without its `?`, of which other texts are passed over, or a form. A body with something in it that no
-    /// form has is another text, of which nothing is a field.
+    /// Reads a query without its `?`, whose other texts are skipped, or a form. A body with something that no form has is
+    /// another text without any field.
     init(_ text: some Collection<UInt8>, isForm: Bool = false) {
         for pair in text.split(separator: UInt8(ascii: "&"), maxSplits: 10_000) {
             let end = pair.firstIndex(of: UInt8(ascii: "="))
@@ -59,13 +59,10 @@ struct DescribedFields {
             // The padding of base64 is like a field without a value.
             let isBase64 = pair.count % 4 == 0 && name.wholeMatch(of: /[A-Za-z0-9\/]{16,}/) != nil
             let isName = DescribedFields.isName(name)
-            if isName, end != nil, !isBase64 || !["", "="].contains(value) {
-                fields.append((name, value))
-                continue
-            }
-            isWhole = false
-            // A name alone is passed over, as nothing shows that it is one.
-            guard !isForm || isName && end == nil else {
+            let isField = isName && end != nil && (!isBase64 || !["", "="].contains(value))
+            if isField { fields.append((name, value)) } else { isWhole = false }
+            // A name alone is skipped, as nothing shows that it is one.
+            if isForm, !isField, !isName || end != nil {
                 fields = []
                 return
             }

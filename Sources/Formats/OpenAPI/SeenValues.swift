@@ -125,8 +125,7 @@ enum TextFormat: String {
         }
     }
 
-    /// The type that a text can be read as. A number with a zero in front is a name, for example a telephone's, and one of
-    /// more than 18 digits, too.
+    /// The type that a text can be read as. A number with a zero in front or of more than 18 digits is a name.
     static func kind(of text: String) -> SeenValues.Kind {
         if text == "true" || text == "false" { return .boolean }
         let match = text.utf8.count <= 64 ? text.wholeMatch(of: /-?(?:0|[1-9][0-9]{0,17})(\.[0-9]+)?/) : nil
