@@ -99,6 +99,14 @@ enum Example {
         document(page, exchange, source, edit).lines.map(\.plain)
     }
 
+    /// The place of the JSON value in the first line with a text.
+    static func place(of text: String, in document: DetailDocument) -> String? {
+        guard case .json(let value)? = document.lines.first(where: { $0.plain.contains(text) })?.copyable else {
+            return nil
+        }
+        return value.place?.description
+    }
+
     static func document(
         _ page: DetailPage,
         _ exchange: RecordedExchange,

@@ -253,6 +253,9 @@ struct MessagePageTests {
         #expect(lines.contains("    query Items($n: Int) {"))
         #expect(lines.contains("      items(first: $n) { id }"))
         #expect(lines.contains(#"      "n": 3"#))
+        let document = Example.document(.request, exchange, source)
+        #expect(Example.place(of: #""n": 3"#, in: document) == "graphql.variables.n")
+        #expect(Example.place(of: #""operationName""#, in: document) == "req.json.operationName")
     }
 
     @Test func `a GraphQL query on one line has a line for each field`() {

@@ -29,6 +29,7 @@ struct StreamPageTests {
                 "     1.500 s  ← to client     +1.3 s  message     5 B  plain",
             ]
         )
+        #expect(Example.place(of: #""v": 1"#, in: document) == "message#1.json.v")
         #expect(document.initialFolds == [1])
         #expect(document.folded(document.initialFolds) == [0, 1, 5])
         #expect(DetailBuilder(exchange, source: source).pages.contains(.messages))
