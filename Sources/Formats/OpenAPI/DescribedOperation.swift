@@ -5,8 +5,7 @@ import NIOCore
 
 /// What is known of one method of one path: the values at the places of its messages.
 final class DescribedOperation {
-    let first: ExchangeID
-    var count = 0
+    var (count, first) = (0, ExchangeID(0))
     let path = SeenValues()
     let query = SeenValues()
     /// By status, `nil` for requests, and by media type. A status that OpenAPI has no key for is 0.
@@ -14,8 +13,6 @@ final class DescribedOperation {
     private var requestBodies = 0
     /// The ways in which clients authenticated.
     var security: [Set<String>] = []
-
-    init(first: ExchangeID) { self.first = first }
 
     /// Adds a message's body; a request has no status. Returns whether all of the body could be read.
     func add(_ body: RecordedBody, _ fields: FieldSection, status: Int?) throws -> Bool {
@@ -34,9 +31,10 @@ final class DescribedOperation {
         guard let type, type.isJSON || isForm || type.type == "multipart" else { return true }
         var bytes = ByteBuffer()
         let codings = fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? []
-        let limit = OpenAPIExport.longestBody + 1
-        let problem = try body.forEachDecodedPiece(codings, limit: limit) { bytes.writeBytes($0) }
-        guard problem == nil, bytes.readableBytes < limit else { return false }
+        // A longer body, decoded, has no schema.
+        let limit = 4 << 20
+        let problem = try body.forEachDecodedPiece(codings, limit: limit + 1) { bytes.writeBytes($0) }
+        guard problem == nil, bytes.readableBytes <= limit else { return false }
         // curl calls JSON a form, too, unless it is told the type.
         let start = bytes.readableBytesView.first { $0 > 0x20 }
         let mayBeJSON = type.isJSON || isForm && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))

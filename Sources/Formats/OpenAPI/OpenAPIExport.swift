@@ -10,15 +10,10 @@ import Text
 ///
 /// No value of an exchange is in it, and no text that passed as a form or a query. Required is what was there each time.
 package struct OpenAPIExport: ExchangeExport {
-    /// A longer body, decoded, has no schema.
-    static let longestBody = 4 << 20
     /// The methods that a path may have (OpenAPI 3.1.1 §4.8.9), in the order in which they are written.
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
     private static let keys = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token"]
-    private static let partsOfPages: Set<String> = [
-        "image", "font", "audio", "video", "text/css", "text/javascript", "application/javascript",
-        "application/x-javascript", "application/wasm",
-    ]
+    private static let partsOfPages = ["image", "font", "audio", "video", "css", "javascript", "x-javascript", "wasm"]
 
     private let source: any ExchangeSource
     private let version: String
@@ -26,9 +21,8 @@ package struct OpenAPIExport: ExchangeExport {
     private var count = 0
     private var paths: [String: (operations: [String: DescribedOperation], servers: Set<String>)] = [:]
     private var servers: [String] = []
-    /// How many exchanges were left out, by the reason.
-    private var leftOut: [String: Int] = [:]
-    private var (unreadBodies, unreadQueries) = (0, 0)
+    /// How many exchanges and parts of them are not described, by the reason.
+    private var gaps: [String: Int] = [:]
 
     /// Prepares an export, which is written at the end; `version` is that of Sluice.
     package init(source: any ExchangeSource, version: String, sink: @escaping ExportSink) {
@@ -44,22 +38,23 @@ package struct OpenAPIExport: ExchangeExport {
         let isKnown = path.servers.contains(server) || servers.contains(server)
         let (mostPaths, mostServers) = (2_000, 1_000)
         let type = heads.contentType(of: .responseReceived).mediaType
-        let isOfPage = [type?.type, type?.essence].contains { OpenAPIExport.partsOfPages.contains($0 ?? "") }
+        let isOfPage = [type?.type, type?.subtype].contains { OpenAPIExport.partsOfPages.contains($0 ?? "") }
         let isHTTP = record.kind == .http && ["http", "https"].contains(record.url.scheme) && record.grpc == nil
         let isCall = isHTTP && !isOfPage && record.status != 101 && record.url.path.hasPrefix("/")
         let reasons: KeyValuePairs = [
-            "no calls of an API (tunnels, WebSockets, gRPC, parts of pages)": !isCall,
+            "not calls of an API (tunnels, WebSockets, gRPC, parts of pages)": !isCall,
             "methods that OpenAPI 3.1 does not know": !OpenAPIExport.methods.contains(method),
             "paths beyond the first \(mostPaths)": path.servers.isEmpty && paths.count >= mostPaths,
             "servers beyond the first \(mostServers)": !isKnown && servers.count >= mostServers,
         ]
         if let reason = reasons.first(where: { $0.value })?.key {
-            leftOut[reason, default: 0] += 1
+            gaps["exchanges left out, \(reason)", default: 0] += 1
             return
         }
         count += 1
         if !isKnown { servers.append(server) }
-        let operation = path.operations[method] ?? DescribedOperation(first: record.id)
+        let operation = path.operations[method] ?? DescribedOperation()
+        if operation.count == 0 { operation.first = record.id }
         path.operations[method] = operation
         path.servers.insert(server)
         paths[template.text] = path
@@ -69,14 +64,15 @@ package struct OpenAPIExport: ExchangeExport {
         let ways = Set(schemes + OpenAPIExport.keys.filter { fields.contains(FieldName($0)) })
         if !operation.security.contains(ways) { operation.security.append(ways) }
         let query = DescribedFields((record.url.query ?? "").utf8)
-        if !query.isWhole { unreadQueries += 1 }
+        if !query.isWhole { gaps["queries with parts that have no name", default: 0] += 1 }
         operation.count += 1
         operation.path.add(template.values)
         operation.query.add(query.fields)
         for side in [BodySide.requestReceived, .responseReceived] where side.isRequest || record.status > 0 {
             let body = RecordedBody(source: source, id: record.id, side: side)
             let status = side.isRequest ? nil : record.status
-            if try !operation.add(body, heads.fields(of: side), status: status) { unreadBodies += 1 }
+            if try operation.add(body, heads.fields(of: side), status: status) { continue }
+            gaps["bodies without a schema (not JSON, not a form, or too long)", default: 0] += 1
         }
     }
 
@@ -119,25 +115,21 @@ package struct OpenAPIExport: ExchangeExport {
     }
 
     package var remark: String? {
-        let several = servers.count > 1 ? servers.count : 0
-        let others = [
-            (unreadBodies, "bodies are not in the schemas: no JSON, no form, or too long"),
-            (unreadQueries, "queries are not described in whole: parts of them have no name"),
-            (several, "servers are in one description; a filter such as host:NAME takes one"),
-        ]
-        let parts =
-            leftOut.sorted { $0.key < $1.key }.map { "\($1.of("exchange")) left out: \($0)" }
-            + others.filter { $0.0 > 0 }.map { "\($0.grouped) \($1)" }
-        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+        let several = ["servers in one description (a filter such as host:NAME chooses one)": servers.count]
+        let counts = gaps.sorted { $0.key < $1.key } + several.filter { $0.value > 1 }
+        return counts.isEmpty ? nil : counts.map { "\($0): \($1)" }.joined(separator: "; ")
     }
 }
 
 /// A value of a description in JSON; members without a value are left out.
-enum OpenAPIValue {
+enum OpenAPIValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
     case text(String)
     case flag(Bool)
     case list([OpenAPIValue])
     case object([(String, OpenAPIValue?)])
+
+    init(stringLiteral text: String) { self = .text(text) }
+    init(dictionaryLiteral members: (String, OpenAPIValue?)...) { self = .object(members) }
 
     func write(into writer: inout JSONWriter) throws {
         switch self {
@@ -155,9 +147,4 @@ enum OpenAPIValue {
             }
         }
     }
-}
-
-extension OpenAPIValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
-    init(stringLiteral text: String) { self = .text(text) }
-    init(dictionaryLiteral members: (String, OpenAPIValue?)...) { self = .object(members) }
 }

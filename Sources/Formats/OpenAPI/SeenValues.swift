@@ -17,10 +17,8 @@ final class SeenValues {
     private var steps: [Place.Step] = []
     private var below: [Place.Step: SeenValues] = [:]
     private var objects = 0
-    /// In how many of the objects above it is, and in which of them it was seen last.
-    private var (holders, lastHolder) = (0, 0)
-    /// Whether one object has it several times.
-    private var isRepeated = false
+    /// How often it was seen, in how many of the objects above, and in which of them last.
+    private var (count, holders, lastHolder) = (0, 0, 0)
 
     /// Adds the named values of one message; the text of a file is `nil`.
     func add(_ fields: [(name: String, text: String?)]) {
@@ -59,8 +57,8 @@ final class SeenValues {
     private func values(at step: Place.Step) -> SeenValues {
         let values = below[step] ?? SeenValues()
         if below.updateValue(values, forKey: step) == nil { steps.append(step) }
-        if values.lastHolder == objects { values.isRepeated = true } else { values.holders += 1 }
-        values.lastHolder = objects
+        if values.lastHolder != objects { values.holders += 1 }
+        (values.count, values.lastHolder) = (values.count + 1, objects)
         return values
     }
 
@@ -71,7 +69,6 @@ final class SeenValues {
         if kind == .string || isText, formats.count < 2 { formats.insert(TextFormat(text)) }
     }
 
-    /// The named places below in the order in which they were seen.
     var members: [(name: String, isRequired: Bool, values: SeenValues)] {
         steps.compactMap { step in
             guard case .member(let name) = step, let values = below[step] else { return nil }
@@ -97,7 +94,7 @@ final class SeenValues {
             "additionalProperties": kinds.contains(.object) ? below[.any]?.schema : nil,
             "items": kinds.contains(.array) ? below[.any]?.schema ?? [:] : nil,
         ]
-        return isText && isRepeated ? ["type": "array", "items": one] : one
+        return isText && count > holders ? ["type": "array", "items": one] : one
     }
 }
 
