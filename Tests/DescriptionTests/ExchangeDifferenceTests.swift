@@ -49,18 +49,20 @@ struct ExchangeDifferenceTests {
         )
         let difference = try ExchangeDifference(old, new, rules: ComparisonRules())
         let expected = [
-            "request query page: 1 -> 2", "request query all: none -> ", "request header accept: a -> b",
-            "request header x-new: none -> 1", "status: 200 -> 500", "response $.items[1].n: \"y\" -> \"z\"",
-            "response $.gone: 1 -> none", "response $.more: none -> null",
+            "req.query.page: 1 -> 2", "req.query.all: none -> ", "req.header.accept: a -> b",
+            "req.header.x-new: none -> 1", "res.status: 200 -> 500", "res.json.items[1].n: \"y\" -> \"z\"",
+            "res.json.gone: 1 -> none", "res.json.more: none -> null",
         ]
-        #expect(difference.changes.map { "\($0.place): \($0.old ?? "none") -> \($0.new ?? "none")" } == expected)
+        #expect(difference.changes.map { "\($0.subject): \($0.old ?? "none") -> \($0.new ?? "none")" } == expected)
         #expect(difference.count == 8 && !difference.isSame && difference.leftOut.isEmpty)
         let same = try ExchangeDifference(old, old, rules: ComparisonRules(isExact: true))
         #expect(same.isSame && same.leftOut.isEmpty)
         let answers = try ExchangeDifference(old, new, rules: ComparisonRules(), ofResponses: true)
-        #expect(answers.changes.map(\.place) == difference.changes.map(\.place).suffix(4))
+        #expect(answers.changes.map(\.subject) == difference.changes.map(\.subject).suffix(4))
         #expect(
-            difference.changes.map(\.part) == Array(repeating: .request, count: 4) + [.status, .body, .body, .body]
+            difference.changes.map(\.subject.part) == Array(repeating: .request, count: 4) + [
+                .status, .body, .body, .body,
+            ]
         )
     }
 
@@ -82,9 +84,9 @@ struct ExchangeDifferenceTests {
         let new = ExchangeDifference.Side(changed, source)
         func told(_ old: ExchangeDifference.Side, _ version: MessageVersion) throws -> [String] {
             try ExchangeDifference(old, new, rules: ComparisonRules(), responses: version).changes
-                .map { "\($0.place): \($0.old ?? "none") -> \($0.new ?? "none")" }
+                .map { "\($0.subject): \($0.old ?? "none") -> \($0.new ?? "none")" }
         }
-        let expected = ["status: 200 -> 503", "response header x-b: none -> 2", "response line 1: one -> two"]
+        let expected = ["res.status: 200 -> 503", "res.header.x-b: none -> 2", "res.body line 1: one -> two"]
         #expect(try told(plain, .sent) == expected)
         #expect(try told(plain, .received).isEmpty)
         #expect(try told(new, .sent).isEmpty && told(new, .received).isEmpty)
@@ -94,11 +96,11 @@ struct ExchangeDifferenceTests {
             Comparison.document(plain.exchange, changed, source: source, responses: version).lines.map(\.plain)
         }
         let sent = lines(.sent)
-        for line in ["  ~ status   200 → 503", "  + X-B  2"] { #expect(sent.contains(line), "\(sent)") }
+        for line in ["  ~ res.status  200 → 503", "  + res.header.x-b  2"] { #expect(sent.contains(line), "\(sent)") }
         #expect(sent.contains { $0.contains("+ two") } && sent.contains { $0.contains("as sent") }, "\(sent)")
         let received = lines(.received)
         #expect(received.contains { $0.contains("as received") }, "\(received)")
-        #expect(!received.contains { $0.contains("503") || $0.contains("X-B") || $0.contains("two") }, "\(received)")
+        #expect(!received.contains { $0.contains("503") || $0.contains("x-b") || $0.contains("two") }, "\(received)")
     }
 
     @Test("belongs to the request, the status, the fields or the body")
@@ -107,7 +109,7 @@ struct ExchangeDifferenceTests {
         let old = try add(source, responseFields: "X-A: 1\r\n", response: "one")
         let new = try add(source, responseFields: "X-A: 2\r\n", response: "two")
         let difference = try ExchangeDifference(old, new, rules: ComparisonRules(), ofResponses: true)
-        #expect(difference.changes.map(\.part) == [.fields, .body], "\(difference.changes)")
+        #expect(difference.changes.map(\.subject.part) == [.fields, .body], "\(difference.changes)")
     }
 
     @Test(
@@ -169,40 +171,29 @@ struct ExchangeDifferenceTests {
         #expect(try !changes(old, new).isSame)
     }
 
-    @Test(
-        "says what is wrong with a place that is to be left out",
-        arguments: [
-            (".items[", "has a '[' without ']'"), ("", "names nothing"), (" ", "names nothing"),
-            (".", "has no name after '.'"), ("$.a..b", "has no name after '.'"), (".items[].", "has no name after '.'"),
-            ("$.a[]b", "has no '.' or '[' between two steps"), (#"$["a"#, "has a '[' without ']'"),
-            (".a-b", "has a name of other signs than letters, digits and _, which is written [\"…\"]"),
-            (
-                "filter[name]",
-                #"has [name]: an element is [], [*] or [3], and a name in brackets is ["a-b"]"#
-            ),
-            ("price", nil), ("x-mine", nil), ("$", nil), (".items[].price", nil), ("items[*].price", nil),
-            ("$.items[12]", nil), (#"$["a]b"].c"#, nil), ("[]", nil), ("[0][1]", nil),
-        ] as [(String, String?)]
-    )
-    func problems(place: String, problem: String?) {
-        #expect(ComparisonRules.problem(with: place) == problem.map { "'\(place)' \($0)" })
-    }
-
     @Test("leaves out what the user names: fields, members, places in JSON")
-    func named() throws {
+    func ignored() throws {
         let (old, new) = (
             #"{"a":{"took":1},"items":[{"price":1,"n":1},{"price":2,"n":1}]}"#,
             #"{"a":{"took":9},"items":[{"price":3,"n":1},{"price":4,"n":2}]}"#
         )
         #expect(try changes(old, new).count == 4)
-        let places = [["took"], ["$.a"], ["$.a.took"], [".a"]]
-        for ignored in places { #expect(try changes(old, new, rules: ComparisonRules(ignoring: ignored)).count == 3) }
-        for ignored in ["$.items[].price", ".items[*].price", "price", "items[].price"] {
-            let difference = try changes(old, new, rules: ComparisonRules(ignoring: [ignored]))
+        func rules(_ texts: String...) throws -> ComparisonRules {
+            ComparisonRules(ignoring: try texts.map { try IgnoreRule($0) })
+        }
+        for ignored in ["took", "TOOK", "a", "res.json.a", "res.json.a.took", "res.json[*].took"] {
+            #expect(try changes(old, new, rules: rules(ignored)).count == 3, "\(ignored)")
+        }
+        for ignored in ["res.json.items[*].price", "price", "\"price\""] {
+            let difference = try changes(old, new, rules: rules(ignored))
             #expect(difference.count == 2 && difference.leftOut == [.named: 2], "\(ignored)")
         }
-        #expect(try changes(old, new, rules: ComparisonRules(ignoring: [".items[1].price"])).count == 3)
-        #expect(try changes(old, new, rules: ComparisonRules(ignoring: [".item", ".items[].pri"])).count == 4)
+        #expect(try changes(old, new, rules: rules("res.json.items[-1].price", "req.json.a")).count == 3)
+        #expect(try changes(old, new, rules: rules("res.json.item", "res.json.items[*].pri")).count == 4)
+        for whole in ["res.json", "res.body", "body"] { #expect(try changes(old, new, rules: rules(whole)).isSame) }
+        // Ignored elements keep the numbers of the others.
+        let elements = try changes("[1,2,3]", "[9,2,4,5]", rules: rules("res.json[0]"))
+        #expect(elements.changes.map { "\($0.subject)" } == ["res.json[2]", "res.json[3]"], "\(elements)")
         let source = MemorySource()
         let sides = try [
             add(source, responseFields: "Date: a\r\nX-Mine: 1\r\nContent-Length: 5\r\nServer: a\r\n"),
@@ -215,9 +206,9 @@ struct ExchangeDifferenceTests {
         ]
         #expect(try ExchangeDifference(twice[0], twice[1], rules: ComparisonRules()).isSame)
         let third = try ExchangeDifference(twice[0], twice[2], rules: ComparisonRules())
-        #expect(third.changes.map { [$0.old, $0.new] } == [["1", "3"]])
-        let difference = try ExchangeDifference(sides[0], sides[1], rules: ComparisonRules(ignoring: ["x-mine"]))
-        #expect(difference.changes.map(\.place) == ["response header server"])
+        #expect(third.changes.map { ["\($0.subject)", $0.old, $0.new] } == [["res.header.x-a[1]", "1", "3"]])
+        let difference = try ExchangeDifference(sides[0], sides[1], rules: rules("x-mine"))
+        #expect(difference.changes.map(\.subject.description) == ["res.header.server"])
         #expect(difference.leftOut == [.field: 2, .named: 1])
     }
 
@@ -233,23 +224,25 @@ struct ExchangeDifferenceTests {
                 exchange.record.sizes.responseBody = Int64(bytes.count)
                 return ExchangeDifference.Side(exchange, source)
             }
-            return try ExchangeDifference(sides[0], sides[1], rules: ComparisonRules()).changes.map(\.place)
+            return try ExchangeDifference(sides[0], sides[1], rules: ComparisonRules()).changes.map(
+                \.subject.description
+            )
         }
-        #expect(try difference(Array("a\nb\nc\n".utf8), Array("a\nx\nc\n".utf8)) == ["response line 2"])
-        #expect(try difference([0, 1, 2, 3], [0, 1, 9, 3], fields: "") == ["response body"])
+        #expect(try difference(Array("a\nb\nc\n".utf8), Array("a\nx\nc\n".utf8)) == ["res.body line 2"])
+        #expect(try difference([0, 1, 2, 3], [0, 1, 9, 3], fields: "") == ["res.body"])
         let gzip = try ["{\"a\":1}", "{\"a\":2}"].map {
             Array(try ContentEncoder.encode(ByteBuffer(string: $0), codings: [.gzip]).readableBytesView)
         }
         let coded = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n"
-        #expect(try difference(gzip[0], gzip[1], fields: coded) == ["response $.a"])
+        #expect(try difference(gzip[0], gzip[1], fields: coded) == ["res.json.a"])
         var long = [UInt8](repeating: 0x61, count: ExchangeDifference.bodyLimit + 1_000)
         let other = long
         long[ExchangeDifference.bodyLimit + 500] = 0x62
-        #expect(try difference(other, long) == ["response body, after 1.0 MB"])
+        #expect(try difference(other, long) == ["res.body after 1.0 MB"])
         #expect(try difference(other, other).isEmpty)
         let forms = ["a=1&b=2", "a=1&b=3"].map { Array($0.utf8) }
         let form = "Content-Type: application/x-www-form-urlencoded\r\n"
-        #expect(try difference(forms[0], forms[1], fields: form) == ["response form b"])
+        #expect(try difference(forms[0], forms[1], fields: form) == ["res.form.b"])
     }
 
     @Test("keeps so many changes and counts all, of whatever is sent")
@@ -261,5 +254,73 @@ struct ExchangeDifferenceTests {
         #expect(difference.count == 500 && difference.changes.count == ExchangeDifference.mostChanges)
         let long = String(repeating: "x", count: 5_000)
         #expect(try changes("{\"a\":\"\"}", "{\"a\":\"\(long)\"}").changes.first?.new?.count ?? 0 <= 201)
+    }
+
+    @Test("Forms differ by field and multipart bodies by part, whatever their boundary is")
+    func named() throws {
+        let source = MemorySource()
+        func multipart(_ boundary: String, _ value: String, _ other: String) -> String {
+            ["name=\"a\"\r\n\r\n\(value)", "name=\"f\"; filename=\"x\"\r\nContent-Type: text/plain\r\n\r\n\(other)"]
+                .map { "--\(boundary)\r\nContent-Disposition: form-data; \($0)\r\n" }.joined()
+                + "--\(boundary)--\r\n"
+        }
+        func side(_ type: String, _ body: String) throws -> ExchangeDifference.Side {
+            try add(source, responseFields: "Content-Type: \(type)\r\n", response: body)
+        }
+        func told(
+            _ old: ExchangeDifference.Side,
+            _ new: ExchangeDifference.Side,
+            _ ignored: String...
+        ) throws -> [String] {
+            let rules = ComparisonRules(ignoring: try ignored.map { try IgnoreRule($0) })
+            return try ExchangeDifference(old, new, rules: rules, ofResponses: true).changes
+                .filter { "\($0.subject)" != "res.header.content-type" }
+                .map { "\($0.subject): \($0.old ?? "none") -> \($0.new ?? "none")" }
+        }
+        let type = "multipart/form-data; boundary="
+        let parts = try [
+            side(type + "one", multipart("one", "1", "x")), side(type + "two", multipart("two", "2", "y")),
+        ]
+        let file = "res.part.f: file 'x': text/plain: x -> file 'x': text/plain: y"
+        #expect(try told(parts[0], parts[1]) == ["res.part.a: 1 -> 2", file])
+        #expect(try told(parts[0], parts[1], "res.part.f", "A").isEmpty)
+        let form = "application/x-www-form-urlencoded"
+        let forms = try [side(form, "a=1&t=x&t=y"), side(form, "t=x&t=z&a=1"), side(form, "")]
+        #expect(try told(forms[0], forms[1]) == ["res.form.t[1]: y -> z"])
+        #expect(try told(forms[0], forms[1], "res.form.t[1]").isEmpty)
+        #expect(try told(forms[0], forms[1], "res.form.t[0]") == ["res.form.t[1]: y -> z"])
+        #expect(try told(forms[2], forms[0], "t") == ["res.form.a: none -> 1"])
+        #expect(try told(forms[2], side("", #"{"a":1}"#)) == [#"res.json: none -> {"a":1}"#])
+    }
+
+    @Test("Messages differ by their number over both directions, JSON in them by place")
+    func messages() throws {
+        let source = MemorySource()
+        func socket(_ client: [String], _ server: [String]) throws -> ExchangeDifference.Side {
+            let socket = try source.add(
+                "wss://h/chat",
+                request: "GET /chat HTTP/1.1\r\nHost: h\r\n\r\n",
+                response: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
+            ) { $0.record.kind = .webSocket }
+            func frames(_ texts: [String], from start: Int64, _ mask: UInt8) -> [(Int64, [UInt8])] {
+                texts.enumerated().map { index, text in
+                    let key = mask == 0 ? [] : [UInt8](repeating: 0, count: 4)
+                    return (start + Int64(index) * 100, [0x81, mask | UInt8(text.utf8.count)] + key + Array(text.utf8))
+                }
+            }
+            source.setStream(socket, .requestReceived, frames(client, from: 1_000, 0x80))
+            source.setStream(socket, .responseReceived, frames(server, from: 1_050, 0))
+            return ExchangeDifference.Side(socket, source)
+        }
+        let old = try socket(["one", #"{"a":[1]}"#], ["hello"])
+        let new = try socket(["two", #"{"a":[2]}"#], ["hello", "more"])
+        func told(_ ignored: String...) throws -> [String] {
+            let rules = ComparisonRules(ignoring: try ignored.map { try IgnoreRule($0) })
+            return try ExchangeDifference(old, new, rules: rules).changes
+                .map { "\($0.subject): \($0.old ?? "none") -> \($0.new ?? "none")" }
+        }
+        let changed = ["message#1.body: one -> two", "message#3.json.a[0]: 1 -> 2"]
+        #expect(try told() == changed + ["messages of the server: 1 -> 2"])
+        #expect(try told("message#1.body", "message#3.json.a[*]") == ["messages of the server: 1 -> 2"])
     }
 }

@@ -136,7 +136,7 @@ extension UserStories {
             let places = (try object(pair.text)["differences"] as? [[String: Any]])?.compactMap {
                 $0["place"] as? String
             }
-            #expect(places == ["path", "status", "response $.path"], "\(pair.text)")
+            #expect(places == ["req.path", "res.status", "res.json.path"], "\(pair.text)")
             let two = try await sluice.command(["diff", sluice.session + ":1", copy + ":2"])
             #expect(
                 two.status == 0 && two.text.contains("session.sluice:1 and ") && two.text.contains("copy.sluice:2"),

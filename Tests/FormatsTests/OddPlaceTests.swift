@@ -55,7 +55,7 @@ struct OddPlaceTests {
             $0.record.failure = ExchangeFailure(
                 .reset,
                 "reset at /x?token=\(next())",
-                hint: #"body $.token is "\#(known)", recorded "\#(known)"."#
+                hint: #"req.json.token is "\#(known)", recorded "\#(known)"."#
             )
             $0.record.flags.insert([.requestChanged, .responseChanged])
         }

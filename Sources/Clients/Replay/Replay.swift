@@ -1,4 +1,5 @@
 import Content
+import Description
 import Foundation
 package import HTTPModel
 package import Jobs
@@ -119,7 +120,7 @@ package final class Replay: RecordedAnswers {
     }
 
     package func find(_ request: AskedRequest) -> ExchangeID? {
-        let fingerprint = compared(request).fingerprint
+        let fingerprint = compared(request).fingerprints.all
         let met = AnswerCondition.met(by: request.head.fields)
         if let answers = index.answers[fingerprint] {
             return progress.withLock { progress in
@@ -128,7 +129,7 @@ package final class Replay: RecordedAnswers {
         }
         // RFC 9110 §9.3.2: a HEAD uses the next GET, without its body and without using it up.
         guard request.head.method == "HEAD" else { return nil }
-        let get = compared(request.asked("GET")).fingerprint
+        let get = compared(request.asked("GET")).fingerprints.all
         guard let answers = index.answers[get] else { return nil }
         return progress.withLock { choose(answers, get, met, &$0, takes: false) }
     }
@@ -223,7 +224,7 @@ package final class Replay: RecordedAnswers {
     package func explainMiss(_ request: AskedRequest) -> ExchangeFailure {
         let miss: ReplayMiss
         do {
-            miss = try ReplayMiss(request, in: self, RecordedRequests(reader))
+            miss = try ReplayMiss(request, in: self, reader)
         } catch {
             miss = ReplayMiss(request, "The recording cannot be read: \(error)")
         }

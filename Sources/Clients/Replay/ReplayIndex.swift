@@ -1,3 +1,4 @@
+import Description
 import HTTPModel
 import NIOCore
 import ProxyServer
@@ -11,30 +12,26 @@ struct ReplayIndex: Sendable {
         /// Excluded by the filter, or by `only` and `except`.
         case notChosen
 
-        func counted(_ count: Int) -> String {
+        /// What several of them are, and why one has no answer.
+        private var words: (noun: String, reason: String) {
             switch self {
-            case .failed: "\(count) that failed"
-            case .blocked: "\(count) that a rule blocked"
-            case .unfinished: "\(count) that did not end"
-            case .cut: "\(count) with an incomplete body"
-            case .webSocket: count == 1 ? "1 WebSocket" : "\(count) WebSockets"
-            case .upgraded: "\(count) that went on in another protocol"
-            case .notChosen: "\(count) that were not chosen"
+            case .failed: ("that failed", "it failed, so there is no whole answer")
+            case .blocked: ("that a rule blocked", "a rule blocked it, so no server answered")
+            case .unfinished: ("that did not end", "it did not end, so there is no whole answer")
+            case .cut: ("with an incomplete body", "its body was not recorded whole")
+            case .webSocket: ("WebSockets", "it is a WebSocket, and those are not replayed")
+            case .upgraded:
+                ("that went on in another protocol", "it went on in another protocol, which is not replayed")
+            case .notChosen: ("that were not chosen", "the filter, or 'replay' in the profile, leaves it out")
             }
         }
 
-        /// After "it is".
-        var reason: String {
-            switch self {
-            case .failed: "it failed, so there is no whole answer"
-            case .blocked: "a rule blocked it, so no server answered"
-            case .unfinished: "it did not end, so there is no whole answer"
-            case .cut: "its body was not recorded whole"
-            case .webSocket: "it is a WebSocket, and those are not replayed"
-            case .upgraded: "it went on in another protocol, which is not replayed"
-            case .notChosen: "the filter, or 'replay' in the profile, leaves it out"
-            }
+        func counted(_ count: Int) -> String {
+            self == .webSocket && count == 1 ? "1 WebSocket" : "\(count) \(words.noun)"
         }
+
+        /// After "it is".
+        var reason: String { words.reason }
     }
 
     struct Entry: Sendable {
@@ -49,17 +46,16 @@ struct ReplayIndex: Sendable {
     }
 
     /// The requests of one method to one URL, with any query.
-    struct Endpoint: Sendable {
+    struct Endpoint: Sendable, Hashable {
         /// Without a query.
         var url: RequestURL
         var method: String
-        var entries: [Int32] = []
     }
 
     private(set) var entries: [Entry] = []
     /// In the recorded order.
     private(set) var answers: [Fingerprint: [Int32]] = [:]
-    private(set) var endpoints: [Endpoint] = []
+    private(set) var endpoints: [(key: Endpoint, entries: [Int32])] = []
     private(set) var leftOut: [LeftOut: Int] = [:]
     /// Answers with masked secrets.
     private(set) var masked = 0
@@ -69,11 +65,6 @@ struct ReplayIndex: Sendable {
     /// Further ones are not candidates for the nearest request.
     private static let mostEndpoints = 100_000
 
-    private struct EndpointKey: Hashable {
-        var url: RequestURL
-        var method: String
-    }
-
     /// Throws `SessionError`.
     init(
         _ reader: SessionReader,
@@ -81,7 +72,7 @@ struct ReplayIndex: Sendable {
         rules: ReplayRules,
         matching: ComparedRequest.Matching
     ) throws {
-        var places: [EndpointKey: Int32] = [:]
+        var places: [Endpoint: Int32] = [:]
         // Received requests that differ from sent ones follow the sent ones.
         var received: [(Fingerprint, Int32)] = []
         try reader.forEachRequest { recorded in
@@ -93,35 +84,35 @@ struct ReplayIndex: Sendable {
             let isChosen = numbers?.contains(record.id.number) ?? true
             let reason = isChosen && rules.admits(record.url) ? ReplayIndex.leftOut(recorded) : .notChosen
             if let reason { leftOut[reason, default: 0] += 1 }
-            let source = RecordedRequests(reader)
-            let sent = try source.compared(recorded, .sent, matching)
+            let sent = try reader.compared(recorded, .sent, matching)
+            let fingerprints = sent.fingerprints
             let number = Int32(clamping: entries.count)
             let fields = recorded.requestFields(.sent)
             let entry = Entry(
                 id: record.id.number,
                 condition: AnswerCondition.of(status: record.receivedStatus(recorded.messages), fields),
                 leftOut: reason,
-                query: sent.fingerprint(of: .query),
-                header: sent.fingerprint(of: .header),
-                body: sent.fingerprint(of: .body)
+                query: fingerprints.query,
+                header: fingerprints.header,
+                body: fingerprints.body
             )
             entries.append(entry)
             var url = record.sentURL ?? record.url
             url.query = nil
             url.scheme = ComparedRequest.normalized(scheme: url.scheme)
             url.path = ComparedRequest.normalized(path: url.path)
-            let key = EndpointKey(url: url, method: sent.value(of: .method) ?? "")
+            let key = Endpoint(url: url, method: sent.method)
             if let place = places[key] {
                 endpoints[Int(place)].entries.append(number)
             } else if endpoints.count < ReplayIndex.mostEndpoints {
                 places[key] = Int32(endpoints.count)
-                endpoints.append(Endpoint(url: url, method: key.method, entries: [number]))
+                endpoints.append((key, [number]))
             }
             guard reason == nil else { return }
             if !record.extras.masked.isEmpty { masked += 1 }
-            answers[sent.fingerprint, default: []].append(number)
+            answers[fingerprints.all, default: []].append(number)
             if !record.flags.isDisjoint(with: [.requestChanged, .requestBodyChanged]) {
-                received.append((try source.compared(recorded, .received, matching).fingerprint, number))
+                received.append((try reader.compared(recorded, .received, matching).fingerprints.all, number))
             }
         }
         let known = Set(received.map(\.0)).filter { answers[$0] != nil }
@@ -187,49 +178,36 @@ enum AnswerCondition {
         [fingerprint(validators, fields), fingerprint(ranges, fields)]
     }
 
-    static func differences(
-        status: Int,
-        _ fields: FieldSection,
-        _ recorded: FieldSection
-    ) -> [ComparedRequest.Difference] {
+    static func difference(status: Int, _ fields: FieldSection, _ recorded: FieldSection) -> ExchangeDifference {
         let names = status == 206 || status == 416 ? ranges : validators
-        return names.compactMap { name in
-            let (asked, other) = (fields.value(of: name), recorded.value(of: name))
-            guard asked != other else { return nil }
-            return ComparedRequest.Difference(place: "header '\(name)'", asked: asked, recorded: other)
-        }
+        return ExchangeDifference(recorded: request(names, recorded), asked: request(names, fields))
     }
 
     private static func fingerprint(_ names: [FieldName], _ fields: FieldSection) -> Fingerprint {
-        var digest = ByteDigest()
-        for name in names {
-            digest.add(name.lowercased)
-            for value in fields.values(of: name) { digest.add(value) }
-        }
-        return digest.fingerprint
+        request(names, fields).fingerprints.header
+    }
+
+    private static func request(_ names: [FieldName], _ fields: FieldSection) -> ComparedRequest {
+        var request = ComparedRequest()
+        request.headers = ComparedRequest.headers(names, of: fields)
+        return request
     }
 }
 
 extension RecordedRequest {
-    func requestHead(_ version: RecordedRequests.Version) -> ByteBuffer? {
+    func requestHead(_ version: MessageVersion) -> ByteBuffer? {
         version == .sent ? messages.requestHeadSent ?? messages.requestHead : messages.requestHead
     }
 
-    func requestFields(_ version: RecordedRequests.Version) -> FieldSection {
+    func requestFields(_ version: MessageVersion) -> FieldSection {
         requestHead(version).flatMap { StoredHead.request($0)?.fields } ?? FieldSection()
     }
 }
 
-struct RecordedRequests {
-    enum Version { case received, sent }
-
-    private let reader: SessionReader
-
-    init(_ reader: SessionReader) { self.reader = reader }
-
+extension SessionReader {
     func compared(
         _ recorded: RecordedRequest,
-        _ version: Version,
+        _ version: MessageVersion,
         _ matching: ComparedRequest.Matching
     ) throws -> ComparedRequest {
         let record = recorded.record
@@ -244,7 +222,7 @@ struct RecordedRequests {
         )
     }
 
-    private func body(_ recorded: RecordedRequest, _ version: Version) throws -> ComparedBody {
+    private func body(_ recorded: RecordedRequest, _ version: MessageVersion) throws -> ComparedBody {
         let record = recorded.record
         var body = ComparedBody()
         let isChanged = record.flags.contains(.requestBodyChanged) && version == .sent
@@ -254,17 +232,12 @@ struct RecordedRequests {
             return body
         }
         let side: BodySide = version == .sent ? .requestSent : .requestReceived
-        var offset: Int64 = 0
-        while true {
-            let piece = try reader.body(of: record.id, side: side, offset: offset, limit: 256 << 10)
-            guard piece.readableBytes > 0 else { return body }
-            body.add(piece)
-            offset += Int64(piece.readableBytes)
-        }
+        try RecordedBody(source: self, id: record.id, side: side).forEachPiece { body.add($0) }
+        return body
     }
 
     func request(_ id: Int64, _ matching: ComparedRequest.Matching) throws -> (RecordedRequest, ComparedRequest)? {
-        guard let exchange = try reader.exchange(ExchangeID(id)) else { return nil }
+        guard let exchange = try self.exchange(ExchangeID(id)) else { return nil }
         let recorded = RecordedRequest(record: exchange.record, messages: exchange.messages)
         return (recorded, try compared(recorded, .sent, matching))
     }

@@ -28,7 +28,8 @@ package enum FormFields {
 
     /// Undoes percent-encoding and `+` for a space.
     package static func decode(_ bytes: some Collection<UInt8>) -> String {
-        let decoded = percentDecoded(bytes, plusIsSpace: true)
+        let isPlain = !bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        let decoded = isPlain ? Array(bytes) : percentDecoded(bytes, plusIsSpace: true)
         if let text = String(validating: decoded, as: UTF8.self) { return text }
         return String(String.UnicodeScalarView(decoded.map { Unicode.Scalar($0) }))
     }

@@ -11,6 +11,8 @@ package struct JSONTree: Sendable {
         /// The same for values that mean the same: neither the order of members nor the spelling of numbers and strings
         /// counts.
         package var hash = 0
+        /// Whether ``JSONTree/without(_:)`` left it out of its array.
+        package var isIgnored = false
     }
 
     package let bytes: [UInt8]
@@ -44,6 +46,17 @@ package struct JSONTree: Sendable {
                 nodes.append(node)
             }
         }
+    }
+
+    /// The text without some values, which hashes then do not have. Other elements keep their numbers.
+    package func without(_ values: Set<Int>) -> JSONTree {
+        var tree = self
+        for value in values { tree.nodes[value].isIgnored = true }
+        for node in nodes.indices.reversed() where !nodes[node].children.isEmpty {
+            if nodes[node].kind == .objectBegin { tree.nodes[node].children.removeAll { values.contains($0) } }
+            tree.nodes[node].hash = tree.combinedHash(node)
+        }
+        return tree
     }
 
     package func text(of node: Int) -> String {
@@ -144,15 +157,16 @@ package struct JSONTree: Sendable {
         let isObject = nodes[node].kind == .objectBegin
         var hasher = Hasher()
         hasher.combine(isObject)
-        hasher.combine(nodes[node].children.count)
+        if isObject { hasher.combine(nodes[node].children.count) }
         var sum = 0
-        for child in nodes[node].children {
+        for (index, child) in nodes[node].children.enumerated() where !nodes[child].isIgnored {
             if isObject, let name = nodes[child].name {
                 var member = Hasher()
                 combine(name, into: &member)
                 member.combine(nodes[child].hash)
                 sum &+= member.finalize()
             } else {
+                hasher.combine(index)
                 hasher.combine(nodes[child].hash)
             }
         }

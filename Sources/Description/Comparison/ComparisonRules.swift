@@ -1,4 +1,5 @@
-import HTTPModel
+package import Content
+package import HTTPModel
 
 /// In what two exchanges may differ and behave the same all the same.
 package struct ComparisonRules: Sendable, Hashable {
@@ -23,63 +24,67 @@ package struct ComparisonRules: Sendable, Hashable {
         "if-none-match", "if-modified-since", "alt-svc", "nel", "report-to", "x-sluice-mark",
     ]
 
-    /// Names of fields, parameters and JSON members, in lower case.
+    /// In lower case.
     private var names: Set<String> = []
-    /// Places in JSON, with `[]` for any element.
-    private var paths: [String] = []
+    private var places: [Place] = []
     /// Whether fields, moments and identifiers are left out without being named.
     package let ignoresVolatile: Bool
 
-    /// Takes names of fields, parameters and JSON members, and places in JSON such as `$.meta.took` or `.items[].id`, with all
-    /// below them. `isExact`: nothing else is left out.
-    package init(ignoring places: [String] = [], isExact: Bool = false) {
+    /// With `isExact` only what the rules name is left out.
+    package init(ignoring rules: [IgnoreRule] = [], isExact: Bool = false) {
         ignoresVolatile = !isExact
-        for place in places {
-            if ComparisonRules.isPath(place) {
-                paths.append(ComparisonRules.steps(place).replacing("[*]", with: "[]"))
-            } else {
-                names.insert(place.lowercased())
+        for rule in rules {
+            switch rule {
+            case .name(let name): names.insert(name.lowercased())
+            case .place(let place): places.append(place)
             }
         }
     }
+
+    var namesNothing: Bool { names.isEmpty && places.isEmpty }
 
     // MARK: - By place
 
-    /// Why a header field of a name is left out whatever its value; `nil` where it counts.
-    func reason(field name: String) -> Reason? {
-        let name = name.lowercased()
-        if names.contains(name) { return .named }
-        return ignoresVolatile && ComparisonRules.volatileFields.contains(name) ? .field : nil
+    /// Why a difference is left out whatever the values are; `nil` if it counts.
+    func reason(_ subject: ExchangeDifference.Subject) -> Reason? {
+        if ignores(subject) { return .named }
+        guard ignoresVolatile, case .place(let place) = subject else { return nil }
+        return ComparisonRules.isVolatile(place) ? .field : nil
     }
 
-    package func ignores(parameter name: String) -> Bool { names.contains(name.lowercased()) }
-
-    /// Whether a place in JSON, as `$.items[3].id`, or what is above it, was named.
-    package func ignores(path: String, member: String?) -> Bool {
-        if let member, names.contains(member.lowercased()) { return true }
-        guard !paths.isEmpty else { return false }
-        let exact = String(path.dropFirst(path.hasPrefix("$") ? 1 : 0))
-        let general = ComparisonRules.withoutIndices(exact)
-        return paths.contains { pattern in
-            [exact, general].contains { place in
-                guard place.hasPrefix(pattern) else { return false }
-                let next = place.dropFirst(pattern.count).first
-                return next == nil || next == "." || next == "["
-            }
-        }
+    /// Whether it is a header field that is another in every exchange.
+    static func isVolatile(_ place: Place) -> Bool {
+        place.part == .header && place.name.map { volatileFields.contains($0) } ?? false
     }
 
-    /// A place in JSON with `[]` for each element: `$.items[].id`.
-    package static func withoutIndices(_ path: String) -> String {
-        guard path.utf8.contains(UInt8(ascii: "[")) else { return path }
-        var general: [UInt8] = []
-        var isIndex = false
-        for byte in path.utf8 {
-            if isIndex, byte &- 0x30 < 10 { continue }
-            isIndex = byte == UInt8(ascii: "[")
-            general.append(byte)
+    func ignores(_ subject: ExchangeDifference.Subject) -> Bool {
+        if namesNothing { return false }
+        if names.contains(subject.name.lowercased()) { return true }
+        guard case .place(let place) = subject else { return false }
+        return places.contains { $0.covers(place) }
+    }
+
+    /// A JSON text without what is ignored in it; `nil` if that is all of it.
+    func kept(of tree: JSONTree, _ root: Place.Root) -> JSONTree? {
+        let paths = places.filter { $0.root == root && $0.part == .json }
+        guard !names.isEmpty || !paths.isEmpty else { return tree }
+        var ignored = Set(paths.flatMap { tree.nodes(at: $0.steps) })
+        for node in tree.nodes.indices where !names.isEmpty {
+            if let name = tree.name(of: node), names.contains(name.lowercased()) { ignored.insert(node) }
         }
-        return String(decoding: general, as: UTF8.self)
+        if ignored.contains(0) { return nil }
+        return ignored.isEmpty ? tree : tree.without(ignored)
+    }
+
+    /// Fields without the ignored ones.
+    package func kept(of fields: [FormField], _ part: Place.Part) -> [FormField] {
+        if namesNothing { return fields }
+        var counts: [String: Int] = [:]
+        return fields.filter { field in
+            let index = counts[field.name, default: 0]
+            counts[field.name] = index + 1
+            return !ignores(.place(Place(.request, part, [.member(field.name), .element(index)])))
+        }
     }
 
     // MARK: - By look

@@ -8,17 +8,13 @@ import Text
 /// What is left out by ``ComparisonRules`` is counted. Bodies are compared without their content coding.
 package struct ExchangeDifference: Sendable {
     package struct Change: Sendable, Hashable {
-        /// For example `status`, `request header accept`, `response $.items[2].name`.
-        package var place: String
+        package let subject: Subject
         /// The values, cut where they are long; `nil` where there is none.
-        package var old: String?
-        package var new: String?
+        package let old: String?
+        package let new: String?
 
-        /// What of an exchange a place belongs to.
-        package var part: Part {
-            if ["status", "failure", "gRPC status"].contains(place) { return .status }
-            if place.hasPrefix("response header ") { return .fields }
-            return place.hasPrefix("response ") || place.hasPrefix("message") ? .body : .request
+        package init(_ subject: Subject, _ old: String?, _ new: String?) {
+            (self.subject, self.old, self.new) = (subject, old, new)
         }
     }
 
@@ -53,6 +49,8 @@ package struct ExchangeDifference: Sendable {
     package var isSame: Bool { count == 0 }
 
     private let rules: ComparisonRules
+    /// Whether the order of fields of one name and each byte of a text count.
+    private let isStrict: Bool
 
     /// Compares two exchanges, the first taken for the older one: the requests as they were received from the clients, and the
     /// responses as they were sent to them, or as they were `received` from the servers. Throws the sources' errors.
@@ -65,94 +63,88 @@ package struct ExchangeDifference: Sendable {
         ofResponses: Bool = false,
         responses version: MessageVersion = .sent
     ) throws {
-        self.rules = rules
+        (self.rules, isStrict) = (rules, false)
         let (left, right) = (old.exchange, new.exchange)
         if !ofResponses {
             compareRequests(left, right)
             let sizes = [left, right].map { Optional($0.record.sizes.requestBody) }
-            try compareBodies("request", [.requestReceived, .requestReceived], sizes, old, new)
+            try compareBodies(.request, [.requestReceived, .requestReceived], sizes, old, new)
         }
         let responses = [ComparedResponse(left, version), ComparedResponse(right, version)]
         compareResponses(responses[0], responses[1])
-        try compareBodies("response", responses.map(\.side), responses.map(\.bodySize), old, new)
+        try compareBodies(.response, responses.map(\.side), responses.map(\.bodySize), old, new)
         if left.record.kind == .webSocket || right.record.kind == .webSocket { try compareMessages(old, new) }
+    }
+
+    /// Compares a request with a recorded one; everything that they have counts.
+    package init(recorded old: ComparedRequest, asked new: ComparedRequest) {
+        (rules, isStrict) = (ComparisonRules(isExact: true), true)
+        fact(.place(Place(.request, .method)), old.method, new.method)
+        fact(.scheme, old.scheme, new.scheme)
+        fact(.place(Place(.request, .host)), old.host, new.host)
+        fact(.port, old.port, new.port)
+        fact(.place(Place(.request, .path)), old.path, new.path)
+        fields(.request, .query, old.query, new.query)
+        fields(.request, .header, old.headers, new.headers)
+        compare(.request, old.body, new.body)
     }
 
     // MARK: - Heads
 
     private mutating func compareRequests(_ left: RecordedExchange, _ right: RecordedExchange) {
         let (before, after) = (left.record, right.record)
-        fact("method", before.method, after.method)
-        fact("scheme", before.url.scheme, after.url.scheme)
-        fact("host", before.url.host, after.url.host)
-        fact("port", String(before.url.port), String(after.url.port))
+        fact(.place(Place(.request, .method)), before.method, after.method)
+        fact(.scheme, before.url.scheme, after.url.scheme)
+        fact(.place(Place(.request, .host)), before.url.host, after.url.host)
+        fact(.port, String(before.url.port), String(after.url.port))
         if before.url.path != after.url.path {
             if rules.ignoresVolatile, PathShape.of(before.url.path) == PathShape.of(after.url.path) {
                 leave(.identifier)
             } else {
-                add("path", before.url.path, after.url.path)
+                fact(.place(Place(.request, .path)), before.url.path, after.url.path)
             }
         }
         if before.url.query != after.url.query {
-            parameters("request query", before.url.query ?? "", after.url.query ?? "")
+            let lists = [before, after].map { FormFields.parse(query: $0.url.query ?? "") }
+            fields(.request, .query, lists[0], lists[1])
         }
-        fields("request header", left.messages.requestHead, right.messages.requestHead)
+        headers(.request, left.messages.requestHead, right.messages.requestHead)
     }
 
     private mutating func compareResponses(_ left: ComparedResponse, _ right: ComparedResponse) {
         let (before, after) = (left.exchange.record, right.exchange.record)
         func status(_ response: ComparedResponse) -> String { response.status > 0 ? String(response.status) : "none" }
-        fact("status", status(left), status(right))
-        fact("failure", before.failure?.code.rawValue, after.failure?.code.rawValue)
-        fact("gRPC status", before.grpc.map { String($0.status) }, after.grpc.map { String($0.status) })
-        fields("response header", left.head, right.head)
+        fact(.place(Place(.response, .status)), status(left), status(right))
+        fact(.failure, before.failure?.code.rawValue, after.failure?.code.rawValue)
+        fact(.grpcStatus, before.grpc.map { String($0.status) }, after.grpc.map { String($0.status) })
+        headers(.response, left.head, right.head)
     }
 
-    private mutating func fact(_ place: String, _ old: String?, _ new: String?) {
-        guard old != new else { return }
-        if rules.ignores(parameter: place) { leave(.named) } else { add(place, old, new) }
+    private mutating func fact(_ subject: Subject, _ old: String?, _ new: String?) {
+        guard old != new || isStrict && !(old ?? "").utf8.elementsEqual((new ?? "").utf8) else { return }
+        rules.ignores(subject) ? leave(.named) : count(subject, old, new)
     }
 
-    private mutating func parameters(_ title: String, _ old: String, _ new: String) {
-        let lists = [old, new].map { FormFields.parse(query: $0).map { (name: $0.name, value: $0.value) } }
-        for entry in FieldDifference.entries(lists[0], lists[1], ignoringCase: false) {
-            change(entry, "\(title) \(entry.name)", rules.ignores(parameter: entry.name) ? .named : nil)
-        }
-    }
-
-    private mutating func fields(_ title: String, _ old: ByteBuffer?, _ new: ByteBuffer?) {
+    private mutating func headers(_ root: Place.Root, _ old: ByteBuffer?, _ new: ByteBuffer?) {
         guard old != new else { return }
         let sections = [old, new].map { bytes in
-            (bytes.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection()).filter { !$0.name.hasPrefix(":") }
-                .map { (name: $0.name, value: $0.value) }
+            FieldDifference.fields(bytes.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection())
+                .filter { !$0.name.hasPrefix(":") }
         }
-        for entry in FieldDifference.entries(sections[0], sections[1]) {
-            change(entry, "\(title) \(entry.name.lowercased())", rules.reason(field: entry.name))
-        }
+        fields(root, .header, sections[0], sections[1])
     }
 
-    private mutating func change(
-        _ entry: FieldDifference.Entry,
-        _ place: String,
-        _ reason: ComparisonRules.Reason?
-    ) {
-        switch entry.change {
-        case .same: return
-        case .added(let value): reason.map { leave($0) } ?? add(place, nil, value)
-        case .removed(let value): reason.map { leave($0) } ?? add(place, value, nil)
-        case .changed(let old, let new):
-            if let reason = reason ?? rules.reason(old, new, name: entry.name) {
-                leave(reason)
-            } else {
-                add(place, old, new)
-            }
+    private mutating func fields(_ root: Place.Root, _ part: Place.Part, _ old: [FormField], _ new: [FormField]) {
+        let entries = FieldDifference.entries(old, new, ignoringCase: part == .header, isStrict: isStrict)
+        for entry in entries where !entry.isSame {
+            add(.place(entry.place(root, part)), entry.old, entry.new, name: entry.name)
         }
     }
 
     // MARK: - Bodies
 
     private mutating func compareBodies(
-        _ title: String,
+        _ root: Place.Root,
         _ sides: [BodySide],
         _ known: [Int64?],
         _ old: Side,
@@ -173,14 +165,13 @@ package struct ExchangeDifference: Sendable {
             LoadedBody(one.exchange, side, source: one.source, limit: ExchangeDifference.bodyLimit)
         }
         let countBefore = count + leftOut.values.reduce(0, +)
-        compare(title, bodies[0], bodies[1])
+        if bodies[0].bytes != bodies[1].bytes { compare(root, BodyMeaning(bodies[0]), BodyMeaning(bodies[1])) }
         guard isLong || bodies.contains(where: \.isCut), count + leftOut.values.reduce(0, +) == countBefore else {
             return
         }
         if try !ExchangeDifference.isSame(sides, old, new) {
-            let limit = Measures.size(Int64(ExchangeDifference.bodyLimit))
             let sizes = known.map { $0.map(Measures.size) ?? "other bytes" }
-            add("\(title) body, after \(limit)", sizes[0], sizes[1])
+            count(.rest(root, after: Int64(ExchangeDifference.bodyLimit)), sizes[0], sizes[1])
         }
     }
 
@@ -197,85 +188,93 @@ package struct ExchangeDifference: Sendable {
         }
     }
 
-    private mutating func compare(_ title: String, _ old: LoadedBody, _ new: LoadedBody) {
-        guard old.bytes != new.bytes else { return }
-        if let before = old.tree, let after = new.tree {
-            return compare(title, JSONDifference(before, after))
+    private mutating func compare(_ root: Place.Root, _ old: BodyMeaning, _ new: BodyMeaning) {
+        let body = Subject.place(Place(root, .body))
+        if rules.ignores(body) { return leave(.named) }
+        switch BodyMeaning.Pair(old, new) {
+        case .same: break
+        case .json(let before, let after): json(root, before, after)
+        case .named(let part, let before, let after): fields(root, part, before, after)
+        case .text(let before, let after):
+            // Line ends and spellings of letters are no difference unless each byte counts.
+            if !lines(root, before, after), isStrict { bytes(body, old, new) }
+        case .bytes: bytes(body, old, new)
         }
-        let isForm = [old, new].allSatisfy { $0.mediaType?.essence == "application/x-www-form-urlencoded" }
-        let texts = [old, new].map { $0.bytes.readableBytes == 0 ? "" : $0.text?.text }
-        guard let before = texts[0], let after = texts[1] else {
-            let place = zip(old.bytes.readableBytesView, new.bytes.readableBytesView).enumerated()
-                .first { $0.element.0 != $0.element.1 }?.offset
-            let first = place ?? min(old.bytes.readableBytes, new.bytes.readableBytes)
-            let sizes = [old, new].map { "\(Measures.size($0.recordedSize)), other bytes from \(first) on" }
-            return add("\(title) body", sizes[0], sizes[1])
-        }
-        isForm ? parameters("\(title) form", before, after) : lines(title, before, after)
     }
 
-    private mutating func compare(_ title: String, _ difference: JSONDifference) {
-        for change in difference.places() {
-            if rules.ignores(path: change.path, member: change.member) {
-                leave(.named)
-            } else if let old = change.old, let new = change.new, new.isOfType(of: old),
-                let reason = rules.reason(old.plain, new.plain, name: change.member)
+    private mutating func bytes(_ subject: Subject, _ old: BodyMeaning, _ new: BodyMeaning) {
+        let words = old.words(beside: new)
+        count(subject, words.0, words.1)
+    }
+
+    private mutating func json(_ root: Place.Root, _ old: JSONTree?, _ new: JSONTree?) {
+        let kept = [old, new].map { $0.flatMap { rules.kept(of: $0, root) } }
+        let changes = JSONDifference.changes(kept[0], kept[1])
+        if !rules.namesNothing {
+            let ignored = JSONDifference.changes(old, new).count - changes.count
+            if ignored > 0 { leftOut[.named, default: 0] += ignored }
+        }
+        for change in changes {
+            let name: String? = if case .member(let name) = change.steps.last { name } else { nil }
+            if let old = change.old, let new = change.new, new.isOfType(of: old),
+                let reason = rules.reason(old.plain, new.plain, name: name)
             {
                 leave(reason)
             } else {
-                add("\(title) \(change.path)", change.old?.text, change.new?.text)
+                count(.place(Place(root, .json, change.steps)), change.old?.text, change.new?.text)
             }
         }
     }
 
-    private mutating func lines(_ title: String, _ old: String, _ new: String) {
+    /// Returns whether there is a difference.
+    private mutating func lines(_ root: Place.Root, _ old: String, _ new: String) -> Bool {
         let (before, after) = (LineDifference.lines(old), LineDifference.lines(new))
         guard let hunks = LineDifference.hunks(before, after) else {
-            return add("\(title) body", before.count.of("line"), "\(after.count.of("line")), most of them others")
+            let words = "\(after.count.of("line")), most of them others"
+            count(.place(Place(root, .body)), before.count.of("line"), words)
+            return true
         }
         for hunk in hunks {
-            let paired = min(hunk.old.count, hunk.new.count)
             for offset in 0..<max(hunk.old.count, hunk.new.count) {
                 let left = offset < hunk.old.count ? String(before[hunk.old.lowerBound + offset]) : nil
                 let right = offset < hunk.new.count ? String(after[hunk.new.lowerBound + offset]) : nil
-                if offset < paired, let left, let right, let reason = rules.reason(left, right) {
-                    leave(reason)
-                } else {
-                    let line = right == nil ? hunk.old.lowerBound + offset : hunk.new.lowerBound + offset
-                    add("\(title) line \(line + 1)", left, right)
-                }
+                let line = right == nil ? hunk.old.lowerBound + offset : hunk.new.lowerBound + offset
+                add(.line(root, line + 1), left, right)
             }
         }
+        return !hunks.isEmpty
     }
 
     // MARK: - Messages
 
     private mutating func compareMessages(_ old: Side, _ new: Side) throws {
+        typealias Message = (number: Int, text: String)
         let lists = try [old, new].map { side in
-            var lists: [StreamedMessage.Direction: [String]] = [:]
+            var lists: [StreamedMessage.Direction: [Message]] = [:]
             guard let timeline = MessageTimeline(side.exchange, source: side.source) else { return lists }
             var count = 0
             while count < ExchangeDifference.mostMessages, let message = try timeline.next() {
                 guard message.isCounted else { continue }
                 count += 1
-                lists[message.direction, default: []].append(message.text ?? "\(message.size) bytes \(message.base64)")
+                let text = message.text ?? "\(message.size) bytes \(message.base64)"
+                lists[message.direction, default: []].append((count, text))
             }
             return lists
         }
         for direction in StreamedMessage.Direction.allCases {
-            let name = direction == .fromClient ? "client" : "server"
             let (before, after) = (lists[0][direction] ?? [], lists[1][direction] ?? [])
-            if before.count != after.count {
-                add("messages of the \(name)", String(before.count), String(after.count))
-            }
-            for (index, (left, right)) in zip(before, after).enumerated() where left != right {
-                let title = "message \(index + 1) of the \(name)"
-                if let trees = [left, right].trees {
-                    compare(title, JSONDifference(trees.0, trees.1))
-                } else if let reason = rules.reason(left, right) {
-                    leave(reason)
+            fact(.messages(direction), String(before.count), String(after.count))
+            for (left, right) in zip(before, after) where left.text != right.text {
+                let root = Place.Root.message(right.number)
+                let body = Subject.place(Place(root, .body))
+                let meanings = [left, right].map {
+                    BodyMeaning(LoadedBody(bytes: ByteBuffer(string: $0.text), mediaType: nil))
+                }
+                if !rules.ignores(body), case .json(let before, let after) = BodyMeaning.Pair(meanings[0], meanings[1])
+                {
+                    json(root, before, after)
                 } else {
-                    add(title, left, right)
+                    add(body, left.text, right.text)
                 }
             }
         }
@@ -283,32 +282,19 @@ package struct ExchangeDifference: Sendable {
 
     // MARK: - Counting
 
-    private mutating func add(_ place: String, _ old: String?, _ new: String?) {
+    /// Counts a difference, or why it is left out. `name` is the value's, which may say that it is an identifier.
+    private mutating func add(_ subject: Subject, _ old: String?, _ new: String?, name: String? = nil) {
+        var reason = rules.reason(subject)
+        if reason == nil, let old, let new { reason = rules.reason(old, new, name: name) }
+        reason.map { leave($0) } ?? count(subject, old, new)
+    }
+
+    private mutating func count(_ subject: Subject, _ old: String?, _ new: String?) {
         count += 1
         guard changes.count < ExchangeDifference.mostChanges else { return }
         func cut(_ value: String) -> String { value.shortened(to: ExchangeDifference.longestValue) }
-        changes.append(Change(place: place, old: old.map(cut), new: new.map(cut)))
+        changes.append(Change(subject, old.map(cut), new.map(cut)))
     }
 
     private mutating func leave(_ reason: ComparisonRules.Reason) { leftOut[reason, default: 0] += 1 }
-}
-
-extension LoadedBody {
-    /// The body as JSON; `nil` where it is none, or not all of it was read.
-    fileprivate var tree: JSONTree? {
-        guard !isCut, bytes.readableBytes > 0, let text = text?.text,
-            mediaType?.isJSON == true || text.utf8.first == UInt8(ascii: "{")
-        else { return nil }
-        return try? JSONTree(Array(text.utf8))
-    }
-}
-
-extension [String] {
-    /// Two texts as JSON; `nil` where one is none.
-    fileprivate var trees: (JSONTree, JSONTree)? {
-        let trees: [JSONTree] = compactMap { text in
-            ["{", "["].contains(text.first) ? try? JSONTree([UInt8](text.utf8)) : nil
-        }
-        return trees.count == 2 && count == 2 ? (trees[0], trees[1]) : nil
-    }
 }

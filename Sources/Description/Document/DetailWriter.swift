@@ -219,7 +219,13 @@ package struct DetailWriter {
     }
 
     /// Adds names with values in two columns; the names' column is as wide as they need, up to a third of the page.
-    mutating func table(_ rows: [(name: Span, value: [Span])], marks: [Span]? = nil, explains: Bool = true) {
+    /// `names` are those of the values if the rows show others.
+    mutating func table(
+        _ rows: [(name: Span, value: [Span])],
+        marks: [Span]? = nil,
+        names: [String]? = nil,
+        explains: Bool = true
+    ) {
         let most = max(12, (options.width - margin) / 3)
         let width = rows.reduce(0) { max($0, min(most, $1.name.text.columns)) }
         for (index, row) in rows.enumerated() {
@@ -230,8 +236,9 @@ package struct DetailWriter {
             add(spans + row.value)
             guard place > before else { return }
             let value = row.value.first { $0.role != .faint }?.text ?? ""
-            mark(.field(name: row.name.text, value: value))
-            if explains { explain(value, field: row.name.text) }
+            let name = names?[index] ?? row.name.text
+            mark(.field(name: name, value: value))
+            if explains { explain(value, field: name) }
         }
     }
 

@@ -51,7 +51,9 @@ struct PlaceReader {
     }
 
     mutating func place(in given: Place.Root? = nil) throws(PlaceError) -> Place {
-        if let old = oldForm { throw error("a place begins with req, res, sent, message#, graphql or grpc", old) }
+        if let old = oldForm(in: given ?? .response) {
+            throw error("a place begins with req, res, sent, message#, graphql or grpc", old)
+        }
         let start = position
         let root: Place.Root
         if let read = try takeRoot() {
@@ -230,7 +232,7 @@ struct PlaceReader {
     // MARK: Other grammars
 
     /// What to write in place of a path of jq, of JSONPath or of a JSON pointer; `nil` for other texts.
-    private var oldForm: String? {
+    private func oldForm(in root: Place.Root) -> String? {
         let rest = String(String.UnicodeScalarView(characters[position...]))
         let path: String
         switch rest.unicodeScalars.first {
@@ -239,7 +241,7 @@ struct PlaceReader {
         case "/": path = rest.split(separator: "/").map { Int($0) == nil ? ".\($0)" : "[\($0)]" }.joined()
         default: return nil
         }
-        let whole = "res.json" + path.replacing("[]", with: "[*]").replacing(".[", with: "[")
+        let whole = "\(root).json" + path.replacing("[]", with: "[*]").replacing(".[", with: "[")
         return (try? Place(whole)).map { "for a path in JSON write \($0)" }
             ?? "a path in JSON begins with res.json or req.json"
     }

@@ -1,16 +1,15 @@
 package import Content
 package import Description
-import HTTPModel
+package import HTTPModel
 import Text
 
 /// How exchanges are compared.
 package struct ComparisonSettings: Sendable {
     package let rules: ComparisonRules
-    /// The places that the user ignores.
-    package let named: [String]
+    package let named: [IgnoreRule]
     package let version: MessageVersion
 
-    package init(ignoring named: [String] = [], isExact: Bool = false, responses version: MessageVersion = .sent) {
+    package init(ignoring named: [IgnoreRule] = [], isExact: Bool = false, responses version: MessageVersion = .sent) {
         (rules, self.named, self.version) = (ComparisonRules(ignoring: named, isExact: isExact), named, version)
     }
 
@@ -31,7 +30,7 @@ package struct ComparisonSettings: Sendable {
                 "times, identifiers, and fields that differ in every exchange, such as Date (--exact compares them)"
             )
         }
-        if !named.isEmpty { parts.append(named.map(VisibleText.of).joined(separator: ", ")) }
+        if !named.isEmpty { parts.append(named.map { VisibleText.of($0.description) }.joined(separator: ", ")) }
         let text = parts.isEmpty ? "Nothing is ignored." : "Ignored: \(parts.joined(separator: "; "))."
         let nouns: [(ComparisonRules.Reason, String)] = [
             (.moment, "time"), (.identifier, "identifier"), (.field, "header value"),
@@ -46,9 +45,8 @@ package struct ComparisonSettings: Sendable {
 /// The places in which pairs of exchanges differ.
 package struct DifferenceCounts: Sendable {
     package struct Place: Sendable, Hashable {
-        /// For example `status`, `response $.items[].name`.
-        package var name: String
-        package var part: ExchangeDifference.Part
+        /// With `[*]` for each number of an element.
+        package var subject: ExchangeDifference.Subject
         /// How many pairs differ there.
         package var count = 1
         /// The values of the first pair that differs there, and the numbers of its exchanges.
@@ -64,7 +62,7 @@ package struct DifferenceCounts: Sendable {
     /// In how many pairs each part differs.
     package private(set) var parts: [ExchangeDifference.Part: Int] = [:]
     package private(set) var leftOut: [ComparisonRules.Reason: Int] = [:]
-    private var placesByName: [String: Place] = [:]
+    private var known: [ExchangeDifference.Subject: Place] = [:]
     /// Whether there are places that were not kept.
     package private(set) var hasMore = false
 
@@ -74,7 +72,7 @@ package struct DifferenceCounts: Sendable {
 
     /// The places where most pairs differ first.
     package var places: [Place] {
-        placesByName.values.sorted {
+        known.values.sorted {
             $0.count == $1.count ? $0.order.lexicographicallyPrecedes($1.order) : $0.count > $1.count
         }
     }
@@ -86,33 +84,24 @@ package struct DifferenceCounts: Sendable {
         leftOut.merge(difference.leftOut, uniquingKeysWith: +)
         guard !difference.isSame else { return }
         different += 1
-        for part in Set(difference.changes.map(\.part)) { parts[part, default: 0] += 1 }
-        var seen: Set<String> = []
+        for part in Set(difference.changes.map(\.subject.part)) { parts[part, default: 0] += 1 }
+        var seen: Set<ExchangeDifference.Subject> = []
         for (order, change) in difference.changes.enumerated() {
-            let name = ComparisonRules.withoutIndices(change.place)
-            guard seen.insert(name).inserted else { continue }
-            add(
-                Place(
-                    name: name,
-                    part: change.part,
-                    old: change.old,
-                    new: change.new,
-                    exchanges: exchanges,
-                    order: [index, order]
-                )
-            )
+            let subject = change.subject.general
+            guard seen.insert(subject).inserted else { continue }
+            let order = [index, order]
+            add(Place(subject: subject, old: change.old, new: change.new, exchanges: exchanges, order: order))
         }
     }
 
     private mutating func add(_ place: Place) {
-        guard var known = placesByName[place.name] else {
-            if placesByName.count < Self.maximumPlaces { placesByName[place.name] = place } else { hasMore = true }
+        guard let other = known[place.subject] else {
+            if known.count < Self.maximumPlaces { known[place.subject] = place } else { hasMore = true }
             return
         }
-        let count = known.count + place.count
-        if place.order.lexicographicallyPrecedes(known.order) { known = place }
-        known.count = count
-        placesByName[place.name] = known
+        let first = place.order.lexicographicallyPrecedes(other.order) ? place : other
+        known[place.subject] = first
+        known[place.subject]?.count = other.count + place.count
     }
 
     package mutating func add(_ other: DifferenceCounts) {
@@ -121,19 +110,13 @@ package struct DifferenceCounts: Sendable {
         hasMore = hasMore || other.hasMore
         parts.merge(other.parts, uniquingKeysWith: +)
         leftOut.merge(other.leftOut, uniquingKeysWith: +)
-        for place in other.placesByName.values { add(place) }
-    }
-
-    func adding(_ other: DifferenceCounts) -> DifferenceCounts {
-        var sum = self
-        sum.add(other)
-        return sum
+        for place in other.known.values { add(place) }
     }
 
     /// Leaves only the numbers.
     mutating func removePlaces() {
-        hasMore = hasMore || !placesByName.isEmpty
-        placesByName = [:]
+        hasMore = hasMore || !known.isEmpty
+        known = [:]
     }
 
     // MARK: - Reports
@@ -143,20 +126,23 @@ package struct DifferenceCounts: Sendable {
         let places = places
         let shown = places.prefix(limit).map { place in
             let numbers = place.exchanges.map { "#\($0)" }.joined(separator: separator)
-            return "  ~ \(place.count.grouped) of \(compared.grouped)  \(VisibleText.of(place.name))  "
-                + "\(Self.values(place.old, place.new))  (\(numbers))"
+            return
+                "  ~ \(place.count.grouped) of \(compared.grouped)  \(Self.line(place.subject, place.old, place.new))  "
+                + "(\(numbers))"
         }
         return shown + (places.count > limit || hasMore ? ["    and more places; --json has them"] : [])
     }
 
-    private static let shownValue = 60
+    /// In characters.
+    private static let (shownPlace, shownValue) = (200, 60)
 
-    /// A value and what it became, in one line.
-    package static func values(_ old: String?, _ new: String?) -> String {
+    /// What differs, its value and what that became, in one line.
+    static func line(_ subject: ExchangeDifference.Subject, _ old: String?, _ new: String?) -> String {
         func shown(_ value: String?) -> String {
             value.map { $0.isEmpty ? "\"\"" : VisibleText.of($0.shortened(to: shownValue)) } ?? "none"
         }
-        return "\(shown(old)) -> \(shown(new))"
+        let place = VisibleText.of(subject.description.shortened(to: shownPlace))
+        return "\(place)  \(shown(old)) -> \(shown(new))"
     }
 }
 
@@ -169,7 +155,7 @@ extension JSONWriter {
     /// The settings, and how many differences they hid.
     package mutating func ignored(_ settings: ComparisonSettings, _ leftOut: [ComparisonRules.Reason: Int]) throws {
         let volatile = ["moments", "identifiers"] + ComparisonRules.volatileFields.sorted()
-        try strings("ignored", (settings.rules.ignoresVolatile ? volatile : []) + settings.named)
+        try strings("ignored", (settings.rules.ignoresVolatile ? volatile : []) + settings.named.map(\.description))
         try object("leftOut") { json in
             for reason in ComparisonRules.Reason.allCases { json.member(reason.rawValue, leftOut[reason] ?? 0) }
         }
@@ -178,10 +164,10 @@ extension JSONWriter {
     /// Places with their values, masked if there are masked ones.
     package mutating func differences(_ counts: DifferenceCounts, _ masked: MaskedValues?) throws {
         try objects("differences", counts.places) { json, place in
-            json.member("place", place.name)
-            json.member("part", place.part.rawValue)
+            json.member("place", place.subject.description)
+            json.member("part", place.subject.part.rawValue)
             json.member("count", place.count)
-            let shown = masked?.values(of: place.name, in: place.exchanges) ?? (place.old, place.new)
+            let shown = masked?.values(of: place.subject, in: place.exchanges) ?? (place.old, place.new)
             json.optionalMember("old", shown.0)
             json.optionalMember("new", shown.1)
             json.numbers("exchanges", place.exchanges)

@@ -89,7 +89,8 @@ package struct DifferenceReport {
     package func json(_ difference: SessionDifference, _ old: Named, _ new: Named, mask: ReportMask?) throws -> String {
         let masked = try mask.map { mask in
             let pairs = difference.endpoints.flatMap { $0.counts.places.map(\.exchanges) }
-            return try MaskedValues(pairs, old.reader, new.reader, settings.version, mask)
+            let readers = [old.reader, new.reader]
+            return try MaskedValues(pairs, readers, settings.version, known: mask.known, mask.rules)
         }
         let sessions = [("old", old, difference.old), ("new", new, difference.new)]
         var writer = JSONWriter()
@@ -153,9 +154,7 @@ package struct DifferenceReport {
             lines.append("They behave the same.")
         } else {
             lines.append("The behaviour changed in \(difference.count.of("place")):")
-            lines += difference.changes.map { change in
-                "  ~ \(VisibleText.of(change.place))  \(DifferenceCounts.values(change.old, change.new))"
-            }
+            lines += difference.changes.map { "  ~ \(DifferenceCounts.line($0.subject, $0.old, $0.new))" }
             let rest = difference.count - difference.changes.count
             if rest > 0 { lines.append("  and \(rest.grouped) more") }
         }
@@ -170,7 +169,10 @@ package struct DifferenceReport {
         mask: MaskRules?
     ) throws -> (text: String, isSame: Bool) {
         let plain = try settings.difference(old, new)
-        let masked = try mask.map { try MaskedValues.difference(old, new, settings.version, $0) }
+        let pair = [old, new].map(\.exchange.record.id.number)
+        let masked = try mask.map {
+            try MaskedValues([pair], [old.source, new.source], settings.version, known: nil, $0)
+        }
         var writer = JSONWriter()
         try writer.object { json in
             json.member("same", plain.isSame)
@@ -183,8 +185,8 @@ package struct DifferenceReport {
             json.member("count", plain.count)
             try json.ignored(settings, plain.leftOut)
             try json.objects("differences", plain.changes) { json, change in
-                json.member("place", change.place)
-                let shown = masked.map { MaskedValues.values(of: change.place, in: $0) } ?? (change.old, change.new)
+                json.member("place", change.subject.description)
+                let shown = masked?.values(of: change.subject, in: pair) ?? (change.old, change.new)
                 json.optionalMember("old", shown.0)
                 json.optionalMember("new", shown.1)
             }

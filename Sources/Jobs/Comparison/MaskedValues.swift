@@ -1,72 +1,46 @@
+package import Content
 package import Description
 import Formats
-import HTTPModel
-import Masking
-package import Recording
+package import HTTPModel
+package import Masking
 
 /// The values of differences with secrets masked.
 package struct MaskedValues {
     private var differences: [[Int64]: ExchangeDifference] = [:]
 
-    /// Reads pairs of exchanges again, masked; the same secret has the same placeholder in all.
+    /// Reads pairs of an older and a newer exchange again, masked; the same secret has the same placeholder in all. Without a
+    /// mask that is `known`, secrets are looked for in the pairs.
     package init(
         _ pairs: [[Int64]],
-        _ old: SessionReader,
-        _ new: SessionReader,
+        _ sources: [any ExchangeSource],
         _ version: MessageVersion,
-        _ mask: ReportMask
+        known: TextMask?,
+        _ rules: MaskRules
     ) throws {
+        let text = known ?? TextMask(rules)
+        let masked = sources.map { MaskedSource($0, text) }
         var seen: Set<[Int64]> = []
         let pairs = pairs.filter { seen.insert($0).inserted }
-        let text = mask.known ?? TextMask(mask.rules)
-        let sources = [MaskedSource(old, text), MaskedSource(new, text)]
-        func exchange(_ pair: [Int64], _ index: Int) throws -> RecordedExchange? {
-            try (index == 0 ? old : new).exchange(ExchangeID(pair[index]))
+        /// Both, or none.
+        func exchanges(_ pair: [Int64]) throws -> [(source: MaskedSource, exchange: RecordedExchange)] {
+            let found = try zip(sources, pair).compactMap { try $0.exchange(ExchangeID($1)) }
+            return found.count == 2 ? zip(masked, found).map { ($0, $1) } : []
         }
-        if mask.known == nil {
-            for pair in pairs where pair.count == 2 {
-                for index in 0...1 { try exchange(pair, index).map { try sources[index].collectAll($0) } }
-            }
+        if known == nil {
+            for pair in pairs { for one in try exchanges(pair) { try one.source.collectAll(one.exchange) } }
             text.endCollecting()
         }
-        for pair in pairs where pair.count == 2 {
-            guard let left = try exchange(pair, 0), let right = try exchange(pair, 1) else { continue }
-            differences[pair] = try ExchangeDifference(
-                .init(sources[0].masked(left), sources[0]),
-                .init(sources[1].masked(right), sources[1]),
-                rules: ComparisonRules(isExact: true),
-                responses: version
-            )
+        for pair in pairs {
+            let sides = try exchanges(pair).map { ExchangeDifference.Side($0.source.masked($0.exchange), $0.source) }
+            if sides.isEmpty { continue }
+            let rules = ComparisonRules(isExact: true)
+            differences[pair] = try ExchangeDifference(sides[0], sides[1], rules: rules, responses: version)
         }
     }
 
-    static func difference(
-        _ old: ExchangeDifference.Side,
-        _ new: ExchangeDifference.Side,
-        _ version: MessageVersion,
-        _ mask: MaskRules
-    ) throws -> ExchangeDifference {
-        let text = TextMask(mask)
-        let sources = [MaskedSource(old.source, text), MaskedSource(new.source, text)]
-        try sources[0].collectAll(old.exchange)
-        try sources[1].collectAll(new.exchange)
-        text.endCollecting()
-        return try ExchangeDifference(
-            .init(sources[0].masked(old.exchange), sources[0]),
-            .init(sources[1].masked(new.exchange), sources[1]),
-            rules: ComparisonRules(isExact: true),
-            responses: version
-        )
-    }
-
-    /// The masked values of a place; `masked` for both if they are the same or unknown.
-    package func values(of place: String, in pair: [Int64]) -> (String?, String?) {
-        guard let difference = differences[pair] else { return ("masked", "masked") }
-        return MaskedValues.values(of: place, in: difference)
-    }
-
-    static func values(of place: String, in difference: ExchangeDifference) -> (String?, String?) {
-        let change = difference.changes.first { $0.place == place || ComparisonRules.withoutIndices($0.place) == place }
+    /// The masked values of what differs in a pair; `masked` for both if they are the same or unknown.
+    package func values(of subject: ExchangeDifference.Subject, in pair: [Int64]) -> (String?, String?) {
+        let change = differences[pair]?.changes.first { $0.subject == subject || $0.subject.general == subject }
         return change.map { ($0.old, $0.new) } ?? ("masked", "masked")
     }
 }

@@ -131,28 +131,18 @@ package struct SessionDifference: Sendable {
         _ number: Int,
         _ endpoint: inout Endpoint
     ) -> ([Pair], sameURL: Int) {
-        // By URL, then in their order.
-        let (before, after) = (
-            old.sorted { ($0.url, $0.id) < ($1.url, $1.id) }, new.sorted { ($0.url, $0.id) < ($1.url, $1.id) }
-        )
+        var waiting = Dictionary(grouping: new.reversed(), by: \.url)
         var pairs: [Pair] = []
-        var (left, others): ([Int64], [Int64]) = ([], [])
-        var (first, second) = (0, 0)
-        while first < before.count || second < after.count {
-            if second == after.count || first < before.count && before[first].url < after[second].url {
-                left.append(before[first].id)
-                first += 1
-            } else if first == before.count || before[first].url > after[second].url {
-                others.append(after[second].id)
-                second += 1
+        var left: [Int64] = []
+        for entry in old {
+            if let match = waiting[entry.url]?.popLast() {
+                pairs.append(Pair(old: entry.id, new: match.id, endpoint: number))
             } else {
-                pairs.append(Pair(old: before[first].id, new: after[second].id, endpoint: number))
-                (first, second) = (first + 1, second + 1)
+                left.append(entry.id)
             }
         }
+        let others = waiting.values.joined().map(\.id).sorted()
         let sameURL = pairs.count
-        left.sort()
-        others.sort()
         for (before, after) in zip(left, others) { pairs.append(Pair(old: before, new: after, endpoint: number)) }
         let common = min(left.count, others.count)
         (endpoint.onlyOld, endpoint.onlyNew) = (left.count - common, others.count - common)
@@ -217,8 +207,10 @@ package struct SessionDifference: Sendable {
             let part = Result { try compare(try SessionReader(path: old.path), try SessionReader(path: new.path)) }
             if case .failure = part { stops.store(true, ordering: .relaxed) }
             all.withLock { all in
-                all = all.flatMap { sum in
-                    part.map { sum.merging($0) { $0.adding($1) } }
+                all = Result {
+                    var sum = try all.get()
+                    for (endpoint, counts) in try part.get() { sum[endpoint, default: DifferenceCounts()].add(counts) }
+                    return sum
                 }
             }
         }

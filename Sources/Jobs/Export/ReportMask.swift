@@ -11,7 +11,7 @@ package struct ReportMask {
     package let rules: MaskRules
     package let record: RecordMask
     /// Knows the secrets of the sessions; `nil` where they were not read.
-    let known: TextMask?
+    package let known: TextMask?
     /// Whether the sessions were read for their secrets; else those are known that a URL names or that look like one.
     package let knowsBodies: Bool
 

@@ -53,7 +53,8 @@ enum ProfileGrammar {
             GrammarKey(
                 "replay",
                 .mapping(ReplayRules.keys),
-                example: "{ ignore-query: [ ts ], ignore-body: [ \".items[].id\" ], headers: [ accept-language ] }",
+                example:
+                    "{ ignore-query: [ ts ], ignore-body: [ \"json.items[*].id\" ], headers: [ accept-language ] }",
                 fallback: "requests with the same method, URL and body match"
             ).means("The exchanges that 'sluice replay' answers from, and how it compares requests."),
             GrammarKey("protobuf", .list(.path), example: "[ api.desc ]", fallback: "none")

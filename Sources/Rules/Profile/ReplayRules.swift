@@ -15,10 +15,8 @@ package struct ReplayRules: Sendable {
     }
 
     private var locations = LocationChoice()
-    /// Query parameters that may differ, in any case.
-    package var ignoredQuery: [String] = []
-    /// Names of form fields and JSON members that are not compared, in any case, and places in JSON such as `.items[].id`.
-    package var ignoredBody: [String] = []
+    package var ignoredQuery: [IgnoreRule] = []
+    package var ignoredBody: [IgnoreRule] = []
     package var ignored: Set<Part> = []
     /// Headers that are compared.
     package var headers: [String] = []
@@ -36,8 +34,12 @@ package struct ReplayRules: Sendable {
         if let except = locations.exceptText { parts.append("no answers: \(except)") }
         let ignoredParts = ignored.map(\.rawValue).sorted()
         if !ignoredParts.isEmpty { parts.append("ignored: \(ignoredParts.joined(separator: ", "))") }
-        if !ignoredQuery.isEmpty { parts.append("ignored in queries: \(ignoredQuery.joined(separator: ", "))") }
-        if !ignoredBody.isEmpty { parts.append("ignored in bodies: \(ignoredBody.joined(separator: ", "))") }
+        if !ignoredQuery.isEmpty {
+            parts.append("ignored in queries: \(ignoredQuery.map(\.description).joined(separator: ", "))")
+        }
+        if !ignoredBody.isEmpty {
+            parts.append("ignored in bodies: \(ignoredBody.map(\.description).joined(separator: ", "))")
+        }
         if !headers.isEmpty { parts.append("compared headers: \(headers.joined(separator: ", "))") }
         if afterLast == .miss { parts.append("each answer once") }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
@@ -58,9 +60,9 @@ extension ReplayRules {
         ).means("The parts of the URL that may differ."),
         GrammarKey("ignore-query", .list(.text), example: "[ ts, nonce ]", fallback: "none")
             .means("Query parameters that may differ or be missing."),
-        GrammarKey("ignore-body", .list(.text), example: "[ requestId, \".items[].created\" ]", fallback: "none")
+        GrammarKey("ignore-body", .list(.text), example: "[ requestId, \"json.items[*].created\" ]", fallback: "none")
             .means(
-                "The parts of a body that may differ: names of form fields, parts or JSON members at any depth; JSON paths with everything below them."
+                "The parts of a body that may differ: names of form fields, parts or JSON members at any depth; places such as json.items[*].created or form.ts, with everything below them."
             ),
         GrammarKey("headers", .list(.text), example: "[ accept-language, x-tenant ]", fallback: "none")
             .means("More headers that must be the same."),
@@ -82,10 +84,10 @@ extension ReplayRules {
             let choices = Part.allCases.map { ($0.rawValue, $0) }
             if let part = reader.choice(entry, "ignore", choices) { ignored.insert(part) }
         }
-        ignoredQuery += texts(fields["ignore-query"], "ignore-query", &reader)
-        headers += texts(fields["headers"], "headers", &reader)
-        for entry in fields["ignore-body"]?.members ?? [] {
-            if let text = text(entry, "ignore-body", &reader) { addIgnored(text, entry, &reader) }
+        ignoredQuery += rules(fields, "ignore-query", [.query], &reader)
+        ignoredBody += rules(fields, "ignore-body", [.form, .part, .json, .body], &reader)
+        headers += rules(fields, "headers", [.header], &reader).map { rule in
+            if case .place(let place) = rule { place.name ?? "" } else { rule.description }
         }
         if let node = fields["after-last"] {
             let choices = AfterLast.allCases.map { ($0.rawValue, $0) }
@@ -93,30 +95,20 @@ extension ReplayRules {
         }
     }
 
-    private mutating func addIgnored(_ text: String, _ node: Node, _ reader: inout ProfileReader) {
-        if text.hasPrefix(".") || text.hasPrefix("$") {
-            let path = text.hasPrefix("$") ? String(text.dropFirst()) : text
+    private func rules(
+        _ fields: ProfileFields,
+        _ key: String,
+        _ parts: [Place.Part],
+        _ reader: inout ProfileReader
+    ) -> [IgnoreRule] {
+        (fields[key]?.members ?? []).compactMap { entry in
+            guard let text = reader.text(entry, key) else { return nil }
             do throws(PlaceError) {
-                _ = try Place("json" + path.replacing("[]", with: "[*]"), in: .request)
+                return try IgnoreRule(text, in: .request, of: parts)
             } catch {
-                return reader.error("'\(text.prefix(60))' is not a JSON path: \(error.description)", at: node)
-            }
-            if path.contains("..") || path.replacing("[*]", with: "").contains("*") {
-                let hint = "a path has names, [3] for one element and [] for all; a single name matches at any depth"
-                return reader.error("'\(text.prefix(60))' is not a JSON path: \(hint)", at: node)
+                reader.error("\(key) '\(text.prefix(60))': \(error)", at: entry)
+                return nil
             }
         }
-        ignoredBody.append(text)
-    }
-
-    private func texts(_ node: Node?, _ key: String, _ reader: inout ProfileReader) -> [String] {
-        (node?.members ?? []).compactMap { text($0, key, &reader) }
-    }
-
-    private func text(_ node: Node, _ key: String, _ reader: inout ProfileReader) -> String? {
-        guard let text = reader.text(node, key) else { return nil }
-        if !text.allSatisfy(\.isWhitespace) { return text }
-        reader.error("an entry of \(key) names nothing", at: node)
-        return nil
     }
 }

@@ -48,21 +48,17 @@ struct JSONOptions: ParsableArguments {
 
 /// How exchanges are compared.
 struct ComparisonOptions: ParsableArguments {
-    @Option(help: .value("name|path", "A field, parameter or JSON member to ignore; repeatable."))
-    var ignore: [String] = []
+    @Option(
+        help: .value("name|place", "A name, or a place such as res.json.items[*].id, to ignore; repeatable."),
+        transform: { try IgnoreRule($0) }
+    )
+    var ignore: [IgnoreRule] = []
     @Flag(help: "Compare everything but what --ignore names.") var exact = false
     @Flag(help: "Compare responses as received from servers, not as sent to clients.") var received = false
 
     /// `direct` compares what servers sent, too.
     func settings(isDirect: Bool = false) -> ComparisonSettings {
         ComparisonSettings(ignoring: ignore, isExact: exact, responses: received || isDirect ? .received : .sent)
-    }
-
-    func validate() throws {
-        for place in ignore {
-            guard let problem = ComparisonRules.problem(with: place) else { continue }
-            throw ValidationError("--ignore \(problem).")
-        }
     }
 }
 

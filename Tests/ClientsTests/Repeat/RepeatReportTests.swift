@@ -185,7 +185,7 @@ struct RepeatReportTests {
         // One answered what had no answer before; one is in no session.
         #expect((all.withoutRecorded, all.notCompared) == (1, 1))
         let first = try #require(comparison.counts[0])
-        #expect(first.differences.places.map(\.name) == ["response $.n"])
+        #expect(first.differences.places.map(\.subject.description) == ["res.json.n"])
         #expect(first.differences.places.first?.exchanges == [1, 4])
         let text = report.text()
         for line in [
@@ -194,8 +194,8 @@ struct RepeatReportTests {
             "Compared with the recorded answers: 1 of 3 the same, 2 different (status of 1, body of 2).",
             "Not compared, since no whole answer was recorded: 1.",
             "Not compared, since the new answer is not in a session: 1.",
-            "  ~ 1 of 2  response $.n  1 -> 3  (#1 ~ #4)",
-            "  ~ 1 of 1  status  200 -> 500  (#2 ~ #2)",
+            "  ~ 1 of 2  res.json.n  1 -> 3  (#1 ~ #4)",
+            "  ~ 1 of 1  res.status  200 -> 500  (#2 ~ #2)",
         ] {
             #expect(text.contains(line + "\n"), "\(line) in\n\(text)")
         }
@@ -239,7 +239,7 @@ struct RepeatReportTests {
         #expect(lines[1]["failures"] as? [String: Int] == ["Gone.": 1])
         #expect(lines[1]["statuses"] as? [String: Int] == ["200": 2])
         let differences = try #require(lines[1]["differences"] as? [[String: Any]])
-        #expect(differences.map { $0["place"] as? String } == ["status", "response $.n"])
+        #expect(differences.map { $0["place"] as? String } == ["res.status", "res.json.n"])
         #expect(differences[0]["old"] as? String == "200" && differences[0]["new"] as? String == "500")
         let total = lines[3]
         #expect(total["planned"] as? Int == 9 && total["count"] as? Int == 6 && total["stopped"] as? Bool == true)

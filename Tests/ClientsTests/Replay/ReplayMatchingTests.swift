@@ -1,3 +1,4 @@
+import Description
 import Foundation
 import HTTPModel
 import NIOCore
@@ -93,7 +94,7 @@ struct ReplayMatchingTests {
         let url = "https://h.example/"
         #expect(try replay.found("POST", url, [("Content-Type", type + "two")], body: body("two", "1")) == 1)
         let miss = try replay.missed("POST", url, [("Content-Type", type + "two")], body: body("two", "2"))
-        #expect(miss.hint.contains(#"part 'a' is "2", recorded "1""#), "\(miss.hint)")
+        #expect(miss.hint.contains(#"req.part.a is "2", recorded "1""#), "\(miss.hint)")
         let lax = try recording.replay("replay: { ignore-body: [ a ] }")
         #expect(try lax.found("POST", url, [("Content-Type", type + "two")], body: body("two", "2")) == 1)
     }
@@ -117,7 +118,7 @@ struct ReplayMatchingTests {
         #expect(replay.find(try asked(String(other), by: 70_001)) == nil)
         let failure = replay.explainMiss(try asked(String(other), by: 70_001))
         #expect(
-            failure.hint.contains("the body is") && failure.hint.contains("\(long.utf8.count) bytes"),
+            failure.hint.contains("req.body is") && failure.hint.contains("\(long.utf8.count) bytes"),
             "\(failure.hint)"
         )
     }
@@ -136,7 +137,7 @@ struct ReplayMatchingTests {
             replay:
               ignore: [ host, port, scheme ]
               ignore-query: [ TS, extra ]
-              ignore-body: [ id, ".items[].at" ]
+              ignore-body: [ id, "json.items[*].at" ]
               headers: [ Accept-Language ]
             """
         let replay = try recording.replay(rules)
@@ -147,7 +148,7 @@ struct ReplayMatchingTests {
         #expect(try replay.found("POST", "http://other.test:81/a?page=1", [json], body: body) == nil)
         let wrong = #"{"id":"y","items":[{"name":"n","at":7},{"name":"k"}]}"#
         let miss = try replay.missed("POST", "http://other.test:81/a?page=1", fields, body: wrong)
-        #expect(miss.hint.contains(#"body $.items[1].name is "k", recorded "m""#), "\(miss.hint)")
+        #expect(miss.hint.contains(#"req.json.items[1].name is "k", recorded "m""#), "\(miss.hint)")
         let strict = try recording.replay()
         #expect(try strict.found("POST", "https://h.example/a?page=1&ts=99", [json], body: body) == nil)
     }
@@ -186,5 +187,67 @@ struct ReplayMatchingTests {
         #expect(try replay.found("GET", "http://localhost:3000/v2") == 3)
         #expect(try replay.found("GET", "http://localhost:3000/v2") == 3)
         #expect(try replay.found("GET", "http://localhost:3000/v3") == 4)
+    }
+
+    @Test("Fingerprints are equal if, and only if, the comparison finds no difference, in each part")
+    func fingerprints() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("fingerprints: seed \(seed)")
+        var random = SplitMix(seed)
+        let names = ["a", "b", "é", "e\u{301}", "id"]
+        func pick<Value>(_ values: [Value]) -> Value { values[Int(random.next() % UInt64(values.count))] }
+        func json(_ depth: Int) -> String {
+            let values = (0..<Int(random.next() % 3)).map { _ in depth > 2 ? pick(["1", "1.0"]) : json(depth + 1) }
+            switch random.next() % 4 {
+            case 0: return "[\(values.joined(separator: ","))]"
+            case 1: return "{\(values.map { "\"\(pick(names))\":\($0)" }.joined(separator: ","))}"
+            default: return pick(["1", "1.0", "\"1\"", "null", "\"é\"", "\"e\u{301}\""])
+            }
+        }
+        func fields() -> String {
+            (0..<Int(random.next() % 4)).map { _ in "\(pick(names))=\(pick(["1", "2"]))" }.joined(separator: "&")
+        }
+        func request(_ rules: ComparedRequest.Matching) throws -> ComparedRequest {
+            let isJSON = random.next() % 2 == 0
+            let text = pick([isJSON ? json(0) : fields(), "", "one\n", "one\r\n"])
+            let asked = try ReplayRecording.request(
+                pick(["GET", "POST"]),
+                "https://\(pick(["h", "i"])).example/?\(fields())",
+                [
+                    pick([
+                        ("Content-Type", isJSON ? "application/json" : "application/x-www-form-urlencoded"),
+                        ("X-A", "1"),
+                    ])
+                ],
+                body: text
+            )
+            return ComparedRequest(
+                method: asked.head.method,
+                url: asked.url,
+                fields: asked.head.fields,
+                body: asked.body,
+                rules: rules
+            )
+        }
+        var rules = ReplayRules()
+        for index in 0..<6_000 {
+            rules.ignored = index % 2 == 0 ? [.host] : []
+            rules.ignoredQuery = index % 3 == 0 ? [.name("A"), .place(try Place("req.query.b[1]"))] : []
+            let ignored =
+                index % 3 == 0 ? ["id", "json[0]", "json.a[*].b", "form.b[0]"] : index % 3 == 1 ? ["json.b"] : []
+            rules.ignoredBody = try ignored.map { try IgnoreRule($0, in: .request) }
+            rules.headers = index % 2 == 0 ? ["x-a"] : []
+            let matching = ComparedRequest.Matching(rules)
+            let (left, right) = (try request(matching), try request(matching))
+            let (before, after) = (left.fingerprints, right.fingerprints)
+            let changes = ExchangeDifference(recorded: left, asked: right).changes
+            let places = changes.map(\.subject.description)
+            #expect((before.all == after.all) == changes.isEmpty, "\(places)")
+            #expect((before.query == after.query) == !places.contains { $0.hasPrefix("req.query") }, "\(places)")
+            #expect((before.header == after.header) == !places.contains { $0.hasPrefix("req.header") }, "\(places)")
+            let bodies = ["req.json", "req.form", "req.body"]
+            let isOther = places.contains { place in bodies.contains { place.hasPrefix($0) } }
+            #expect((before.body == after.body) == !isOther, "\(places)")
+        }
     }
 }

@@ -50,7 +50,7 @@ struct ReplaySequenceTests {
         let only = try ReplayRecording([Entry(fields: "If-None-Match: \"v1\"\r\n", status: 304)]).replay()
         let miss = try only.missed("GET", url, [("If-None-Match", "\"v2\"")])
         let nearest = "The nearest is exchange 1, the same request: the answer was 304, for its condition: "
-        #expect(miss.hint == nearest + #"header 'if-none-match' is "\"v2\"", recorded "\"v1\""."#)
+        #expect(miss.hint == nearest + #"req.header.if-none-match is "\"v2\"", recorded "\"v1\""."#)
         #expect(try only.found("GET", url) == nil)
     }
 
@@ -156,17 +156,17 @@ struct ReplaySequenceTests {
         #expect(page.message == "Nothing recorded answers GET https://h.example/users/7/orders?size=10&page=3.")
         #expect(
             page.hint
-                == "The nearest is exchange 1, GET https://h.example/users/7/orders?page=1&size=10: query field 'page' is \"3\", recorded \"1\"."
+                == "The nearest is exchange 1, GET https://h.example/users/7/orders?page=1&size=10: req.query.page is \"3\", recorded \"1\"."
         )
         let more = try replay.missed("GET", "https://h.example/users/7/orders?size=10&page=2&sort=x")
         #expect(
             more.hint.hasPrefix("The nearest is exchange 2,")
-                && more.hint.contains("'sort' is \"x\", recorded without it")
+                && more.hint.contains("req.query.sort is \"x\", recorded without it")
         )
         let path = try replay.missed("GET", "https://h.example/users/8/orders?page=2&size=10")
         #expect(
             path.hint.contains("exchange 2,")
-                && path.hint.contains("the path is \"/users/8/orders\", recorded \"/users/7/orders\"")
+                && path.hint.contains("req.path is \"/users/8/orders\", recorded \"/users/7/orders\"")
         )
         let body = try replay.missed(
             "POST",
@@ -175,9 +175,12 @@ struct ReplaySequenceTests {
             body: #"{"user":"bob","mode":"1"}"#
         )
         #expect(body.hint.contains("exchange 3,"), "\(body.hint)")
-        #expect(body.hint.hasSuffix(#": body $.mode is "1", recorded 1; body $.user differs too."#), "\(body.hint)")
+        #expect(
+            body.hint.hasSuffix(#": req.json.user is "bob", recorded "ada"; req.json.mode differs too."#),
+            "\(body.hint)"
+        )
         let method = try replay.missed("DELETE", "https://h.example/login")
-        #expect(method.hint.contains("the method is \"DELETE\", recorded \"POST\""))
+        #expect(method.hint.contains("req.method is \"DELETE\", recorded \"POST\""))
         _ = try replay.missed("DELETE", "https://h.example/login")
         let summary = replay.summary
         #expect(
@@ -205,11 +208,11 @@ struct ReplaySequenceTests {
             ),
         ]).replay()
         let path = try replay.missed("GET", "https://h.example/a~b/list?page=2")
-        #expect(path.hint.hasPrefix("The nearest is exchange 2,") && path.hint.contains("query field 'page'"))
+        #expect(path.hint.hasPrefix("The nearest is exchange 2,") && path.hint.contains("req.query.page"))
         let fields = [("Content-Type", "application/json")]
         let long = "{\"\(name)m\":1,\"\(name)\":[\(values),7]}"
         let body = try replay.missed("POST", "https://h.example/long", fields, body: long)
-        #expect(body.hint.contains("body $.nnnn") && body.hint.contains("…"), "\(body.hint)")
+        #expect(body.hint.contains("req.json.nnnn") && body.hint.contains("…"), "\(body.hint)")
         #expect(body.hint.utf8.count < 500)
         #expect(body.hint.contains("is 7, recorded without it"), "\(body.hint)")
         let query = try replay.missed("GET", "https://h.example/a~b/list?\(name)=1")

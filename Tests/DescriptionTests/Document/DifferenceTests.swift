@@ -8,8 +8,9 @@ import Testing
 struct DifferenceTests {
     private func json(_ old: String, _ new: String) throws -> [String] {
         var writer = DetailWriter(DetailOptions())
-        var difference = JSONDifference(try JSONTree(Array(old.utf8)), try JSONTree(Array(new.utf8)))
-        difference.write(into: &writer)
+        let type = MediaType("application/json")
+        let bodies = [old, new].map { LoadedBody(bytes: ByteBuffer(string: $0), mediaType: type) }
+        BodyDifference(root: .response, old: bodies[0], new: bodies[1]).write(into: &writer)
         return writer.document().lines.map(\.plain)
     }
 
@@ -26,11 +27,11 @@ struct DifferenceTests {
                 #"{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"gone":true,"n":1.0}"#,
                 #"{"items":[{"id":0},{"id":1,"name":"a"},{"id":2,"name":"c"}],"n":1.5,"a b":null}"#
             ) == [
-                "+ $.items[0]: {\"id\":0}",
-                "~ $.items[2].name: \"b\" → \"c\"",
-                "− $.gone: true",
-                "~ $.n: 1.0 → 1.5",
-                "+ $[\"a b\"]: null",
+                "+ res.json.items[0]       {\"id\":0}",
+                "~ res.json.items[2].name  \"b\" → \"c\"",
+                "− res.json.gone           true",
+                "~ res.json.n              1.0 → 1.5",
+                "+ res.json.\"a b\"          null",
             ]
         )
     }
@@ -50,7 +51,7 @@ struct DifferenceTests {
     }
 
     @Test func `duplicate members are compared one by one`() throws {
-        #expect(try json(#"{"a":1,"a":2}"#, #"{"a":1,"a":3,"a":4}"#) == ["~ $.a: 2 → 3", "+ $.a: 4"])
+        #expect(try json(#"{"a":1,"a":2}"#, #"{"a":1,"a":3,"a":4}"#) == ["~ res.json.a  2 → 3", "+ res.json.a  4"])
     }
 
     @Test func `lines around a difference are shown, those far from it are not`() {
@@ -126,16 +127,16 @@ struct DifferenceTests {
         #expect(
             Example.lines(.difference, exchange, source) == [
                 "Request, as received and as sent",
-                "  ~ URL  https://api.example.com/v1/items?page=2 → http://localhost:3000/v1/items  (map-remote local)",
+                "  ~ req.url  https://api.example.com/v1/items?page=2 → http://localhost:3000/v1/items  (map-remote local)",
                 "  ~ target  /v1/items?page=2 → /v1/items  (map-remote local)",
-                "  ~ Host  api.example.com → localhost:3000  (map-remote local)",
+                "  ~ req.header.host  api.example.com → localhost:3000  (map-remote local)",
                 "",
                 "Response, as received and as sent",
-                "  ~ status  200 OK → 418 I'm a teapot  (rewrite tea)",
-                "  + X-Sluice  1  (rewrite tea)",
+                "  ~ res.status  200 OK → 418 I'm a teapot  (rewrite tea)",
+                "  + res.header.x-sluice  1  (rewrite tea)",
                 "",
                 "  Body  22 B → 21 B; rewrite plan",
-                "    ~ $.plan: \"free\" → \"pro\"",
+                "    ~ res.json.plan  \"free\" → \"pro\"",
             ]
         )
         #expect(Example.lines(.difference, Example.exchange()) == ["Nothing was changed."])
@@ -159,9 +160,10 @@ struct DifferenceTests {
         ) { $0.record.timings.total = 25_000 }
         let lines = Comparison.document(first, second, source: source).lines.map(\.plain)
         for line in [
-            "Exchanges 1 and 2", "  ~ status   200 → 404", "    host    api.example.com", "  ~ page  2 → 3",
-            "  + x     1",
-            "    Host    api.example.com", "  + Accept  */*", "  ~ $.a: 1 → 2",
+            "Exchanges 1 and 2", "  ~ res.status  200 → 404", "    req.host  api.example.com",
+            "  ~ req.query.page  2 → 3",
+            "  + req.query.x     1",
+            "    req.header.host    api.example.com", "  + req.header.accept  */*", "  ~ res.json.a  1 → 2",
             "  total        10.0 ms     25.0 ms  +15.0 ms",
         ] {
             #expect(lines.contains(line), "\(line)")

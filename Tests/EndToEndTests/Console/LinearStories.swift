@@ -40,7 +40,7 @@ extension UserStories {
             try await console.says("edit 4.1 method=PUT header=\"X-Mode: a b\"", until: "Sent with your edits.")
             #expect(try await held.outcome().status == 0)
             try await console.hears("4, ")
-            #expect(try await console.says("show 4 difference", until: "End of").contains("X-Mode"))
+            #expect(try await console.says("show 4 difference", until: "End of").contains("req.header.x-mode"))
 
             // What is wrong is said, and the next line is taken anyway.
             try await console.says("nonsense", until: "Unknown command 'nonsense'")

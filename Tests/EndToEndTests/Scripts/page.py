@@ -420,7 +420,7 @@ def stories():
 
     # Every exchange, opened: all reads, and nothing runs.
     wanted = {
-        1: ["X-Stamp", "<img src=x onerror=alert(1)>", "closed", "stamp </script><b>", "Response, as received and as sent", "sluice-token-1", "Waiting for the answer", ", made for this exchange"],
+        1: ["res.header.x-stamp", "<img src=x onerror=alert(1)>", "closed", "stamp </script><b>", "Response, as received and as sent", "sluice-token-1", "Waiting for the answer", ", made for this exchange"],
         2: ["</script><script>", "<script>alert(1)</script>", "U+202E", "U+2028", "U+001B", "theme", "HttpOnly"],
         3: ["12345678901234567890.50", "nested"], 5: ["000000  00 01 02"], 7: ["<svg"], 8: ["<svg"], 9: ["PNG"],
         10: ["Cut: the page has the first 65.5 KB"], 11: ["100 more messages left out", "tick", "</script><b>"],

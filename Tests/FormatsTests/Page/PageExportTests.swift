@@ -309,8 +309,11 @@ struct PageExportTests {
         let texts = lines.map { line in
             stride(from: 1, to: line.count, by: 2).map { "\(line[$0])" }.joined()
         }
-        #expect(texts.contains { $0.contains("X-New") && $0.contains("edits stamp") }, "\(texts)")
-        #expect(texts.contains { $0.contains("$.plan") && $0.contains("free") && $0.contains("pro") }, "\(texts)")
+        #expect(texts.contains { $0.contains("res.header.x-new") && $0.contains("edits stamp") }, "\(texts)")
+        #expect(
+            texts.contains { $0.contains("res.json.plan") && $0.contains("free") && $0.contains("pro") },
+            "\(texts)"
+        )
         #expect(texts.contains { $0.contains("Body") && $0.contains("edits stamp") }, "\(texts)")
         #expect(body(page, 0)?["text"] as? String == #"{"plan":"free"}"#)
         #expect(body(page, 0, "response", "bodySent")?["text"] as? String == #"{"plan":"pro"}"#)

@@ -102,7 +102,8 @@ struct SessionDifferenceTests {
         let names = found.endpoints.map { "\($0.key.method) \($0.key.path)" }
         #expect(names == ["GET /b", "GET /c/{id}", "DELETE /gone", "GET /new"])
         let body = try #require(found.endpoints.first?.counts.places.first)
-        #expect((body.name, body.count, body.old, body.new, body.exchanges) == ("response $", 1, "2", "3", [3, 4]))
+        let told = ("\(body.subject)", body.count, body.old, body.new, body.exchanges)
+        #expect(told == ("res.json", 1, "2", "3", [3, 4]))
         #expect(found.endpoints[1].onlyNew == 1 && found.endpoints[1].firstNew == [6])
         #expect(found.endpoints[2].firstOld == [6] && found.endpoints[3].firstNew == [7])
     }
@@ -121,7 +122,7 @@ struct SessionDifferenceTests {
         #expect(found.pairs == count && found.sameURL == count && found.changed == count / 10 + count / 100)
         let endpoint = try #require(found.endpoints.first)
         #expect(found.endpoints.count == 1 && endpoint.counts.different == found.changed)
-        #expect(endpoint.counts.places.map(\.name) == ["response $.list[].v", "status"])
+        #expect(endpoint.counts.places.map(\.subject.description) == ["res.json.list[*].v", "res.status"])
         #expect(endpoint.counts.places.map(\.count) == [count / 10, count / 100])
         #expect(endpoint.counts.places.map(\.exchanges) == [[4, 4], [8, 8]])
     }
@@ -131,7 +132,7 @@ struct SessionDifferenceTests {
         let secret = "s3cr3t-value-of-a-password"
         let old = try session("a.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)\",\"n\":1}")])
         let new = try session("b.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)2\",\"n\":2}")])
-        let settings = ComparisonSettings(ignoring: ["took"])
+        let settings = ComparisonSettings(ignoring: [.name("took")])
         let found = try SessionDifference(old, new, settings)
         let names = (DifferenceReport.Named("a.sluice", old), DifferenceReport.Named("b\u{1B}[2J", new))
         let text = DifferenceReport(settings).text(found, names.0, names.1)
@@ -140,7 +141,7 @@ struct SessionDifferenceTests {
         #expect(text.contains("Confidence high: 100 % have the same URL."))
         #expect(text.contains("(--exact compares them); took.") && text.contains("1 header value."))
         #expect(text.contains("GET h.example/login  1 of 1 pairs differ"))
-        #expect(text.contains("response $.n") && text.contains("1 -> 2  (#1 ~ #1)") && text.contains(secret))
+        #expect(text.contains("res.json.n") && text.contains("1 -> 2  (#1 ~ #1)") && text.contains(secret))
         #expect(text.hasSuffix("The behaviour changed: 1 pair differs.\n"))
         func object(_ mask: ReportMask?) throws -> (String, [String: Any]) {
             let json = try DifferenceReport(settings).json(found, names.0, names.1, mask: mask)

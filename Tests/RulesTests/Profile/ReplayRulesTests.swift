@@ -23,20 +23,21 @@ struct ReplayRulesTests {
               except: "*/health"
               ignore: [ port, host ]
               ignore-query: ts
-              ignore-body: [ id, ".items[].at" ]
+              ignore-body: [ id, "json.items[*].at" ]
               headers: [ X-Tenant ]
               after-last: miss
             """
         )
-        #expect(some.replay.ignored == [.host, .port] && some.replay.ignoredQuery == ["ts"])
-        #expect(some.replay.ignoredBody == ["id", ".items[].at"] && some.replay.headers == ["X-Tenant"])
+        #expect(some.replay.ignored == [.host, .port] && some.replay.ignoredQuery == [.name("ts")])
+        let path = IgnoreRule.place(try Place("req.json.items[*].at"))
+        #expect(some.replay.ignoredBody == [.name("id"), path] && some.replay.headers == ["X-Tenant"])
         #expect(some.replay.afterLast == .miss)
         #expect(try some.replay.admits(#require(RequestURL("http://a.example/x"))))
         #expect(try !some.replay.admits(#require(RequestURL("http://a.example/health"))))
         #expect(try !some.replay.admits(#require(RequestURL("http://a.test/x"))))
         let text =
             "answers: *.example; no answers: */health; ignored: host, port; ignored in queries: ts; "
-            + "ignored in bodies: id, .items[].at; compared headers: X-Tenant; each answer once"
+            + "ignored in bodies: id, req.json.items[*].at; compared headers: X-Tenant; each answer once"
         #expect(some.listing.contains("\nreplay\n      \(text)\n"), "\(some.listing)")
         let both = try RuleProfile(
             sources: [
@@ -45,7 +46,7 @@ struct ReplayRulesTests {
             ],
             tools: .standard
         )
-        #expect(both.replay.ignoredQuery == ["a", "b"])
+        #expect(both.replay.ignoredQuery == [.name("a"), .name("b")])
     }
 
     @Test(
@@ -53,10 +54,16 @@ struct ReplayRulesTests {
         arguments: [
             ("replay: { ignore: path }", "ignore must be scheme or host or port, not 'path'"),
             ("replay: { after-last: 3 }", "after-last must be last or miss, not '3'"),
-            ("replay: { ignore-body: [ .a..b ] }", "'.a..b' is not a JSON path"),
-            ("replay: { ignore-body: [ \".a.*\" ] }", "'.a.*' is not a JSON path"),
-            ("replay: { ignore-body: [ \".a[\" ] }", "'.a[' is not a JSON path"),
-            ("replay: { headers: [ \" \" ] }", "an entry of headers names nothing"),
+            (
+                "replay: { ignore-body: [ \".items[].at\" ] }",
+                "ignore-body '.items[].at': a place begins with req, res, sent, message#, graphql or grpc; for a path in JSON write req.json.items[*].at"
+            ),
+            ("replay: { ignore-body: [ json.a..b ] }", "ignore-body 'json.a..b': a name is missing here"),
+            ("replay: { ignore-body: [ query.a ] }", "no comparison has req.query.a; it may be form, part, json, body"),
+            ("replay: { ignore-body: [ res.json.a ] }", "no comparison has res.json.a; begin with req"),
+            ("replay: { ignore-query: [ json.a ] }", "no comparison has req.json.a; it may be query"),
+            ("replay: { headers: [ req.cookie.sid ] }", "no comparison has req.cookie.sid; write req.header.cookie"),
+            ("replay: { headers: [ \" \" ] }", "headers ' ': a name or a place is missing"),
             ("replay: { query: a }", "replay has no key 'query'"),
             ("replay: true", "replay must be a mapping"),
         ]

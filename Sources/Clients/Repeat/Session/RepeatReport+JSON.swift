@@ -11,8 +11,11 @@ extension RepeatReport {
     /// describes the members. Throws `SessionError`.
     package func json(_ mask: ReportMask?, recorded: SessionReader, made: SessionReader?) throws -> String {
         let pairs = rows.flatMap { $0.comparison.differences.places.map(\.exchanges) }
-        let values: MaskedValues? =
-            if let mask, let made { try MaskedValues(pairs, recorded, made, settings.version, mask) } else { nil }
+        var values: MaskedValues?
+        if let mask, let made {
+            let readers = [recorded, made]
+            values = try MaskedValues(pairs, readers, settings.version, known: mask.known, mask.rules)
+        }
         var writer = JSONWriter()
         for row in rows {
             try writer.object { json in

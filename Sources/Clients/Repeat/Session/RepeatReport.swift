@@ -84,19 +84,10 @@ package struct RepeatReport: Sendable {
 
     /// Joins rows of the same endpoint, in the order of their first exchanges.
     private static func joined(_ rows: [Row]) -> [Row] {
-        var places: [SessionStatistics.Endpoint: Int] = [:]
-        var joined: [Row] = []
-        for row in rows {
-            guard let record = row.record else { continue }
-            let endpoint = SessionStatistics.Endpoint(record)
-            if let place = places[endpoint] {
-                joined[place].add(row)
-            } else {
-                places[endpoint] = joined.count
-                joined.append(row)
-            }
+        let groups = Dictionary(grouping: rows.indices) { rows[$0].record.map { SessionStatistics.Endpoint($0) } }
+        return groups.values.sorted { $0[0] < $1[0] }.map { group in
+            group.dropFirst().reduce(into: rows[group[0]]) { $0.add(rows[$1]) }
         }
-        return joined
     }
 
     // MARK: - For people

@@ -1,13 +1,13 @@
 import Content
+import HTTPModel
 import NIOCore
 import Text
 
-/// Two bodies compared: JSON by what it means, other text by lines, anything else by its bytes.
+/// Two bodies compared: JSON and forms by what they mean, other text by lines, anything else by its bytes.
 struct BodyDifference {
+    let root: Place.Root
     let old: LoadedBody
     let new: LoadedBody
-
-    var isSame: Bool { old.bytes == new.bytes && old.recordedSize == new.recordedSize }
 
     func write(into writer: inout DetailWriter) {
         for failure in [old.failure, new.failure].compactMap({ $0 }) {
@@ -20,36 +20,29 @@ struct BodyDifference {
         if old.isCut || new.isCut {
             writer.leaveOut("Only the first \(Measures.size(Int64(writer.options.bodyLimit))) of bodies are compared.")
         }
-        if let before = tree(old), let after = tree(new) {
-            var difference = JSONDifference(before, after)
-            difference.write(into: &writer)
-        } else if let before = text(old), let after = text(new) {
-            LineDifference(old: before, new: after).write(into: &writer)
-        } else {
-            binary(&writer)
+        let (before, after) = (BodyMeaning(old), BodyMeaning(new))
+        switch BodyMeaning.Pair(before, after) {
+        case .same: break
+        case .json(let before, let after): write(JSONDifference.changes(before, after), &writer)
+        case .named(let part, let before, let after):
+            let entries = FieldDifference.entries(before, after, ignoringCase: false).filter { !$0.isSame }
+            writer.changes(entries, named: { $0.place(root, part).description }, explains: false)
+        case .text(let before, let after): LineDifference(old: before, new: after).write(into: &writer)
+        case .bytes:
+            let words = before.words(beside: after)
+            writer.changes([FieldDifference.Entry(name: "\(root).body", old: words.0, new: words.1)], explains: false)
         }
     }
 
-    private func tree(_ body: LoadedBody) -> JSONTree? {
-        guard !body.isCut, body.bytes.readableBytes > 0, let text = body.text?.text,
-            body.mediaType?.isJSON == true || text.utf8.first == UInt8(ascii: "{")
-        else { return nil }
-        return try? JSONTree(Array(text.utf8))
-    }
-
-    private func text(_ body: LoadedBody) -> String? {
-        body.bytes.readableBytes == 0 ? "" : body.text?.text
-    }
-
-    private func binary(_ writer: inout DetailWriter) {
-        let sizes = [old, new].map { Measures.size(Int64($0.bytes.readableBytes)) }
-        writer.add([
-            Span("~ ", .changed), Span(sizes[0], .removed), Span(" \(writer.arrow) ", .punctuation),
-            Span(sizes[1], .added),
-        ])
-        let place = zip(old.bytes.readableBytesView, new.bytes.readableBytesView).enumerated()
-            .first { $0.element.0 != $0.element.1 }?.offset
-        let first = place ?? min(old.bytes.readableBytes, new.bytes.readableBytes)
-        writer.add("The bytes differ from offset \(first.grouped) on.", .faint)
+    private func write(_ changes: [JSONDifference.Change], _ writer: inout DetailWriter) {
+        if changes.isEmpty { return writer.add("The JSON means the same.", .faint) }
+        let entries = changes.prefix(JSONDifference.mostChanges).map { change in
+            let place = Place(root, .json, change.steps).description
+            return FieldDifference.Entry(name: place, old: change.old?.text, new: change.new?.text)
+        }
+        writer.changes(entries, explains: false)
+        if changes.count > JSONDifference.mostChanges {
+            writer.leaveOut("Only the first \(JSONDifference.mostChanges.grouped) differences are shown.")
+        }
     }
 }

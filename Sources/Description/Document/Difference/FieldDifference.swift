@@ -1,126 +1,118 @@
+import Content
 import HTTPModel
 
 /// How one list of named values became another, whatever their order.
 enum FieldDifference {
-    enum Change: Equatable {
-        case same(String)
-        case added(String)
-        case removed(String)
-        case changed(String, to: String)
-    }
-
     struct Entry: Equatable {
         var name: String
-        var change: Change
+        /// Which of several of the name it is, in the newer list if it is there.
+        var index: Int?
+        /// `nil` if the value was added.
+        var old: String?
+        /// `nil` if the value was removed.
+        var new: String?
+        var isSame = false
+
+        func place(_ root: Place.Root, _ part: Place.Part) -> Place {
+            Place(root, part, [.member(name)] + (index.map { [.element($0)] } ?? []))
+        }
     }
 
-    private struct Pair: Hashable {
-        var name: String
-        var value: String
-    }
-
-    /// The entries: those of the first list in its order, then what was added; names may be the same in any case.
+    /// The entries: those of the first list in its order, then the added ones. If it is strict, the values of a name have an
+    /// order, and bytes count, not characters.
     static func entries(
-        _ before: [(name: String, value: String)],
-        _ after: [(name: String, value: String)],
-        ignoringCase: Bool = true
+        _ before: [FormField],
+        _ after: [FormField],
+        ignoringCase: Bool = true,
+        isStrict: Bool = false
     ) -> [Entry] {
-        if let entries = inOrder(before, after) { return entries }
-        func key(_ name: String) -> String { ignoringCase ? name.lowercased() : name }
-        var unmatched: [Pair: [Int]] = [:]
-        for (index, pair) in after.enumerated().reversed() {
-            unmatched[Pair(name: key(pair.name), value: pair.value), default: []].append(index)
+        func isSame(_ left: String, _ right: String) -> Bool {
+            left == right && (!isStrict || left.utf8.elementsEqual(right.utf8))
         }
-        var isTaken = [Bool](repeating: false, count: after.count)
-        var isSame = [Bool](repeating: false, count: before.count)
-        for (index, pair) in before.enumerated() {
-            if let match = unmatched[Pair(name: key(pair.name), value: pair.value)]?.popLast() {
-                isTaken[match] = true
-                isSame[index] = true
+        func entry(_ old: FormField?, _ new: FormField?, _ index: Int? = nil) -> Entry {
+            let isSame = if let old, let new { isSame(old.value, new.value) } else { false }
+            return Entry(name: (old ?? new)?.name ?? "", index: index, old: old?.value, new: new?.value, isSame: isSame)
+        }
+        if before.count == after.count, zip(before, after).allSatisfy({ isSame($0.name, $1.name) }), isSet(before) {
+            return zip(before, after).map { entry($0, $1) }
+        }
+        var names: [[UInt8]: (old: [Int], new: [Int])] = [:]
+        func key(_ field: FormField) -> [UInt8] { Array((ignoringCase ? field.name.lowercased() : field.name).utf8) }
+        for (place, field) in before.enumerated() { names[key(field), default: ([], [])].old.append(place) }
+        for (place, field) in after.enumerated() { names[key(field), default: ([], [])].new.append(place) }
+        var entries: [(place: Int, entry: Entry)] = []
+        for (old, new) in names.values {
+            func add(_ left: Int?, _ right: Int?) {
+                let number = right.flatMap { new.firstIndex(of: $0) } ?? left.flatMap { old.firstIndex(of: $0) }
+                let index = max(old.count, new.count) > 1 ? number : nil
+                let place = left ?? before.count + (right ?? 0)
+                entries.append((place, entry(left.map { before[$0] }, right.map { after[$0] }, index)))
+            }
+            var (left, right) = (old, new)
+            if !isStrict {
+                var waiting = Dictionary(grouping: new.reversed()) { after[$0].value }
+                left.removeAll { place in
+                    guard let match = waiting[before[place].value]?.popLast() else { return false }
+                    add(place, match)
+                    return true
+                }
+                right = waiting.values.joined().sorted()
+            }
+            // What is left over is paired in order.
+            for offset in 0..<max(left.count, right.count) {
+                add(offset < left.count ? left[offset] : nil, offset < right.count ? right[offset] : nil)
             }
         }
-        // What is left over is paired by name, in order.
-        var left: [String: [Int]] = [:]
-        for index in after.indices.reversed() where !isTaken[index] {
-            left[key(after[index].name), default: []].append(index)
-        }
-        var entries: [Entry] = []
-        for (index, pair) in before.enumerated() {
-            if isSame[index] {
-                entries.append(Entry(name: pair.name, change: .same(pair.value)))
-            } else if let match = left[key(pair.name)]?.popLast() {
-                isTaken[match] = true
-                entries.append(Entry(name: pair.name, change: .changed(pair.value, to: after[match].value)))
-            } else {
-                entries.append(Entry(name: pair.name, change: .removed(pair.value)))
-            }
-        }
-        for (index, pair) in after.enumerated() where !isTaken[index] {
-            entries.append(Entry(name: pair.name, change: .added(pair.value)))
-        }
-        return entries
+        return entries.sorted { $0.place < $1.place }.map(\.entry)
     }
 
-    /// The entries where both lists have the same names in the same order, each once, as it is most often; else `nil`.
-    private static func inOrder(
-        _ before: [(name: String, value: String)],
-        _ after: [(name: String, value: String)]
-    ) -> [Entry]? {
-        guard before.count == after.count, before.count <= mostInOrder,
-            zip(before, after).allSatisfy({ $0.name == $1.name })
-        else { return nil }
-        for (index, pair) in before.enumerated() {
-            let isThere = before[..<index].contains { other in
-                other.name.utf8.count == pair.name.utf8.count
-                    && other.name.utf8.elementsEqual(pair.name.utf8) { $0 | 0x20 == $1 | 0x20 }
-            }
-            if isThere { return nil }
-        }
-        return zip(before, after).map { old, new in
-            Entry(
-                name: old.name,
-                change: old.value == new.value ? .same(old.value) : .changed(old.value, to: new.value)
-            )
-        }
-    }
-
-    /// Longer lists are not looked through for names that stand twice.
+    /// Longer lists are not looked through for names that are there twice.
     private static let mostInOrder = 40
 
-    static func entries(_ before: FieldSection, _ after: FieldSection) -> [Entry] {
-        entries(before.map { ($0.name, $0.value) }, after.map { ($0.name, $0.value) })
+    /// Whether each name is there once, in any case, as most often.
+    private static func isSet(_ fields: [FormField]) -> Bool {
+        fields.count <= mostInOrder
+            && fields.indices.allSatisfy { index in
+                let name = fields[index].name.utf8
+                return !fields[..<index].contains { other in
+                    other.name.utf8.count == name.count
+                        && other.name.utf8.elementsEqual(name) { $0 | 0x20 == $1 | 0x20 }
+                }
+            }
+    }
+
+    static func fields(_ section: FieldSection) -> [FormField] {
+        section.map { FormField(name: $0.name, value: $0.value) }
     }
 }
 
 extension DetailWriter {
-    /// Adds entries as a table, each with the sign of what happened to it (a column that is there where `marked`) and,
-    /// where it did not stay the same, what `label` says of it; `role` is that of the names of the others.
+    /// Adds entries as a table, each with the sign of what happened to it and, if it did not stay the same, what `label` says
+    /// of it. `named` is shown for the name; `role` is that of the names of unchanged values.
     mutating func changes(
         _ entries: [FieldDifference.Entry],
-        marked: Bool,
+        named: (FieldDifference.Entry) -> String = { $0.name },
+        explains: Bool = true,
         role: (String) -> Role = { _ in .key },
         label: (String) -> String? = { _ in nil }
     ) {
         var marks: [Span] = []
         let rows = entries.map { entry -> (name: Span, value: [Span]) in
-            let by = label(entry.name).map { [Span("  (\($0))", .faint)] } ?? []
-            switch entry.change {
-            case .same(let value):
+            let usual = role(entry.name)
+            if entry.isSame {
                 marks.append(Span("  "))
-                let isFaint = role(entry.name) == .faint
-                return (Span(entry.name, role(entry.name)), [Span(value, isFaint ? .faint : .text)])
-            case .added(let value):
-                marks.append(Span("+ ", .added))
-                return (Span(entry.name, .added), [Span(value, .added)] + by)
-            case .removed(let value):
-                marks.append(Span(minus + " ", .removed))
-                return (Span(entry.name, .removed), [Span(value, .removed)] + by)
-            case .changed(let old, let new):
-                marks.append(Span("~ ", role(entry.name) == .faint ? .faint : .changed))
-                let change = [Span(old, .removed), Span(" \(arrow) ", .punctuation), Span(new, .added)]
-                return (Span(entry.name, role(entry.name) == .faint ? .faint : .changed), change + by)
+                return (Span(named(entry), usual), [Span(entry.new ?? "", usual == .faint ? .faint : .text)])
             }
+            let isBoth = entry.old != nil && entry.new != nil
+            let sign = isBoth ? "~" : entry.old == nil ? "+" : minus
+            let role: Role = isBoth ? usual == .faint ? .faint : .changed : entry.old == nil ? .added : .removed
+            marks.append(Span(sign + " ", role))
+            let values = [
+                entry.old.map { Span($0, .removed) }, isBoth ? Span(" \(arrow) ", .punctuation) : nil,
+                entry.new.map { Span($0, .added) }, label(entry.name).map { Span("  (\($0))", .faint) },
+            ]
+            return (Span(named(entry), role), values.compactMap(\.self))
         }
-        table(rows, marks: marked ? marks : nil)
+        table(rows, marks: marks, names: entries.map(\.name), explains: explains)
     }
 }

@@ -5,13 +5,6 @@ import Text
 
 /// Two exchanges beside each other: what is different between them.
 package enum Comparison {
-    /// Headers that are another in every exchange and seldom matter.
-    private static let noisy: Set<String> = [
-        "date", "age", "expires", "last-modified", "x-request-id", "request-id", "x-correlation-id", "traceparent",
-        "tracestate", "x-amzn-trace-id", "x-cloud-trace-context", "cf-ray", "x-runtime", "x-response-time",
-        "server-timing", "x-served-by", "x-timer",
-    ]
-
     /// Compares two exchanges, the first taken for the older one, their responses as they were sent to the clients or as
     /// they were `received` from the servers; what cannot be read is a line. Of each body `bodyLimit` bytes are compared; those
     /// of the second are read from `secondSource` where there is one. `names` are those of their sessions, if they differ.
@@ -31,94 +24,96 @@ package enum Comparison {
         options.bodyLimit = bodyLimit
         var writer = DetailWriter(options, budget)
         Pair(
-            first: first,
-            second: second,
-            source: BudgetedSource(source: source, budget: budget),
-            secondSource: BudgetedSource(source: secondSource ?? source, budget: budget),
-            names: names,
+            exchanges: [first, second],
+            sources: [source, secondSource ?? source].map { BudgetedSource(source: $0, budget: budget) },
+            names: names.map { ["\(VisibleText.of($0.0)):", "\(VisibleText.of($0.1)):"] } ?? ["", ""],
             responses: [ComparedResponse(first, version), ComparedResponse(second, version)]
         ).write(into: &writer)
         return writer.document()
     }
 
     private struct Pair {
-        let first: RecordedExchange
-        let second: RecordedExchange
-        let source: any ExchangeSource
-        let secondSource: any ExchangeSource
-        let names: (String, String)?
+        let exchanges: [RecordedExchange]
+        let sources: [any ExchangeSource]
+        let names: [String]
         let responses: [ComparedResponse]
 
         func write(into writer: inout DetailWriter) {
-            let (old, new) = names.map { ("\(VisibleText.of($0.0)):", "\(VisibleText.of($0.1)):") } ?? ("", "")
-            writer.section("Exchanges \(old)\(first.record.id) and \(new)\(second.record.id)") { outcome(&$0) }
-            writer.section("URL") { url(&$0) }
-            writer.section("Query") { query(&$0) }
-            let requests = [first, second].map { $0.messages.fields(of: .requestReceived) }
-            writer.section("Request headers") { headers(requests, &$0) }
-            body("Request body", [.requestReceived, .requestReceived], &writer)
-            let fields = responses.map { $0.head.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection() }
+            let titles = zip(names, exchanges).map { "\($0)\($1.record.id)" }
+            writer.section("Exchanges \(titles.joined(separator: " and "))") { writer in
+                let statuses = responses.map { $0.status > 0 ? String($0.status) : "no answer" }
+                let facts = [
+                    fact("req.method", \.method), entry("res.status", statuses), fact("state", \.state.exportName),
+                    fact("failure") { $0.failure?.code.rawValue ?? "" },
+                    fact("version", \.clientVersion.description), fact("media type", \.mediaType),
+                ]
+                writer.changes(facts.compactMap(\.self), role: { _ in .label })
+            }
+            writer.section("URL") { writer in
+                let facts = [
+                    fact("scheme", \.url.scheme), fact("req.host", \.url.host), fact("port") { String($0.url.port) },
+                    fact("req.path", \.url.path),
+                ]
+                writer.changes(facts.compactMap(\.self), role: { _ in .label })
+            }
+            let queries = exchanges.map { FormFields.parse(query: $0.record.url.query ?? "") }
+            writer.section("Query") { fields(.request, .query, queries, &$0) }
+            let requests = exchanges.map { FieldDifference.fields($0.messages.fields(of: .requestReceived)) }
+            writer.section("Request headers") { fields(.request, .header, requests, &$0) }
+            body("Request body", .request, [.requestReceived, .requestReceived], &writer)
+            let headers = responses.map { response in
+                FieldDifference.fields(response.head.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection())
+            }
             // Which of the two versions, where they are not the same.
             let notes = responses.lazy.compactMap(\.note).first.map { [$0] } ?? []
-            writer.section("Response headers", notes: notes) { headers(fields, &$0) }
-            body("Response body", responses.map(\.side), notes: notes, &writer)
+            writer.section("Response headers", notes: notes) { fields(.response, .header, headers, &$0) }
+            body("Response body", .response, responses.map(\.side), notes: notes, &writer)
             writer.section("Times") { times(&$0) }
         }
 
-        private func status(_ response: ComparedResponse) -> String {
-            response.status > 0 ? String(response.status) : "no answer"
+        private func fact(_ name: String, _ value: (ExchangeRecord) -> String) -> FieldDifference.Entry? {
+            entry(name, exchanges.map { value($0.record) })
         }
 
-        private func outcome(_ writer: inout DetailWriter) {
-            let (left, right) = (first.record, second.record)
-            pairs(
-                [
-                    ("method", left.method, right.method),
-                    ("status", status(responses[0]), status(responses[1])),
-                    ("state", left.state.exportName, right.state.exportName),
-                    ("failure", left.failure?.code.rawValue ?? "", right.failure?.code.rawValue ?? ""),
-                    ("version", left.clientVersion.description, right.clientVersion.description),
-                    ("media type", left.mediaType, right.mediaType),
-                ],
-                &writer
+        /// `nil` if neither exchange has a value.
+        private func entry(_ name: String, _ values: [String]) -> FieldDifference.Entry? {
+            if values == ["", ""] { return nil }
+            let shown = values.map { $0.isEmpty ? "none" : $0 }
+            return FieldDifference.Entry(name: name, old: shown[0], new: shown[1], isSame: shown[0] == shown[1])
+        }
+
+        private func fields(
+            _ root: Place.Root,
+            _ part: Place.Part,
+            _ lists: [[FormField]],
+            _ writer: inout DetailWriter
+        ) {
+            writer.changes(
+                FieldDifference.entries(lists[0], lists[1], ignoringCase: part == .header),
+                named: { $0.place(root, part).description },
+                role: { ComparisonRules.isVolatile(Place(root, part, [.member($0)])) ? .faint : .key }
             )
         }
 
-        private func url(_ writer: inout DetailWriter) {
-            let (left, right) = (first.record.url, second.record.url)
-            pairs(
-                [
-                    ("scheme", left.scheme, right.scheme), ("host", left.host, right.host),
-                    ("port", String(left.port), String(right.port)), ("path", left.path, right.path),
-                ],
-                &writer
-            )
-        }
-
-        private func query(_ writer: inout DetailWriter) {
-            let fields = [first, second].map { exchange in
-                FormFields.parse(query: exchange.record.url.query ?? "").map { (name: $0.name, value: $0.value) }
+        private func body(
+            _ title: String,
+            _ root: Place.Root,
+            _ sides: [BodySide],
+            notes: [String] = [],
+            _ writer: inout DetailWriter
+        ) {
+            let bodies = (0...1).map { index in
+                LoadedBody(exchanges[index], sides[index], source: sources[index], limit: writer.options.bodyLimit)
             }
-            let entries = FieldDifference.entries(fields[0], fields[1], ignoringCase: false)
-            writer.changes(entries, marked: true)
-        }
-
-        private func headers(_ sections: [FieldSection], _ writer: inout DetailWriter) {
-            let entries = FieldDifference.entries(sections[0], sections[1])
-            writer.changes(entries, marked: true, role: { noisy.contains($0.lowercased()) ? .faint : .key })
-        }
-
-        private func body(_ title: String, _ sides: [BodySide], notes: [String] = [], _ writer: inout DetailWriter) {
-            let limit = writer.options.bodyLimit
-            let old = LoadedBody(first, sides[0], source: source, limit: limit)
-            let new = LoadedBody(second, sides[1], source: secondSource, limit: limit)
-            if old.isEmpty, new.isEmpty, old.failure == nil, new.failure == nil { return }
-            let sizes = "\(Measures.size(old.recordedSize)) \(writer.arrow) \(Measures.size(new.recordedSize))"
-            writer.section(title, notes: notes + [sizes]) { BodyDifference(old: old, new: new).write(into: &$0) }
+            if bodies.allSatisfy({ $0.isEmpty && $0.failure == nil }) { return }
+            let sizes = bodies.map { Measures.size($0.recordedSize) }.joined(separator: " \(writer.arrow) ")
+            writer.section(title, notes: notes + [sizes]) {
+                BodyDifference(root: root, old: bodies[0], new: bodies[1]).write(into: &$0)
+            }
         }
 
         private func times(_ writer: inout DetailWriter) {
-            let (left, right) = (first.record.phases, second.record.phases)
+            let (left, right) = (exchanges[0].record.phases, exchanges[1].record.phases)
             var phases = Timings.fields.map {
                 ($0.name, left.timings[keyPath: $0.path], right.timings[keyPath: $0.path])
             }
@@ -135,18 +130,6 @@ package enum Comparison {
                 }
                 writer.add(spans, wraps: false)
             }
-        }
-
-        /// Adds facts that both exchanges have, those that are the same without signs.
-        private func pairs(_ facts: [(name: String, old: String, new: String)], _ writer: inout DetailWriter) {
-            let entries = facts.filter { !$0.old.isEmpty || !$0.new.isEmpty }.map { name, old, new in
-                FieldDifference.Entry(
-                    name: name,
-                    change: old == new
-                        ? .same(old) : .changed(old.isEmpty ? "none" : old, to: new.isEmpty ? "none" : new)
-                )
-            }
-            writer.changes(entries, marked: true, role: { _ in .label })
         }
     }
 }

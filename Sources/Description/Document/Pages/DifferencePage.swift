@@ -27,23 +27,19 @@ package struct DifferencePage {
     private func request(_ writer: inout DetailWriter) {
         let messages = exchange.messages
         if let sent = exchange.record.sentURL {
-            change("URL", exchange.record.url.description, sent.description, labels.url(), &writer)
+            change("req.url", exchange.record.url.description, sent.description, labels.url(), &writer)
         }
         let before = messages.requestHead.flatMap { StoredHead.request($0) }
         let after = messages.requestHeadSent.flatMap { StoredHead.request($0) }
         if let before, let after {
-            if before.method != after.method {
-                change("method", before.method, after.method, labels.startLine("method", isRequest: true), &writer)
-            }
-            if before.target != after.target {
-                // A proxy is asked with the whole URL, a server with its path (RFC 9112 §3.2).
-                let isSame = exchange.record.sentURL == nil && exchange.record.url.description == before.target
-                let label = isSame ? "sluice, as servers are asked" : labels.url()
-                change("target", before.target, after.target, label, &writer)
-            }
-            headers(before.fields, after.fields, isRequest: true, &writer)
+            change("req.method", before.method, after.method, labels.startLine("method", isRequest: true), &writer)
+            // A proxy is asked with the whole URL, a server with its path (RFC 9112 §3.2).
+            let isSame = exchange.record.sentURL == nil && exchange.record.url.description == before.target
+            let label = isSame ? "sluice, as servers are asked" : labels.url()
+            change("target", before.target, after.target, label, &writer)
+            headers(.request, before.fields, after.fields, &writer)
         }
-        body(.requestReceived, .requestSent, .requestBodyChanged, labels.body(isRequest: true), &writer)
+        body(.request, .requestReceived, .requestSent, .requestBodyChanged, &writer)
     }
 
     private func response(_ writer: inout DetailWriter) {
@@ -55,41 +51,48 @@ package struct DifferencePage {
             let isOther = !before.reason.isEmpty && !after.reason.isEmpty && before.reason != after.reason
             if before.status != after.status || isOther {
                 let texts = [before, after].map { $0.reason.isEmpty ? "\($0.status)" : "\($0.status) \($0.reason)" }
-                change("status", texts[0], texts[1], labels.startLine("status", isRequest: false), &writer)
+                change("res.status", texts[0], texts[1], labels.startLine("status", isRequest: false), &writer)
             }
-            headers(before.fields, after.fields, isRequest: false, &writer)
+            headers(.response, before.fields, after.fields, &writer)
         }
-        body(.responseReceived, .responseSent, .responseBodyChanged, labels.body(isRequest: false), &writer)
+        body(.response, .responseReceived, .responseSent, .responseBodyChanged, &writer)
     }
 
     private func change(_ name: String, _ old: String, _ new: String, _ label: String?, _ writer: inout DetailWriter) {
-        let entry = FieldDifference.Entry(name: name, change: .changed(old, to: new))
-        writer.changes([entry], marked: true, label: { _ in label })
+        if old == new { return }
+        writer.changes([FieldDifference.Entry(name: name, old: old, new: new)], label: { _ in label })
     }
 
-    private func headers(_ before: FieldSection, _ after: FieldSection, isRequest: Bool, _ writer: inout DetailWriter) {
-        let entries = FieldDifference.entries(before, after).filter { entry in
-            if case .same = entry.change { false } else { true }
-        }
-        writer.changes(entries, marked: true, label: { labels.header($0, isRequest: isRequest) })
+    private func headers(
+        _ root: Place.Root,
+        _ before: FieldSection,
+        _ after: FieldSection,
+        _ writer: inout DetailWriter
+    ) {
+        let lists = [before, after].map(FieldDifference.fields)
+        writer.changes(
+            FieldDifference.entries(lists[0], lists[1]).filter { !$0.isSame },
+            named: { $0.place(root, .header).description },
+            label: { labels.header($0, isRequest: root == .request) }
+        )
     }
 
     private func body(
+        _ root: Place.Root,
         _ received: BodySide,
         _ sent: BodySide,
         _ flag: ExchangeRecord.Flags,
-        _ label: String?,
         _ writer: inout DetailWriter
     ) {
         guard exchange.record.flags.contains(flag) else { return }
         let limit = writer.options.bodyLimit
-        let (old, new) = (load(received), load(sent))
-        let sizes = [old, new].map {
+        let bodies = [load(received), load(sent)]
+        let sizes = bodies.map {
             $0.isCut ? "more than \(Measures.size(Int64(limit)))" : Measures.size($0.recordedSize)
         }
-        let by = label.map { [$0] } ?? []
-        writer.section("Body", notes: ["\(sizes[0]) \(writer.arrow) \(sizes[1])"] + by) { writer in
-            BodyDifference(old: old, new: new).write(into: &writer)
+        let by = labels.body(isRequest: root == .request).map { [$0] } ?? []
+        writer.section("Body", notes: [sizes.joined(separator: " \(writer.arrow) ")] + by) {
+            BodyDifference(root: root, old: bodies[0], new: bodies[1]).write(into: &$0)
         }
     }
 }

@@ -144,10 +144,10 @@ struct MessagePage {
             writer.table(fields.map { (Span($0.name, .key), [Span($0.value)]) })
             return
         }
-        let before = messages.fields(of: isRequest ? .requestReceived : .responseReceived)
-        let after = messages.fields(of: isRequest ? .requestSent : .responseSent)
-        let entries = FieldDifference.entries(before, after)
-        writer.changes(entries, marked: true, label: { labels.header($0, isRequest: isRequest) })
+        let sides: [BodySide] = isRequest ? [.requestReceived, .requestSent] : [.responseReceived, .responseSent]
+        let lists = sides.map { FieldDifference.fields(messages.fields(of: $0)) }
+        let entries = FieldDifference.entries(lists[0], lists[1])
+        writer.changes(entries, label: { labels.header($0, isRequest: isRequest) })
     }
 
     private func query(_ head: ByteBuffer, _ writer: inout DetailWriter) {
@@ -160,34 +160,29 @@ struct MessagePage {
     }
 
     private func cookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
-        let cookies = Cookies.request(fields)
-        guard !cookies.isEmpty else { return }
-        let names = writer.inOneLine(cookies.prefix(20).map(\.name))
-        let isShort = writer.options.isShort
-        writer.section("Cookies", notes: ["\(cookies.count)"], summary: names, startsFolded: isShort) { writer in
-            writer.table(cookies.map { (Span($0.name, .key), [Span($0.value, .string)]) })
-        }
+        let rows = Cookies.request(fields).map { (name: Span($0.name, .key), value: [Span($0.value, .string)]) }
+        cookies("Cookies", rows, &writer)
     }
 
     private func setCookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
-        let cookies = Cookies.response(fields)
-        guard !cookies.isEmpty else { return }
-        let names = writer.inOneLine(cookies.prefix(20).map(\.name))
-        let isShort = writer.options.isShort
-        writer.section("Cookies set", notes: ["\(cookies.count)"], summary: names, startsFolded: isShort) { writer in
-            writer.table(
-                cookies.map { cookie in
-                    let attributes = cookie.attributes.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }
-                    let rest = attributes.isEmpty ? "" : "; " + attributes.joined(separator: "; ")
-                    let spans = [Span(cookie.value, .string), Span(rest, .faint)]
-                    guard let end = cookie.expires(receivedAt: exchange.record.startedAt) else {
-                        return (Span(cookie.name, .key), spans)
-                    }
-                    let words = "  (\(Timestamp.readable(end)): \(writer.expiry(end)))"
-                    return (Span(cookie.name, .key), spans + [Span(words, end > writer.now ? .faint : .warning)])
-                }
-            )
+        let rows = Cookies.response(fields).map { cookie in
+            let attributes = cookie.attributes.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }
+            let rest = attributes.isEmpty ? "" : "; " + attributes.joined(separator: "; ")
+            var spans = [Span(cookie.value, .string), Span(rest, .faint)]
+            if let end = cookie.expires(receivedAt: exchange.record.startedAt) {
+                let words = "  (\(Timestamp.readable(end)): \(writer.expiry(end)))"
+                spans.append(Span(words, end > writer.now ? .faint : .warning))
+            }
+            return (name: Span(cookie.name, .key), value: spans)
         }
+        cookies("Cookies set", rows, &writer)
+    }
+
+    private func cookies(_ title: String, _ rows: [(name: Span, value: [Span])], _ writer: inout DetailWriter) {
+        if rows.isEmpty { return }
+        let names = writer.inOneLine(rows.prefix(20).map(\.name.text))
+        let isShort = writer.options.isShort
+        writer.section(title, notes: ["\(rows.count)"], summary: names, startsFolded: isShort) { $0.table(rows) }
     }
 
     private func body(_ side: BodySide, _ writer: inout DetailWriter) {

@@ -90,48 +90,6 @@ package struct ComparedBody: Sendable {
     }
 }
 
-/// A digest of 128 bits that nobody outside can foresee: its seeds are this process's own.
-package struct ByteDigest: Sendable {
-    private var first: Hasher
-    private var second: Hasher
-
-    package init() {
-        (first, second) = (Hasher(), Hasher())
-        second.combine(UInt8.max)
-    }
-
-    package mutating func add(_ bytes: some Collection<UInt8>) {
-        let isThere: Void? = bytes.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
-        if isThere == nil { Array(bytes).withUnsafeBytes { add($0) } }
-    }
-
-    /// Adds bytes, and how many they are.
-    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        first.combine(bytes.count)
-        first.combine(bytes: bytes)
-        second.combine(bytes.count)
-        second.combine(bytes: bytes)
-    }
-
-    package mutating func add(_ text: String) {
-        var text = text
-        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
-    }
-
-    package var fingerprint: Fingerprint { Fingerprint(first: first.finalize(), second: second.finalize()) }
-}
-
-/// The value of a ``ByteDigest``.
-package struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
-    let first: Int
-    let second: Int
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(first) }
-
-    /// The beginning of it, to tell two apart.
-    package var description: String { String(UInt(bitPattern: first), radix: 16) }
-}
-
 extension ExchangeFailure {
     /// A replay makes no connection to a server.
     package static func noConnection(_ authority: String) -> ExchangeFailure {
