@@ -130,8 +130,8 @@ struct SessionDifferenceTests {
     @Test("is told in words and in JSON, masked on demand")
     func report() throws {
         let secret = "s3cr3t-value-of-a-password"
-        let old = try session("a.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)\",\"n\":1}")])
-        let new = try session("b.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)2\",\"n\":2}")])
+        let old = try session("a.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)\",\"n\":1,\"l\":[5]}")])
+        let new = try session("b.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)2\",\"n\":2,\"l\":[6]}")])
         let settings = ComparisonSettings(ignoring: [.name("took")])
         let found = try SessionDifference(old, new, settings)
         let names = (DifferenceReport.Named("a.sluice", old), DifferenceReport.Named("b\u{1B}[2J", new))
@@ -155,6 +155,7 @@ struct SessionDifferenceTests {
             !masked.contains(secret) && masked.contains("sluice-password-1") && masked.contains("sluice-password-2")
         )
         #expect(masked.contains("\"old\":\"1\",\"new\":\"2\""))
+        #expect(masked.contains("\"res.json.l[*]\"") && masked.contains("\"old\":\"5\",\"new\":\"6\""), "\(masked)")
     }
 
     @Test("A value in JSON is masked that only an exchange that is the same names as a secret")
