@@ -140,6 +140,15 @@ struct DifferenceTests {
             ]
         )
         #expect(Example.lines(.difference, Example.exchange()) == ["Nothing was changed."])
+        // A value is explained by its field's name, whatever the line shows for it.
+        let basic = Example.exchange { exchange in
+            let heads = ["Og==", "Ong="].map { "GET / HTTP/1.1\r\nAuthorization: Basic YWRh\($0)\r\n\r\n" }
+            exchange.messages.requestHead = ByteBuffer(string: heads[0])
+            exchange.messages.requestHeadSent = ByteBuffer(string: heads[1])
+            exchange.record.flags = [.requestChanged]
+        }
+        let lines = Example.lines(.difference, basic)
+        #expect(lines.contains { $0.contains("user") && $0.hasSuffix("ada") }, "\(lines)")
         // A proxy is asked with the whole URL, and keeps fields for itself; no rule did that.
         let adapted = Example.exchange { exchange in
             exchange.messages.requestHeadSent = ByteBuffer(string: "GET /v1/items HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -130,8 +130,11 @@ struct SessionDifferenceTests {
     @Test("is told in words and in JSON, masked on demand")
     func report() throws {
         let secret = "s3cr3t-value-of-a-password"
-        let old = try session("a.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)\",\"n\":1,\"l\":[5]}")])
-        let new = try session("b.sluice", [Request(path: "/login", body: "{\"password\":\"\(secret)2\",\"n\":2,\"l\":[6]}")])
+        let bodies = [("", 1, 5), ("2", 2, 6)].map { suffix, number, element in
+            "{\"password\":\"\(secret)\(suffix)\",\"n\":\(number),\"l\":[\(element)]}"
+        }
+        let old = try session("a.sluice", [Request(path: "/login", body: bodies[0])])
+        let new = try session("b.sluice", [Request(path: "/login", body: bodies[1])])
         let settings = ComparisonSettings(ignoring: [.name("took")])
         let found = try SessionDifference(old, new, settings)
         let names = (DifferenceReport.Named("a.sluice", old), DifferenceReport.Named("b\u{1B}[2J", new))
