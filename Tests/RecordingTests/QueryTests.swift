@@ -85,7 +85,10 @@ struct QueryTests {
         for text in properties + FilterText.fixed + generated {
             let filter = try Filter(text)
             let expected = exchanges.filter { exchange in
-                filter.matches(exchange) { all[exchange.record.id.number]?.bodies[$0] }
+                let places = ExchangePlaces(exchange, source: reader)
+                return filter.matches(exchange, places: { (try? places.values(at: $0)) ?? [] }) {
+                    all[exchange.record.id.number]?.bodies[$0]
+                }
             }.map(\.record.id.number)
             let found = try reader.numbers(matching: filter)
             guard found == expected else {
@@ -286,6 +289,15 @@ private struct Whole {
     private(set) var bodies: [BodySide: ByteBuffer] = [:]
     private(set) var events: [RecordEvent] = []
 
+    /// Bodies that have values.
+    private static let structured = [
+        "{\"a\":{\"b\":[1,\"ya\",2.50]},\"é\":null,\"id\":5}", "{\"id\":\"5\",\"a\":5,\"id\":7}",
+        "[{\"id\":5.0},{\"id\":\"x\\u0079\"}]",
+        "{\"a\":{\"b\":\"needle\"}" + String(repeating: " ", count: 70_000) + "}", "{\"id\":5", "{\"\\u0069d\":\"\"}",
+        "{\"query\":\"mutation Add($x: Int) { add(x: $x) }\",\"variables\":{\"x\":[3]}}", "<r><id n=\"5\">ya</id></r>",
+        "id=5&ya=%79a&id=",
+    ].map { ByteBuffer(string: $0) }
+
     init(_ number: Int64, _ random: inout SplitMix) throws {
         func one<Value>(_ values: [Value]) -> Value { values[Int(random.next() % UInt64(values.count))] }
         var record = Samples.record(number, state: one([.complete, .complete, .inFlight, .blocked]))
@@ -323,7 +335,9 @@ private struct Whole {
         var messages = ExchangeMessages()
         let fields = [
             "X-Y: ya\r\n", "x-y: b\r\n folded ya\r\n", "x-yz:\t yaB \r\n", ":path: /ya\r\n", "no colon\r\n",
-            "A-b: yx\r\n",
+            "A-b: yx\r\n", "Cookie: id=5; ya=b\r\n", "Set-Cookie: id=ya; Path=/\r\n",
+            "Content-Type: application/json\r\n",
+            "Content-Type: application/x-www-form-urlencoded\r\n", "Content-Type: text/xml\r\n",
         ]
         func head(_ start: String) -> ByteBuffer { ByteBuffer(string: start + one(fields) + one(fields) + "\r\n") }
         messages.requestHead = one([nil, head("GET / HTTP/1.1\r\n"), head("no-start-line\r\n")])
@@ -351,6 +365,7 @@ private struct Whole {
             if let changed { record.flags.formUnion([changed.0, changed.1]) }
             var body = ByteBuffer(repeating: UInt8(ascii: "."), count: one([0, 0, 4_000, 65_534]))
             body.writeString(one(["ya", "YAB", "a(b", "needle", "hay", "é*x"]))
+            if random.next() % 2 == 0 { body = one(Whole.structured) }
             let isOfResponse = side == .responseReceived || side == .responseSent
             if random.next() % 4 == 0, !isOfResponse || !isWide { body.writeRepeatingByte(0, count: 70_000) }
             bodies[side] = body
@@ -409,8 +424,22 @@ private enum FilterText {
             "yA\\*",
             "\"ya\\\\b[%\"", "//", "x", "1:443/", "get", "https", "example/x", "\"y y\"", "_",
         ])
-        switch random.next() % 7 {
+        switch random.next() % 8 {
         case 0: return text
+        case 6:
+            let place = one([
+                "req.json.id", "res.json.id", "res.json[*].id", "res.json.a.b[-1]", "res.json.a.b[*]", "res.json",
+                "req.json.a.b", "sent.req.json.id", "sent.res.json.a", "req.header.x-y", "res.header.x-y[0]",
+                "sent.res.header.a-b", "req.trailer.x-y", "req.cookie.id", "res.cookie.id", "req.query.q", "req.method",
+                "sent.req.method", "req.host", "sent.req.url", "req.path", "res.status", "sent.res.status", "res.body",
+                "req.form.id", "res.form.ya", "res.xml.r.id", "req.xml.r.id.@n", "graphql.operation", "graphql.type",
+                "graphql.variables.x[0]", "message#1.body", "message#2.json.id",
+            ])
+            return place + ":"
+                + one([
+                    "*", "\"\"", "5", "ya", ">3", "<=5", "2..6", "/y/", "Add", "mutation", "x*", "*a*", "*.example",
+                    "null",
+                ])
         case 1, 2:
             if random.next() % 4 == 0 {
                 return one(["host", "path", "query", "url", "scheme", "method"]) + ":"

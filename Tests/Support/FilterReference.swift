@@ -1,22 +1,32 @@
+package import Content
 package import HTTPModel
 package import NIOCore
 
 extension Filter {
     /// Whether an exchange that was read whole passes, said in the plainest way: what the compiled condition is compared
     /// with.
-    package func matches(_ exchange: RecordedExchange, body: (BodySide) -> ByteBuffer?) -> Bool {
-        root.matches(exchange, body)
+    ///
+    /// - Parameter places: The values of the exchange at a place.
+    package func matches(
+        _ exchange: RecordedExchange,
+        places: (Place) -> [PlaceValue] = { _ in [] },
+        body: (BodySide) -> ByteBuffer?
+    ) -> Bool {
+        root.matches(exchange) { test in
+            guard case .place(let test) = test else { return test.matches(exchange, body) }
+            return places(test.place).contains { value in value.bytes.withUnsafeBufferPointer { test.matches($0) } }
+        }
     }
 }
 
 extension FilterNode {
-    fileprivate func matches(_ exchange: RecordedExchange, _ body: (BodySide) -> ByteBuffer?) -> Bool {
+    fileprivate func matches(_ exchange: RecordedExchange, _ holds: (FilterTest) -> Bool) -> Bool {
         switch self {
         case .everything: true
-        case .term(let term): term.tests.contains { $0.matches(exchange, body) }
-        case .not(let operand): !operand.matches(exchange, body)
-        case .and(let operands): operands.allSatisfy { $0.matches(exchange, body) }
-        case .or(let operands): operands.contains { $0.matches(exchange, body) }
+        case .term(let term): term.tests.contains { holds($0) }
+        case .not(let operand): !operand.matches(exchange, holds)
+        case .and(let operands): operands.allSatisfy { $0.matches(exchange, holds) }
+        case .or(let operands): operands.contains { $0.matches(exchange, holds) }
         }
     }
 }

@@ -66,6 +66,7 @@ package struct JSONTokenReader {
         self.nestingLimit = nestingLimit
         tokenLimit = .max
         refill = nil
+        isAtEnd = true
     }
 
     /// Prepares to read a text that comes in pieces, of which an empty one is the end. Of a token `tokenLimit` bytes

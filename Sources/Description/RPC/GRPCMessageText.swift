@@ -40,6 +40,12 @@ struct GRPCMessageText {
         return (lines.isEmpty && remarks.isEmpty ? ["(no fields)"] : lines, remarks)
     }
 
+    /// The message by its descriptor; `nil` if its type is not known.
+    func content(_ frame: GRPCFrame, limit: Int) -> ProtobufContent? {
+        guard form == .protobuf, let type else { return nil }
+        return descriptors?.decode(frame.content(encoding: encoding, limit: limit).bytes, as: type, isPartial: true)
+    }
+
     private func text(_ bytes: ByteBuffer) -> [String] {
         if form == .json {
             var writer = DetailWriter(DetailOptions())

@@ -68,6 +68,10 @@ extension FilterKey {
     }
 }
 
+extension Place.Part {
+    var expressionForm: FilterKey.ExpressionForm { self == .path || self == .url ? .path : .text }
+}
+
 extension FilterKey.ExpressionForm {
     /// Finds the expression that begins with the slash at a place; returns the place of the slash that ends it.
     ///

@@ -13,6 +13,8 @@ struct FilterText: Sendable, Hashable {
     var isEmpty: Bool { plain.isEmpty }
     var hasWildcard: Bool { !wildcards.isEmpty }
     private(set) var hasStar = false
+    /// Whether a part of it is quoted or escaped.
+    private(set) var hasLiterals = false
     /// Where in `plain` the slash is with which a regular expression begins that goes to the end; `nil` if there is
     /// none.
     private(set) var expressionStart: Int?
@@ -20,6 +22,8 @@ struct FilterText: Sendable, Hashable {
     init(at column: Int) { endColumn = column }
 
     mutating func beginExpression() { expressionStart = columns.count }
+
+    mutating func beginLiteral() { hasLiterals = true }
 
     mutating func append(_ character: Unicode.Scalar, isLiteral: Bool, at column: Int) {
         plain.unicodeScalars.append(character)
@@ -51,6 +55,7 @@ struct FilterToken: Sendable, Hashable {
         /// A word or quoted text without a key; `isBare` where nothing of it was quoted or escaped.
         case word(FilterText, isBare: Bool)
         case term(key: String, alternatives: [FilterText])
+        case place(Place, alternatives: [FilterText])
         case end
     }
 
@@ -100,14 +105,11 @@ struct FilterLexer {
     }
 
     private mutating func wordOrTerm() throws(FilterError) -> FilterToken.Kind {
+        if let place = try takePlace() {
+            return .place(place, alternatives: try alternatives(place.part.expressionForm))
+        }
         if let key = takeKey() {
-            let form = Filter.key(key.lowercased())?.expressionForm
-            var alternatives = [try text(endsAtComma: true, form)]
-            while position < characters.count, characters[position] == "," {
-                position += 1
-                alternatives.append(try text(endsAtComma: true, form))
-            }
-            return .term(key: key, alternatives: alternatives)
+            return .term(key: key, alternatives: try alternatives(Filter.key(key.lowercased())?.expressionForm))
         }
         let start = position
         let word = try text(endsAtComma: false)
@@ -119,6 +121,43 @@ struct FilterLexer {
         case "not", "NOT": .not
         default: .word(word, isBare: true)
         }
+    }
+
+    private mutating func alternatives(_ form: FilterKey.ExpressionForm?) throws(FilterError) -> [FilterText] {
+        var alternatives = [try text(endsAtComma: true, form)]
+        while position < characters.count, characters[position] == "," {
+            position += 1
+            alternatives.append(try text(endsAtComma: true, form))
+        }
+        return alternatives
+    }
+
+    /// Takes a place and its colon, if a word begins like a place and has a colon.
+    private mutating func takePlace() throws(FilterError) -> Place? {
+        let beginnings = ["req.", "res.", "sent.", "message#", "graphql.", "grpc."]
+        guard beginnings.contains(where: { characters[position...].starts(with: $0.unicodeScalars) }) else {
+            return nil
+        }
+        var reader = PlaceReader(characters, from: position)
+        do throws(PlaceError) {
+            let place = try reader.place()
+            if reader.isAtEnd { return nil }
+            guard characters[reader.position] == ":" else {
+                guard hasColon(from: reader.position) else { return nil }
+                throw reader.error("the place ends before this", "\(place): is followed by a value")
+            }
+            position = reader.position + 1
+            return place
+        } catch {
+            guard hasColon(from: min(error.offset, characters.count)) else { return nil }
+            let suggestion = (error.suggestion.map { "\($0), or " } ?? "") + "quote the word to search the URL for it"
+            throw self.error(at: error.offset, error.message, suggestion)
+        }
+    }
+
+    /// Whether the word at a position has a colon in its rest.
+    private func hasColon(from position: Int) -> Bool {
+        characters[position...].prefix { !$0.properties.isWhitespace && $0 != "(" && $0 != ")" }.contains(":")
     }
 
     /// Letters (and hyphens) up to a colon are a key, except before `//`, where they are a URL's scheme.
@@ -152,6 +191,7 @@ struct FilterLexer {
                 guard position + 1 < characters.count else {
                     throw error(at: position, "'\\' ends the expression", "write \\\\ for a backslash")
                 }
+                text.beginLiteral()
                 text.append(characters[position + 1], isLiteral: true, at: columns[position])
                 position += 2
             default:
@@ -177,6 +217,7 @@ struct FilterLexer {
     private mutating func quoted(into text: inout FilterText) throws(FilterError) {
         let open = position
         position += 1
+        text.beginLiteral()
         while position < characters.count, characters[position] != "\"" {
             let column = columns[position]
             var character = characters[position]

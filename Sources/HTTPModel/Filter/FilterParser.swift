@@ -76,6 +76,7 @@ struct FilterParser {
             }
         case .word(let text, let isBare): node = .term(try word(text, isBare: isBare))
         case .term(let key, let values): node = .term(try term(key, values))
+        case .place(let place, let values): node = .term(try term(place, values))
         case .and, .or: throw error("a term is missing before the operator", "quote the word to search for it")
         case .close: throw error("a term is missing before the parenthesis")
         case .end: throw error("a term is missing at the end")
@@ -118,6 +119,25 @@ struct FilterParser {
             }
         }
         return FilterTerm(key: key.name, tests: tests)
+    }
+
+    private func term(_ place: Place, _ values: [FilterText]) throws(FilterError) -> FilterTerm {
+        if place.root == .grpc {
+            throw error("a filter cannot read gRPC messages", "use show --get \(place) --proto-descriptor FILE")
+        }
+        let reader = FilterValueReader(expression: expression, clock: clock, key: "\(place)")
+        var tests: [FilterTest] = []
+        for value in values {
+            if value.isEmpty, !value.hasLiterals {
+                throw reader.error(
+                    value,
+                    "a value is missing for '\(place)'",
+                    "write * for any value, \"\" for an empty one"
+                )
+            }
+            tests.append(.place(try reader.test(value, at: place)))
+        }
+        return FilterTerm(key: "\(place)", tests: tests)
     }
 }
 

@@ -28,7 +28,7 @@ extension FilterTerm: CustomStringConvertible {
             !self.tests[..<index].contains { $0.otherForm == test }
         }.map(\.element)
         var values = tests.map { $0.value(ofKey: key) }
-        if let form = Filter.key(key)?.expressionForm {
+        if let form = tests.first?.place?.part.expressionForm ?? Filter.key(key)?.expressionForm {
             for index in values.indices where values[index].hasPrefix("/") && !tests[index].isExpression {
                 let rest = Array(values[index...].joined(separator: ",").unicodeScalars)
                 // With a backslash before it, the slash begins no regular expression.
@@ -62,13 +62,34 @@ extension FilterTest {
         case .field(_, let name, .some(let value)):
             FilterTest.written(name) + ":" + FilterTest.afterColon(FilterTest.written(value, isFoundAnywhere: true))
         case .body(_, let glob): FilterTest.quoted(glob.infix ?? "")
+        case .place(let test):
+            switch test.condition {
+            case .text(let glob, _): FilterTest.written(placeValue: glob)
+            case .number(let range): range.description
+            case .expression(let expression): "/\(expression.pattern)/"
+            }
         case .expression(.field(_, let name), let expression):
             FilterTest.written(name) + ":/\(expression.pattern)/"
         case .expression(_, let expression): "/\(expression.pattern)/"
         }
     }
 
-    fileprivate var isExpression: Bool { if case .expression = self { true } else { false } }
+    fileprivate var isExpression: Bool {
+        switch self {
+        case .expression: true
+        case .place(let test): if case .expression = test.condition { true } else { false }
+        default: false
+        }
+    }
+
+    fileprivate var place: Place? { if case .place(let test) = self { test.place } else { nil } }
+
+    /// A value of a place; in quotation marks if it is empty or would be read as a range of numbers.
+    private static func written(placeValue glob: Glob) -> String {
+        guard let literal = glob.literal else { return escaped(glob.description) }
+        let isOther = literal.isEmpty || literal.hasPrefix("<") || literal.hasPrefix(">") || literal.contains("..")
+        return isOther ? forcedQuotes(literal) : quoted(literal)
+    }
 
     /// A field's value, which a slash at its beginning would make a regular expression.
     private static func afterColon(_ value: String) -> String { value.hasPrefix("/") ? "\\" + value : value }

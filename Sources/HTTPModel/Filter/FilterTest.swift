@@ -29,6 +29,7 @@ package enum FilterTest: Sendable, Hashable {
     case field(Side, name: Glob, value: Glob?)
     case body(Side, Glob)
     case expression(FilterExpression.Subject, FilterExpression)
+    case place(PlaceTest)
 
     package var needs: Needs {
         switch self {
@@ -36,6 +37,7 @@ package enum FilterTest: Sendable, Hashable {
             .record
         case .address, .field, .expression(.field, _): .messages
         case .body, .expression(.body, _): .bodies
+        case .place(let test): test.place.needs
         }
     }
 
@@ -49,6 +51,7 @@ package enum FilterTest: Sendable, Hashable {
         case .expression(.field, _): 5
         case .body: 6
         case .expression(.body, _): 7
+        case .place(let test): [2, 4, 8][test.place.needs.rawValue]
         }
     }
 }
@@ -68,6 +71,7 @@ extension FilterTest {
         case .property(let property): property.holds(for: record)
         case .expression(.text(let field), let expression): expression.matches(field.text(of: record))
         case .expression(.url, let expression): expression.matches(record.url.description)
+        case .place(let test): test.decides(record)
         case .address, .field, .body, .expression: nil
         }
     }

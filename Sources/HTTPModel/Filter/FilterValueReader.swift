@@ -26,22 +26,22 @@ struct FilterValueReader {
         guard let start = value.expressionStart else { return nil }
         switch reading {
         case .text(let field, let ignoringCase):
-            return .expression(.text(field), try expression(value, ignoringCase: ignoringCase))
-        case .query: return .expression(.text(.query), try expression(value, ignoringCase: false))
-        case .url: return .expression(.url, try expression(value, ignoringCase: true))
-        case .process: return .expression(.text(.process), try expression(value, ignoringCase: true))
-        case .body(let side): return .expression(.body(side), try expression(value, ignoringCase: true))
+            return .expression(.text(field), try filterExpression(value, ignoringCase: ignoringCase))
+        case .query: return .expression(.text(.query), try filterExpression(value, ignoringCase: false))
+        case .url: return .expression(.url, try filterExpression(value, ignoringCase: true))
+        case .process: return .expression(.text(.process), try filterExpression(value, ignoringCase: true))
+        case .body(let side): return .expression(.body(side), try filterExpression(value, ignoringCase: true))
         case .field(let side):
             // The name ends with the colon before the expression; without one, any field is meant.
             let any = Glob(containing: "", ignoringCase: true)
             let name = start == 0 ? any : try glob(value.part(0..<start - 1), ignoringCase: true)
             let pattern = value.part(start..<value.columns.count)
-            return .expression(.field(side, name: name), try expression(pattern, ignoringCase: true))
+            return .expression(.field(side, name: name), try filterExpression(pattern, ignoringCase: true))
         default: return nil
         }
     }
 
-    private func expression(_ value: FilterText, ignoringCase: Bool) throws(FilterError) -> FilterExpression {
+    func filterExpression(_ value: FilterText, ignoringCase: Bool) throws(FilterError) -> FilterExpression {
         let pattern = String(String.UnicodeScalarView(value.plain.unicodeScalars.dropFirst().dropLast()))
         do {
             return try FilterExpression(pattern, ignoringCase: ignoringCase)

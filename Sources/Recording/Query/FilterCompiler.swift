@@ -39,6 +39,7 @@ extension FilterTest {
     fileprivate var readsPayload: Bool {
         switch self {
         case .field, .expression(.field, _): true
+        case .place(let test): PlaceColumn.allCases.contains { $0.isInPayload && $0.isNeeded(by: test.place) }
         default: needs == .bodies
         }
     }
@@ -132,6 +133,7 @@ private struct FilterCompiler {
         case .expression(.field(let side, let name), let expression):
             field(side, SearchedText(expression, name: name))
         case .expression(.body(let side), let expression): body(side, SearchedText(expression))
+        case .place(let test): place(test)
         }
     }
 
@@ -275,6 +277,18 @@ private struct FilterCompiler {
                 """
         }
         return joined(conditions, "OR")
+    }
+
+    /// Passes the columns to the function from which the place is read, and `NULL` for the others.
+    private mutating func place(_ test: PlaceTest) -> String {
+        let search = argument(.search(SearchedText(test)))
+        let columns = PlaceColumn.allCases.map { $0.isNeeded(by: test.place) ? $0.sql : "NULL" }
+        let call = "sluice_has_place(\(search), \(columns.joined(separator: ", ")))"
+        if case .message = test.place.root {
+            let socket = ExchangeRecord.Kind.webSocket.rawValue
+            return "((e.kind = \(socket) OR e.client_messages + e.server_messages > 0) AND \(call))"
+        }
+        return call
     }
 
     private static func isOf(_ message: String, _ side: FilterTest.Side) -> Bool {

@@ -52,6 +52,9 @@ enum FilterFunctions {
         add("sluice_has_body", 8, to: connection) { context, count, values in
             FunctionArguments(context, count, values).searchBodies()
         }
+        add("sluice_has_place", CInt(1 + PlaceColumn.allCases.count), to: connection) { context, count, values in
+            FunctionArguments(context, count, values).searchPlace()
+        }
     }
 
     private static func add(_ name: String, _ count: CInt, to connection: OpaquePointer, _ body: Function) {
@@ -63,8 +66,8 @@ enum FilterFunctions {
 }
 
 /// A function's arguments, by index from 0, and the place of its result.
-private struct FunctionArguments {
-    private let context: OpaquePointer?
+struct FunctionArguments {
+    let context: OpaquePointer?
     private let values: UnsafeMutableBufferPointer<OpaquePointer?>
 
     init(_ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) {

@@ -27,12 +27,36 @@ package final class SearchedText: Sendable, Hashable {
     let bodyText: BodyText?
     /// Replaces the other patterns of a text, a field value or a body; `nil` for none.
     let expression: FilterExpression?
+    /// The condition on the values at a place; the other patterns are not used then.
+    let place: PlaceTest?
+    /// Texts without which no JSON without escapes has a value that passes.
+    let needed: [BodyText]
 
-    init(_ glob: Glob, value: Glob? = nil, bodyText: BodyText? = nil, expression: FilterExpression? = nil) {
+    init(
+        _ glob: Glob,
+        value: Glob? = nil,
+        bodyText: BodyText? = nil,
+        expression: FilterExpression? = nil,
+        place: PlaceTest? = nil
+    ) {
         self.glob = glob
         self.value = value
         self.bodyText = bodyText
         self.expression = expression
+        self.place = place
+        needed = place.map { SearchedText.needed(by: $0) } ?? []
+    }
+
+    convenience init(_ place: PlaceTest) { self.init(Glob(literal: ""), place: place) }
+
+    private static func needed(by test: PlaceTest) -> [BodyText] {
+        guard test.place.part == .json else { return [] }
+        var texts = test.place.steps.compactMap { if case .member(let name) = $0 { "\"\(name)\"" } else { nil } }
+        if case .text(let glob, nil) = test.condition, !glob.ignoresCase, glob.shape != .general {
+            texts.append(String(decoding: glob.literalBytes, as: UTF8.self))
+        }
+        return texts.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\\") } }
+            .map { BodyText(Glob(containing: $0)) }
     }
 
     convenience init(_ expression: FilterExpression, name: Glob? = nil) {
@@ -46,11 +70,13 @@ package final class SearchedText: Sendable, Hashable {
 
     package static func == (left: SearchedText, right: SearchedText) -> Bool {
         left.glob == right.glob && left.value == right.value && left.expression == right.expression
+            && left.place == right.place
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(glob)
         hasher.combine(value)
         hasher.combine(expression)
+        hasher.combine(place)
     }
 }

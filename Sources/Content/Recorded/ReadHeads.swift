@@ -1,4 +1,3 @@
-package import Content
 package import HTTPModel
 
 /// The heads of one exchange, each read at most once for all that an export asks of them.

@@ -1,11 +1,10 @@
-import Content
 import HTTPModel
 import NIOCore
 
 /// Reads a body in slices, each of bytes that arrived at one time, and undoes its content coding. What a decoder gives
 /// out for a slice it could not have given out before, so that the slice's time is also that of the messages that
 /// become whole with it.
-struct TimedBody {
+package struct TimedBody {
     /// A slice may complete messages of two bytes each, which wait until somebody takes them.
     private static let longestSlice: Int64 = 16 * 1024
     /// A byte with content coding may stand for a thousand.
@@ -23,23 +22,23 @@ struct TimedBody {
     /// Set where the body does not have its content coding, and so is read as it came.
     private var uncoded: DecodingProblem?
     /// Whether more may come, so that times are read again with each piece.
-    var follows = false
+    package var follows = false
     /// When the slice before arrived, in microseconds since 1970; `nil` where that was not recorded.
-    private(set) var arrival: Int64?
+    package private(set) var arrival: Int64?
 
     /// Prepares to read from the first byte, undoing `codings`, which are in the order in which they were applied.
-    init(_ body: RecordedBody, codings: [ContentCoding], decodedLimit: Int) {
+    package init(_ body: RecordedBody, codings: [ContentCoding], decodedLimit: Int) {
         self.body = body
         decoder = codings.isEmpty ? nil : ContentDecoder(codings: codings, limit: decodedLimit)
         clock = ArrivalClock(body)
     }
 
     /// What stopped the decoding.
-    var problem: DecodingProblem? { uncoded ?? decoder?.problem }
+    package var problem: DecodingProblem? { uncoded ?? decoder?.problem }
 
     /// Reads the next slice and hands over what it decodes to, which may be nothing, or come in pieces; `false` at the
     /// end of the bytes that are there. Throws the source's error.
-    mutating func readSlice(_ forward: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+    package mutating func readSlice(_ forward: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
         guard decoder?.isStopped != true else { return false }
         if unread.readableBytes == 0 {
             unread = try body.source.body(of: body.id, side: body.side, offset: offset, limit: TimedBody.pieceSize)
@@ -77,7 +76,7 @@ struct TimedBody {
     }
 
     /// Says that no bytes will follow, which is a problem where a content coding has not come to its end.
-    func finish() { decoder?.finish() }
+    package func finish() { decoder?.finish() }
 }
 
 /// Tells when the bytes of a body arrived, reading the recorded arrivals page by page.

@@ -1,4 +1,3 @@
-import Content
 import HTTPModel
 import NIOCore
 

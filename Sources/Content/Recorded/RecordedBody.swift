@@ -1,4 +1,3 @@
-package import Content
 package import HTTPModel
 package import NIOCore
 

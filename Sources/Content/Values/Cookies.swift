@@ -1,4 +1,3 @@
-import Content
 package import HTTPModel
 
 /// Cookies in messages (RFC 6265).

@@ -1,0 +1,183 @@
+package import HTTPModel
+package import NIOCore
+
+/// The values of one message, read when they are asked for.
+package final class MessagePlaces {
+    /// In bytes, without content coding; longer bodies have no places but `body`, which is cut there.
+    package static let longestBody = 16 << 20
+
+    private let head: ByteBuffer?
+    private let trailers: ByteBuffer?
+    private let isRequest: Bool
+    /// The URL's query; `nil` for none, and for responses.
+    private let query: String?
+    private let isCoded: Bool
+    private let loadBody: () throws -> ByteBuffer
+    private lazy var fields = head.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection()
+    private lazy var mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
+    private var loaded: (bytes: ByteBuffer, isWhole: Bool)?
+
+    /// Why the last body that was asked for a value in it has none, in a sentence without a full stop; `nil` if it was read.
+    package private(set) var problem: String?
+
+    /// - Parameters:
+    ///   - isCoded: Whether the body has the content coding that the head names.
+    ///   - body: Reads the body, at least ``longestBody`` and one byte of it if it is so long.
+    package init(
+        isRequest: Bool,
+        head: ByteBuffer?,
+        trailers: ByteBuffer? = nil,
+        query: String? = nil,
+        isCoded: Bool = true,
+        body: @escaping () throws -> ByteBuffer
+    ) {
+        (self.isRequest, self.head, self.trailers, self.query) = (isRequest, head, trailers, query)
+        (self.isCoded, loadBody) = (isCoded, body)
+    }
+
+    /// The values at a part of the message and the steps from there, in their order. Throws what reading the body throws.
+    package func values(_ part: Place.Part, _ steps: [Place.Step]) throws -> [PlaceValue] {
+        problem = nil
+        switch part {
+        case .header: return fieldValues(fields, steps)
+        case .trailer: return fieldValues(trailers.map { StoredHead.fields($0) } ?? FieldSection(), steps)
+        case .cookie:
+            let cookies =
+                isRequest
+                ? Cookies.request(fields).map { ($0.name, $0.value) }
+                : Cookies.response(fields).map { ($0.name, $0.value) }
+            return named(cookies.map { ($0.0, PlaceValue($0.1)) }, steps)
+        case .query: return named(MessagePlaces.form(Array((query ?? "").utf8)), steps)
+        case .operation, .type, .variables: return try operations().flatMap { values(of: $0, part, steps) }
+        case .body: return head == nil ? [] : [PlaceValue(try text())]
+        case .form:
+            guard mediaType?.essence == "application/x-www-form-urlencoded" else { return [] }
+            return named(MessagePlaces.form(try wholeText() ?? []), steps)
+        case .part: return named(try parts(), steps)
+        case .json: return try json(steps)
+        case .xml: return try xml(steps)
+        case .method, .url, .host, .path, .status, .field: return []
+        }
+    }
+
+    // MARK: - Named values
+
+    private func fieldValues(_ fields: FieldSection, _ steps: [Place.Step]) -> [PlaceValue] {
+        guard case .member(let name)? = steps.first else { return [] }
+        let values = fields.filter { $0.name.lowercased() == name }.map { PlaceValue($0.valueBytes) }
+        return MessagePlaces.picked(values, steps.dropFirst().first)
+    }
+
+    private func named(_ pairs: [(name: String, value: PlaceValue)], _ steps: [Place.Step]) -> [PlaceValue] {
+        guard case .member(let name)? = steps.first else { return [] }
+        let values = pairs.filter { $0.name.utf8.elementsEqual(name.utf8) }.map(\.value)
+        return MessagePlaces.picked(values, steps.dropFirst().first)
+    }
+
+    private static func picked(_ values: [PlaceValue], _ step: Place.Step?) -> [PlaceValue] {
+        guard case .element(let number)? = step else { return values }
+        let index = number < 0 ? values.count + number : number
+        return values.indices.contains(index) ? [values[index]] : []
+    }
+
+    private static func form(_ bytes: [UInt8]) -> [(name: String, value: PlaceValue)] {
+        FormFields.parse(bytes).map { ($0.name, PlaceValue($0.value, .percentEncoded)) }
+    }
+
+    private func parts() throws -> [(name: String, value: PlaceValue)] {
+        guard let mediaType, mediaType.type == "multipart", let bytes = try whole(),
+            let multipart = Multipart(bytes, mediaType: mediaType)
+        else { return [] }
+        return multipart.parts.compactMap { part in
+            part.name.map { ($0, PlaceValue(part.content.readableBytesView)) }
+        }
+    }
+
+    // MARK: - Structures
+
+    private func json(_ steps: [Place.Step]) throws -> [PlaceValue] {
+        guard mayBeJSON, let text = try wholeText() else { return [] }
+        do throws(JSONSyntaxError) {
+            return try JSONPlaces.values(of: text, at: steps)
+        } catch {
+            problem = "the body is not valid JSON: \(error)"
+            return []
+        }
+    }
+
+    /// curl sends JSON as a form unless told otherwise, and some programs do not name a type.
+    private var mayBeJSON: Bool {
+        guard let mediaType else { return true }
+        if mediaType.isJSON { return true }
+        let isOther = mediaType.isXML || ["html", "css", "event-stream"].contains(mediaType.subtype)
+        return mediaType.type == "text" && !isOther
+            || ["application/x-www-form-urlencoded", "application/octet-stream", "application/javascript"]
+                .contains(mediaType.essence)
+    }
+
+    private func xml(_ steps: [Place.Step]) throws -> [PlaceValue] {
+        guard mediaType.map({ $0.isXML || $0.essence == "text/plain" }) ?? true, let text = try wholeText() else {
+            return []
+        }
+        do throws(XMLSyntaxError) {
+            return try XMLPlaces.values(of: text, at: steps)
+        } catch {
+            problem = "the body is not valid XML: \(error)"
+            return []
+        }
+    }
+
+    private func operations() throws -> [GraphQLOperation] {
+        guard isRequest else { return [] }
+        if let query, let operation = GraphQLOperation.inQuery(FormFields.parse(query: query)) { return [operation] }
+        if mediaType?.essence == "application/graphql" {
+            let text = String(decoding: try wholeText() ?? [], as: UTF8.self)
+            return GraphQLOperation.inDocument(text).map { [$0] } ?? []
+        }
+        return mayBeJSON ? GraphQLOperation.inJSON(try wholeText() ?? []) : []
+    }
+
+    private func values(
+        of operation: GraphQLOperation,
+        _ part: Place.Part,
+        _ steps: [Place.Step]
+    ) -> [PlaceValue] {
+        switch part {
+        case .operation: operation.name.map { [PlaceValue($0)] } ?? []
+        case .type: [PlaceValue(operation.kind.rawValue)]
+        default: operation.variables.flatMap { try? JSONPlaces.values(of: $0, at: steps) } ?? []
+        }
+    }
+
+    // MARK: - The body
+
+    private func body() throws -> (bytes: ByteBuffer, isWhole: Bool) {
+        if let loaded { return loaded }
+        let raw = try loadBody()
+        let named = isCoded ? fields.combinedValue(of: .contentEncoding) : nil
+        let codings = named.map { ContentCoding.list($0) } ?? []
+        let decoded = DecodedContent.shown(raw, codings: codings, limit: MessagePlaces.longestBody)
+        let isWhole = raw.readableBytes <= MessagePlaces.longestBody && !decoded.stoppedAtLimit
+        let body = (decoded.bytes, isWhole)
+        loaded = body
+        return body
+    }
+
+    /// The bytes of the body without content coding; `nil` if it is longer than ``longestBody``.
+    private func whole() throws -> ByteBuffer? {
+        let body = try body()
+        if !body.isWhole { problem = "the body is longer than \(MessagePlaces.longestBody >> 20) MiB" }
+        return body.isWhole ? body.bytes : nil
+    }
+
+    private func wholeText() throws -> [UInt8]? { try whole() == nil ? nil : text() }
+
+    /// The beginning of the body; in UTF-8 if the head names another charset.
+    private func text() throws -> [UInt8] {
+        let bytes = try body().bytes
+        guard let label = mediaType?.parameter("charset"), Charset(label) != .utf8 else {
+            return Array(bytes.readableBytesView)
+        }
+        return Array(TextDecoder.decode(bytes, as: Charset(label)).text.utf8)
+    }
+}

@@ -1,0 +1,215 @@
+import Content
+import GRDBSQLite
+import HTTPModel
+import NIOCore
+
+/// A column from which values at places are read; the function `sluice_has_place` gets them in this order.
+enum PlaceColumn: Int, CaseIterable {
+    case id, kind, state, flags, method, status
+    case scheme, host, port, path, query
+    case sentScheme, sentHost, sentPort, sentPath, sentQuery
+    case requestHead, requestHeadSent, requestTrailers, requestBody, requestBodySent
+    case responseHead, responseHeadSent, responseTrailers, responseBody, responseBodySent
+
+    var isInPayload: Bool { rawValue >= PlaceColumn.requestHead.rawValue }
+
+    var sql: String {
+        let name = "\(self)".reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) }
+        return (isInPayload ? "p." : "e.") + name
+    }
+
+    func isNeeded(by place: Place) -> Bool {
+        let isMessage = if case .message = place.root { true } else { false }
+        let isRequest = [.request, .sentRequest, .graphql].contains(place.root) || isMessage
+        let isResponse = [.response, .sentResponse].contains(place.root) || isMessage
+        let hasURL = [.url, .host, .path, .query, .operation, .type, .variables].contains(place.part)
+        switch self {
+        case .id, .kind, .state, .flags, .status, .method: return true
+        case .scheme, .host, .port, .path, .query: return hasURL
+        case .sentScheme, .sentHost, .sentPort, .sentPath, .sentQuery: return hasURL && place.root == .sentRequest
+        case .requestHead: return isRequest && place.needs != .record
+        case .responseHead: return isResponse && place.needs != .record
+        case .requestHeadSent: return place.root == .sentRequest && place.needs != .record
+        case .responseHeadSent: return place.root == .sentResponse && place.needs != .record
+        case .requestTrailers: return isRequest && place.part == .trailer
+        case .responseTrailers: return isResponse && place.part == .trailer
+        case .requestBody: return isRequest && place.needs == .bodies
+        case .responseBody: return isResponse && place.needs == .bodies
+        case .requestBodySent: return place.root == .sentRequest && place.needs == .bodies
+        case .responseBodySent: return place.root == .sentResponse && place.needs == .bodies
+        }
+    }
+}
+
+extension FunctionArguments {
+    private func number(_ column: PlaceColumn) -> Int64 { number(1 + column.rawValue) }
+    private func text(_ column: PlaceColumn) -> String { string(1 + column.rawValue) }
+    private func isNull(_ column: PlaceColumn) -> Bool { isNull(1 + column.rawValue) }
+    private func bytes(_ column: PlaceColumn) -> UnsafeRawBufferPointer { bytes(1 + column.rawValue) }
+
+    private func buffer(_ column: PlaceColumn) -> ByteBuffer? {
+        isNull(column) ? nil : ByteBuffer(bytes: bytes(column))
+    }
+
+    /// Answers whether a value at the searched place passes.
+    func searchPlace() {
+        guard let search = search(0), let test = search.place else { return answer(false) }
+        guard mayPass(search, test.place) else { return answer(false) }
+        let places = ExchangePlaces(exchange, source: RowSource(arguments: self))
+        do {
+            answer(
+                try places.values(at: test.place).contains { value in
+                    value.bytes.withUnsafeBufferPointer { bytes in
+                        guard case .expression(let expression) = test.condition else { return test.matches(bytes) }
+                        let text = UnsafeRawBufferPointer(bytes)
+                        return UnfinishedSearches.finds(expression, in: text, of: number(.id))
+                    }
+                }
+            )
+        } catch let error as RowError {
+            sqlite3_result_error_code(context, error.code)
+        } catch {
+            sqlite3_result_error(context, "reading a body failed: \(error)", -1)
+        }
+    }
+
+    private static let coding = BodyText(Glob(containing: "content-encoding", ignoringCase: true))
+    private static let charset = BodyText(Glob(containing: "charset=", ignoringCase: true))
+    private static let plainCharset = BodyText(Glob(containing: "charset=utf-8", ignoringCase: true))
+
+    /// Whether a short JSON body has all texts that it needs. Reading it is not necessary then.
+    private func mayPass(_ search: SearchedText, _ place: Place) -> Bool {
+        guard !search.needed.isEmpty else { return true }
+        let (head, body): (PlaceColumn, PlaceColumn)
+        switch place.root {
+        case .request: (head, body) = (.requestHead, .requestBody)
+        case .response: (head, body) = (.responseHead, .responseBody)
+        default: return true
+        }
+        let (text, fields) = (bytes(body), bytes(head))
+        let isPlain =
+            !Self.coding.isFound(in: fields)
+            && (!Self.charset.isFound(in: fields) || Self.plainCharset.isFound(in: fields))
+        guard isPlain, !isNull(body), !text.contains(UInt8(ascii: "\\")) else { return true }
+        return search.needed.allSatisfy { $0.isFound(in: text) }
+    }
+
+    /// The exchange, with the columns that are there.
+    private var exchange: RecordedExchange {
+        func url(
+            _ scheme: PlaceColumn,
+            _ host: PlaceColumn,
+            _ port: PlaceColumn,
+            _ path: PlaceColumn,
+            _ query: PlaceColumn
+        )
+            -> RequestURL
+        {
+            RequestURL(
+                scheme: text(scheme),
+                host: text(host),
+                port: Int(clamping: number(port)),
+                path: text(path),
+                query: isNull(query) ? nil : text(query)
+            )
+        }
+        var record = ExchangeRecord(
+            id: ExchangeID(number(.id)),
+            kind: ExchangeRecord.Kind(rawValue: UInt8(clamping: number(.kind))) ?? .http,
+            startedAt: 0,
+            method: text(.method),
+            url: url(.scheme, .host, .port, .path, .query),
+            clientConnection: ConnectionID(1)
+        )
+        record.state = ExchangeRecord.State(rawValue: UInt8(clamping: number(.state))) ?? .complete
+        record.flags = ExchangeRecord.Flags(rawValue: UInt32(clamping: number(.flags)))
+        record.status = Int(clamping: number(.status))
+        if !isNull(.sentScheme) { record.sentURL = url(.sentScheme, .sentHost, .sentPort, .sentPath, .sentQuery) }
+        var messages = ExchangeMessages()
+        messages.requestHead = buffer(.requestHead)
+        messages.requestHeadSent = buffer(.requestHeadSent)
+        messages.requestTrailers = buffer(.requestTrailers)
+        messages.responseHead = buffer(.responseHead)
+        messages.responseHeadSent = buffer(.responseHeadSent)
+        messages.responseTrailers = buffer(.responseTrailers)
+        return RecordedExchange(record: record, messages: messages)
+    }
+
+    /// The exchange of the row: short bodies are among the arguments, others and arrivals are read from their tables.
+    private struct RowSource: ExchangeSource {
+        let arguments: FunctionArguments
+
+        func exchange(_ id: ExchangeID) -> RecordedExchange? { arguments.exchange }
+
+        func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
+            let column = PlaceColumn(bodyOf: side)
+            if !arguments.isNull(column) {
+                return ByteBuffer(bytes: arguments.bytes(column).dropFirst(Int(clamping: offset)).prefix(limit))
+            }
+            var body = ByteBuffer()
+            var isThere = false
+            try rows("offset, data", of: "chunk", id, side, from: offset) { row in
+                isThere = true
+                let skipped = offset + Int64(body.readableBytes) - sqlite3_column_int64(row, 0)
+                let count = Int(sqlite3_column_bytes(row, 1))
+                // Bytes after a gap in a damaged session do not belong to the body.
+                guard skipped >= 0, skipped < count else { return false }
+                let data = UnsafeRawBufferPointer(start: sqlite3_column_blob(row, 1), count: count)
+                body.writeBytes(data.dropFirst(Int(skipped)).prefix(limit - body.readableBytes))
+                return body.readableBytes < limit
+            }
+            guard !isThere, let received = side.received else { return body }
+            return try self.body(of: id, side: received, offset: offset, limit: limit)
+        }
+
+        func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+            var arrivals: [Arrival] = []
+            try rows("offset, at", of: "arrival", id, side, from: offset) { row in
+                arrivals.append(Arrival(offset: sqlite3_column_int64(row, 0), at: sqlite3_column_int64(row, 1)))
+                return arrivals.count < limit
+            }
+            return arrivals
+        }
+
+        /// Reads rows from the one that has the byte at an offset on, until `body` returns `false`.
+        private func rows(
+            _ columns: String,
+            of table: String,
+            _ id: ExchangeID,
+            _ side: BodySide,
+            from offset: Int64,
+            _ body: (OpaquePointer?) -> Bool
+        ) throws {
+            let sql = """
+                SELECT \(columns) FROM \(table) WHERE exchange = ?1 AND side = ?2 AND offset >= coalesce(
+                (SELECT max(offset) FROM \(table) WHERE exchange = ?1 AND side = ?2 AND offset <= ?3), 0) ORDER BY offset
+                """
+            var statement: OpaquePointer?
+            defer { sqlite3_finalize(statement) }
+            var code = sqlite3_prepare_v2(sqlite3_context_db_handle(arguments.context), sql, -1, &statement, nil)
+            for (index, value) in [id.number, Int64(side.rawValue), offset].enumerated() {
+                sqlite3_bind_int64(statement, CInt(index + 1), value)
+            }
+            while code == SQLITE_OK || code == SQLITE_ROW {
+                code = sqlite3_step(statement)
+                guard code == SQLITE_ROW, body(statement) else { break }
+            }
+            if code != SQLITE_ROW, code != SQLITE_DONE { throw RowError(code: code) }
+        }
+    }
+
+    private struct RowError: Error {
+        let code: CInt
+    }
+}
+
+extension PlaceColumn {
+    fileprivate init(bodyOf side: BodySide) {
+        switch side {
+        case .requestReceived: self = .requestBody
+        case .requestSent: self = .requestBodySent
+        case .responseReceived: self = .responseBody
+        case .responseSent: self = .responseBodySent
+        }
+    }
+}
