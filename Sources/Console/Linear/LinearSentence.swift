@@ -65,7 +65,7 @@ enum LinearSentence {
     private static func part(_ column: Column, _ record: ExchangeRecord) -> String {
         func named(_ value: String?) -> String { value.map { $0.isEmpty ? "" : "\(column.rawValue) \($0)" } ?? "" }
         switch column {
-        case .id, .method, .host, .path, .status, .time, .comment, .waterfall: return ""
+        case .id, .method, .host, .path, .status, .time, .comment, .waterfall, .place: return ""
         case .start: return "began \(Timestamp.clock(record.startedAt).prefix(8)) UTC"
         case .scheme: return named(record.url.scheme)
         case .type: return named(ExchangeLine.shortType(record.mediaType))

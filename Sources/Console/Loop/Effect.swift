@@ -10,6 +10,7 @@ package enum Effect: Sendable {
     // The session.
     case setQuery(ListQuery, generation: Int)
     case load(Range<Int>, generation: Int)
+    case readValues([ExchangeID], [Place], generation: Int)
     case locate(ExchangeID, generation: Int)
     case find(JumpKind, from: Int, forward: Bool, generation: Int)
     case structure(StructureNode, generation: Int)

@@ -126,6 +126,8 @@ final class EffectRunner: Sendable {
         switch effect {
         case .setQuery(let query, let generation): queries?.setQuery(query, generation: generation)
         case .load(let range, let generation): queries?.load(last: range, generation: generation)
+        case .readValues(let ids, let places, let generation):
+            queries?.readValues(of: ids, at: places, generation: generation)
         case .locate(let id, let generation): queries?.locate(id, generation: generation)
         case .find(let kind, let from, let forward, let generation):
             queries?.find(kind, from: from, forward: forward, generation: generation)

@@ -364,7 +364,7 @@ extension Column {
         case .version: .version
         case .process: .process
         case .server: .server
-        case .comment: .number
+        case .comment, .place: .number
         }
     }
 }

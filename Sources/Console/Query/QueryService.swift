@@ -1,7 +1,9 @@
+import Content
 import Dispatch
 package import HTTPModel
 package import Recording
 import Synchronization
+import Text
 
 /// Answers the console's questions about a session by events: lists, rows, jumps, the structure.
 ///
@@ -107,6 +109,25 @@ package final class QueryService: Sendable {
             if !titles.isEmpty { deliver(.operations(generation: generation, titles)) }
         }
     }
+
+    /// Reads the values of exchanges at places, each on one line of at most ``longestValue`` characters; answered by `.values`.
+    package func readValues(of ids: [ExchangeID], at places: [Place], generation: Int) {
+        pages.async { [pageReader, deliver] in
+            var values: [ExchangeID: [Place: String]] = [:]
+            for id in ids {
+                guard let exchange = try? pageReader.exchange(id) else { continue }
+                let reader = ExchangePlaces(exchange, source: pageReader)
+                for place in places {
+                    let found = (try? reader.values(at: place)) ?? []
+                    let text = found.prefix(10).map(\.text).joined(separator: ", ")
+                    values[id, default: [:]][place] = VisibleText.of(text.shortened(to: Self.longestValue))
+                }
+            }
+            deliver(.values(generation: generation, values))
+        }
+    }
+
+    private static let longestValue = 100
 
     /// Looks up an exchange's place in the list; answered by `.position`.
     package func locate(_ id: ExchangeID, generation: Int) {
@@ -310,6 +331,7 @@ package enum QueryEvent: Sendable {
     case rows(generation: Int, first: Int, [ExchangeRecord?])
     /// The operations of GraphQL that exchanges of those rows ask for, in a few words.
     case operations(generation: Int, [ExchangeID: String])
+    case values(generation: Int, [ExchangeID: [Place: String]])
     case position(generation: Int, id: ExchangeID, ListPlace)
     /// The next matching row as a distance from the list's end; `nil` if there is none in that direction.
     case found(generation: Int, index: Int?)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Content
 import Description
 import Files
 import Foundation
@@ -7,6 +8,7 @@ import Jobs
 import Masking
 import Recording
 import Runner
+import Text
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,6 +17,10 @@ struct List: ParsableCommand {
               sluice list last
               sluice list last 'status:>=400'
               sluice list traffic-1.sluice traffic-2.sluice 'host:api.example.com' --json
+              sluice list last --columns id,method,path,res.json.error.code
+
+            Columns are aligned on a terminal and separated by tabs in a pipe or file, where sizes are bytes and times \
+            milliseconds. 'sluice guide places' has the grammar of places.
 
             \(FilterHelp.text)
             """
@@ -23,7 +29,19 @@ struct List: ParsableCommand {
     @Argument(help: .session, completion: .session) var session: String
     @Argument(help: .value("filter", "Which exchanges; may begin with more .sluice files."), completion: .filter)
     var filter: [String] = []
+    @Option(help: .value("names", "Columns and places, with commas."))
+    var columns: String?
     @OptionGroup var output: JSONOptions
+
+    func validate() throws {
+        guard let columns else { return }
+        if output.json { throw ValidationError("--columns and --json exclude each other.") }
+        do {
+            _ = try ListedColumn.columns(columns)
+        } catch {
+            throw ValidationError("--columns: \(error).")
+        }
+    }
 
     func run() throws {
         let (sessions, filter) = SessionQuery.split(session, filter)
@@ -34,6 +52,7 @@ struct List: ParsableCommand {
     }
 
     private func list(_ session: String, _ filter: [String]) throws {
+        if let columns { return try list(session, filter, try ListedColumn.columns(columns)) }
         guard output.isMasked else { return try list(session, filter, nil) }
         let (consequence, isShown) = ("The list is incomplete.", isatty(STDOUT_FILENO) == 0)
         try LongWork.run("finding secrets", .things("exchange"), consequence: consequence, isShown: isShown) { work in
@@ -68,5 +87,51 @@ struct List: ParsableCommand {
         try file.write(text)
         if let summary = RunSummary.masked(places: places, exchanges: exchanges) { StandardStreams.error(summary) }
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
+    }
+
+    /// Lists chosen columns: aligned, by the first rows, on a terminal; else with tabs and without titles.
+    private func list(_ session: String, _ filter: [String], _ columns: [ListedColumn]) throws {
+        let query = try SessionQuery(session: session, filter: filter)
+        let (source, file) = (ContentSource(query.reader), try OutputFile(nil))
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let readsMessages = columns.contains { if case .place = $0 { true } else { false } }
+        var widths: [Int] = []
+        try query.forEachNumbers { numbers in
+            var rows = widths.isEmpty && isTerminal ? [columns.map(\.title)] : []
+            for number in numbers {
+                let side = readsMessages ? try source.read(number) : nil
+                guard let record = try side?.exchange.record ?? query.reader.record(ExchangeID(number)) else {
+                    continue
+                }
+                let places = side.map { ExchangePlaces($0.exchange, source: $0.source) }
+                rows.append(
+                    try columns.map { column in
+                        let text = try column.text(record, places)
+                        return isTerminal ? VisibleText.of(text) : text.tabSeparatedEscape
+                    }
+                )
+            }
+            if isTerminal, widths.isEmpty {
+                widths = columns.indices.map { index in rows.map { TextWidth.columns($0[index]) }.max() ?? 0 }
+            }
+            let lines = rows.map { row in
+                guard isTerminal else { return row.joined(separator: "\t") }
+                let cells = row.enumerated().map { index, cell in
+                    index == row.count - 1 ? cell : cell.filled(to: min(widths[index], Self.widestColumn))
+                }
+                return cells.joined(separator: "  ")
+            }
+            try file.write(lines.map { $0 + "\n" }.joined())
+        }
+        if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
+    }
+
+    private static let widestColumn = 60
+}
+
+extension String {
+    /// Backslash, tab and line ends as `\\`, `\t`, `\n` and `\r`.
+    fileprivate var tabSeparatedEscape: String {
+        replacing(["\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"])
     }
 }

@@ -10,6 +10,7 @@ import Masking
 import NIOCore
 import Recording
 import Rules
+import Text
 import Tools
 
 struct Show: ParsableCommand {
@@ -19,10 +20,11 @@ struct Show: ParsableCommand {
               sluice show last 8
               sluice show last 5 --body response > body.json
               sluice show last 15 --follow
+              sluice show last 8 --get res.json.items[0].id
 
             Messages of a stream are numbered from 1, in one order for both sides. --follow ends with the exchange or at Ctrl-C.
 
-            Exit codes: 0 shown, also if Ctrl-C ended --follow, 1 it could not be shown, 2 wrong usage.
+            Exit codes: 0 shown, also if Ctrl-C ended --follow, 1 it could not be shown or has no such value, 2 wrong usage.
             """
     )
 
@@ -37,6 +39,8 @@ struct Show: ParsableCommand {
     @Option(help: "Print only this message's body, decoded.") var body: Message?
     @Option(help: .value("number", "Print only this message of a stream, in full."))
     var message: Int?
+    @Option(help: .value("place", "Print only the value at a place ('sluice guide places')."))
+    var get: String?
     @Flag(help: "With --body or --message: the bytes as received.") var raw = false
     @Flag(name: .shortAndLong, help: "Print messages, or the response's body, as they arrive.") var follow = false
     @Option(help: .value("file", "A descriptor set of protoc for gRPC messages."), completion: .file())
@@ -46,6 +50,14 @@ struct Show: ParsableCommand {
     func validate() throws {
         if id < 1 { throw ValidationError("Exchanges are counted from 1.") }
         if body != nil, message != nil { throw ValidationError("--body and --message exclude each other.") }
+        if get != nil, body != nil || message != nil || follow {
+            throw ValidationError("--get excludes --body, --message and --follow.")
+        }
+        do {
+            _ = try get.map { try Place($0) }
+        } catch {
+            throw ValidationError("--get: \(error).")
+        }
         if follow, message != nil { throw ValidationError("--follow and --message exclude each other.") }
         if mask, follow { throw ValidationError("--mask and --follow exclude each other.") }
         if protoDescriptor != nil, body != nil {
@@ -80,6 +92,7 @@ struct Show: ParsableCommand {
         _ output: OutputFile
     ) throws {
         if let message { return try show(message, of: exchange, reader, descriptors, output) }
+        if let get { return try show(try Place(get), of: exchange, reader, descriptors, output) }
         guard let body else {
             let report = ExchangeReport.text(exchange, source: reader, descriptors: descriptors) {
                 ToolRegistry.standard[key: $0]?.change
@@ -99,6 +112,32 @@ struct Show: ParsableCommand {
             StandardStreams.error(
                 "sluice: the body could not be decoded further: \(problem)\n--raw prints it as received.\n"
             )
+        }
+    }
+
+    /// Prints the values at a place, a line each.
+    private func show(
+        _ place: Place,
+        of exchange: RecordedExchange,
+        _ reader: SessionReader,
+        _ descriptors: DescriptorSet?,
+        _ output: OutputFile
+    ) throws {
+        let places = ExchangePlaces(exchange, source: reader, descriptors: descriptors)
+        let values = try places.values(at: place)
+        guard !values.isEmpty else {
+            let needsDescriptors = place.root == .grpc && descriptors == nil
+            let hint = needsDescriptors ? "To read gRPC messages: --proto-descriptor FILE" : ""
+            let reason = places.problem.map { ": \($0)" } ?? ""
+            throw StartError("Exchange \(id) has no \(place)\(reason).", hint: hint)
+        }
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        for value in values {
+            if isTerminal {
+                try output.write(VisibleText.lines(value.text) + "\n")
+            } else {
+                try output.write(ByteBuffer(bytes: value.bytes + [0x0A]))
+            }
         }
     }
 

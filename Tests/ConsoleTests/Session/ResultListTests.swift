@@ -193,7 +193,7 @@ struct ResultListTests {
             return String(repeating: "0", count: 20 - digits.count) + digits
         }
         return switch column {
-        case .id, .comment: ""
+        case .id, .comment, .place: ""
         case .start, .waterfall: padded(record.startedAt)
         case .method: record.method
         case .host: record.url.host

@@ -14,6 +14,8 @@ extension Effect {
         switch self {
         case .setQuery(let query, let generation): "query \(query.filter.description) #\(generation)"
         case .load(let range, let generation): "load \(range.lowerBound)..<\(range.upperBound) #\(generation)"
+        case .readValues(let ids, let places, _):
+            "values of \(ids.count) at \(places.map(\.description).joined(separator: " "))"
         case .locate(let id, let generation): "locate \(id.number) #\(generation)"
         case .find(_, let from, let forward, _): "find \(forward ? "after" : "before") \(from)"
         case .detail(let id, let options, let generation): "detail \(id.number) \(options.page.rawValue) #\(generation)"

@@ -1,16 +1,38 @@
-import HTTPModel
+package import HTTPModel
 import Terminal
 import Text
 
-package enum Column: String, CaseIterable, Sendable, Hashable {
+package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
     case id, start, method, scheme, host, path, status, type, size, time, version, process, server, comment, waterfall
+    /// The values at a place, which are read for the rows on the screen.
+    case place(Place)
 
+    package static let allCases: [Column] = [
+        .id, .start, .method, .scheme, .host, .path, .status, .type, .size, .time, .version, .process, .server,
+        .comment,
+        .waterfall,
+    ]
     package static let sortable = allCases.filter { $0 != .waterfall && $0 != .comment }
+
+    package var rawValue: String {
+        if case .place(let place) = self { place.description } else { "\(self)" }
+    }
+
+    package init?(rawValue: String) {
+        guard
+            let column = Column.allCases.first(where: { $0.rawValue == rawValue })
+                ?? (try? Place(rawValue)).map(Column.place)
+        else { return nil }
+        self = column
+    }
+
+    var place: Place? { if case .place(let place) = self { place } else { nil } }
 
     var title: String {
         switch self {
         case .id: "#"
         case .start: "START"
+        case .place(let place): place.shortName
         default: rawValue.uppercased()
         }
     }
@@ -32,6 +54,7 @@ package enum Column: String, CaseIterable, Sendable, Hashable {
         case .server: "the server's address"
         case .comment: "your comment"
         case .waterfall: "its start and duration as a bar; pauses between exchanges are shortened"
+        case .place: "the value at this place"
         }
     }
 }
@@ -45,12 +68,18 @@ extension ConsoleModel {
 
     /// Shows the named columns; `+` adds one and `-` removes one. On lines, the columns of each line.
     mutating func setColumns(_ words: String) -> [Effect] {
-        let names = words.lowercased().split { $0 == " " || $0 == "," }
+        let names = words.split { $0 == " " || $0 == "," }
         let isChange = names.contains { $0.first == "+" || $0.first == "-" }
         var columns = !isChange ? [] : isLinear ? list.columns : presentColumns
         for name in names {
-            guard let column = Column(rawValue: String(name.drop { "+-".contains($0) })) else { continue }
-            if name.first == "-" {
+            let isRemoved = name.first == "-"
+            let name = String(name.drop { "+-".contains($0) })
+            guard let column = Column(rawValue: name.lowercased()) ?? Column(rawValue: name) else {
+                if let refusal = refusal(ofColumn: name) { return refuse(refusal) }
+                continue
+            }
+            if isLinear, column.place != nil { return refuse("Places are columns of the list on the screen only.") }
+            if isRemoved {
                 columns.removeAll { $0 == column }
             } else if !columns.contains(column) {
                 columns.append(column)
@@ -63,7 +92,29 @@ extension ConsoleModel {
         } else {
             tellMissing()
         }
-        return []
+        return readValues()
+    }
+
+    /// Why a word that looks like a place is not a column; `nil` for another word.
+    private func refusal(ofColumn name: String) -> String? {
+        guard name.contains(".") else { return nil }
+        do throws(PlaceError) {
+            _ = try Place(name)
+            return nil
+        } catch {
+            return "No column '\(VisibleText.of(name))': \(error)."
+        }
+    }
+
+    /// Reads the values of places for the rows on the screen that have none yet, or may still change.
+    func readValues() -> [Effect] {
+        let places = list.columns.compactMap(\.place)
+        guard !places.isEmpty else { return [] }
+        let end = min(list.total, list.bottom + size.height)
+        let ids = (list.bottom..<max(list.bottom, end)).compactMap { list.rows[$0] }.filter { record in
+            record.state == .inFlight || places.contains { list.values[record.id]?[$0] == nil }
+        }.map(\.id)
+        return ids.isEmpty ? [] : [.readValues(ids, places, generation: list.generation)]
     }
 
     private mutating func tellMissing() {
@@ -93,7 +144,7 @@ extension ConsoleModel {
                 detail: (missing.contains(column) ? "NO ROOM: " : "") + column.meaning
             )
         }
-        let title = "Columns: space shows or hides, J K moves, A automatic"
+        let title = "Columns: space shows or hides, J K moves, A automatic, or type a place"
         var picker = PickerState(command: .columns, title: title, items: items)
         picker.isColumnChoice = true
         picker.selected = column.flatMap { (present + others).firstIndex(of: $0) } ?? 0
@@ -103,13 +154,16 @@ extension ConsoleModel {
     mutating func typeColumns(_ key: Key, _ picker: PickerState) -> [Effect] {
         var picker = picker
         let items = picker.matches
-        let column = items.indices.contains(picker.selected) ? Column(rawValue: items[picker.selected].value) : nil
+        let typed = picker.line.text
+        let listed = items.indices.contains(picker.selected) ? Column(rawValue: items[picker.selected].value) : nil
+        let column = listed ?? (try? Place(typed)).map(Column.place)
         switch (key.code, key.modifiers) {
         case _ where key.isCancel: return goBack()
         case (.enter, _):
             // A name that was typed is meant.
-            if !picker.line.text.isEmpty, let column, let refused = toggle(column) { return refused }
-            return goBack()
+            if !typed.isEmpty, column == nil, let refusal = refusal(ofColumn: typed) { return refuse(refusal) }
+            if !typed.isEmpty, let column, let refused = toggle(column) { return refused }
+            return goBack() + readValues()
         case (.up, []), (.character("p"), .control): picker.selected = max(0, picker.selected - 1)
         case (.down, []), (.character("n"), .control):
             picker.selected = min(max(0, items.count - 1), picker.selected + 1)
@@ -117,9 +171,11 @@ extension ConsoleModel {
             guard let column else { return [] }
             if let refused = toggle(column) { return refused }
             picker = columnChoice(selecting: column)
-        case (.character("K"), _), (.up, .shift): picker = moveColumn(column, by: -1)
-        case (.character("J"), _), (.down, .shift): picker = moveColumn(column, by: 1)
-        case (.character("A"), _):
+            replaceTop(by: .picker(picker))
+            return readValues()
+        case (.character("K"), _) where typed.isEmpty, (.up, .shift): picker = moveColumn(column, by: -1)
+        case (.character("J"), _) where typed.isEmpty, (.down, .shift): picker = moveColumn(column, by: 1)
+        case (.character("A"), _) where typed.isEmpty:
             list.columns = []
             picker = columnChoice(selecting: column)
         default:
@@ -179,12 +235,21 @@ struct ListColumns {
 
     /// The columns that have as much room as their content needs at most, in columns of the screen.
     private static func widths(_ model: ConsoleModel, _ width: Int, start: Int) -> [Column: Int] {
-        [
+        var widths: [Column: Int] = [
             .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: max(9, start),
             .method: 7, .scheme: 6, .status: 6, .type: 10, .size: 8, .time: 8, .version: 7, .process: 16, .server: 21,
             .comment: 24, .waterfall: 20 + max(0, width - widest) / 2,
         ]
+        for column in model.list.columns {
+            guard let place = column.place else { continue }
+            let longest =
+                model.list.values.values.lazy.compactMap { $0[place] }.map { TextWidth.columns($0) }.max() ?? 0
+            widths[column] = max(TextWidth.columns(column.title), min(widestValue, longest), 4)
+        }
+        return widths
     }
+
+    private static let widestValue = 32
 
     /// To how much those can be narrowed that still say something then.
     private static let narrowest: [Column: Int] =
@@ -249,7 +314,7 @@ struct ListColumns {
     }
 
     private static func slack(_ column: Column, _ widths: [Column: Int]) -> Int {
-        guard let width = widths[column], let least = narrowest[column] else { return 0 }
+        guard let width = widths[column], let least = column.place == nil ? narrowest[column] : 6 else { return 0 }
         return width - least
     }
 
@@ -272,5 +337,13 @@ struct ListColumns {
         let annotations = model.list.rows.values.lazy.map(\.extras.annotation)
         return (annotations.contains { $0.comment != nil } ? 1 : 0)
             + (annotations.contains { $0.colour != nil } ? 1 : 0)
+    }
+}
+
+extension Place {
+    /// The last name of it, for a title.
+    fileprivate var shortName: String {
+        steps.lazy.reversed().compactMap { if case .member(let name) = $0 { VisibleText.of(name) } else { nil } }.first
+            ?? part.rawValue
     }
 }

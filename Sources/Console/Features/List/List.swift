@@ -82,7 +82,7 @@ extension ConsoleModel {
         // The list may have become shorter since.
         list.bottom = min(max(0, list.bottom), max(0, list.total - 1))
         let wanted = list.bottom..<min(list.total, list.bottom + rows)
-        guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return [] }
+        guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return readValues() }
         let around = max(0, list.bottom - rows)..<min(list.total, list.bottom + 2 * rows)
         return around.isEmpty ? [] : [.load(always ? wanted : around, generation: list.generation)]
     }

@@ -11,7 +11,12 @@ extension ConsoleModel {
             if list.selectedID == nil || list.isFollowing, let row = list.selectedRecord {
                 (list.selectedID, list.isLocated) = (row.id, true)
             }
-            return openFound() + followDetail()
+            return openFound() + followDetail() + readValues()
+        case .values(let generation, let values):
+            guard generation == list.generation else { return [] }
+            if list.values.count > 5_000 { list.values = [:] }
+            list.values.merge(values) { old, new in old.merging(new) { $1 } }
+            return []
         case .operations(let generation, let titles):
             guard generation == list.generation else { return [] }
             if list.operations.count > 20_000 { list.operations = [:] }

@@ -150,6 +150,7 @@ enum SequenceView {
         case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint, false)
         case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
         case .waterfall: return (axis.bar(record, width: drawn.width), .link, false)
+        case .place(let place): return (model.list.values[record.id]?[place] ?? "", nil, false)
         }
     }
 
