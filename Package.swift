@@ -173,7 +173,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("TextTests", ["Text", "Terminal", "Support"]),
-        tests("GuideTests", ["Guide", "Support"]),
+        tests("GuideTests", ["Guide", "HTTPModel", "Support"]),
         tests("HTTPModelTests", ["HTTPModel", "Support", nioCore]),
         tests("FilesTests", ["Files", "Support", nioCore]),
         tests(
