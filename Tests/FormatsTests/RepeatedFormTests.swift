@@ -217,7 +217,7 @@ struct RepeatedFormTests {
         let source = MemorySource()
         let exchange = try source.add(
             "http://h/",
-            request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+            request: "GET / HTTP/1.1\r\nHost: h\r\nCookie: s=1\r\n\r\n",
             response: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-A: 1\r\nx-a: 2\r\n\r\n",
             responseBody: Array(#"{"a":[{"b":"x"},{"b":2}]}"#.utf8)
         )
@@ -230,7 +230,10 @@ struct RepeatedFormTests {
         #expect(try copy(.header, "x-A") == "X-A: 1\nx-a: 2")
         #expect(try copy(.value, "X-A") == "1\n2")
         #expect(try copy(.page, "").contains("X-A"))
-        for (form, name) in [(CopyForm.value, "json.a.c"), (.value, ".a"), (.header, "none"), (.path, "x-a")] {
+        #expect(try copy(.value, "req.cookie.s") == "1" && copy(.value, "res.status") == "200")
+        for (form, name) in [
+            (CopyForm.value, "json.a.c"), (.value, ".a"), (.header, "none"), (.path, "x-a"), (.value, "req.query.q"),
+        ] {
             #expect(throws: CurlError.self) { try copy(form, name) }
         }
     }

@@ -1,3 +1,4 @@
+import Content
 import Description
 import HTTPModel
 import NIOCore

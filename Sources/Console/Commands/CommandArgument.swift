@@ -196,8 +196,10 @@ struct CommandArgument: Sendable {
             let isKnown = !text.isEmpty && known.contains { $0.hasPrefix(text.lowercased()) }
             return isKnown ? nil : unknown(what, text, known)
         case .words(let what, let known):
-            return words.map { String($0.drop { "+-".contains($0) }) }.first { !known.contains($0) }
-                .map { unknown(what, $0, known) }
+            let wrong = words.map { String($0.drop { "+-".contains($0) }) }.first { word in
+                !known.contains(word) && (try? Place(word)) == nil
+            }
+            return wrong.map { Column.problem(with: $0) ?? unknown(what, $0, known) }
         }
     }
 

@@ -31,7 +31,12 @@ package enum CopyPart {
         case (_, .header) where place.steps.count == 1:
             if let lines = lines(form, place.name ?? "", exchange, place.root) { return lines }
             throw CurlError(description: "There is no \(place).")
-        default: throw CurlError(description: "\(place) is not a header line or a value of a JSON body.")
+        case (.header, _): throw CurlError(description: "\(place) is not a header line.")
+        default:
+            let places = ExchangePlaces(exchange, source: source)
+            let values = try places.values(at: place)
+            guard values.isEmpty else { return values.map(\.text).joined(separator: "\n") }
+            throw CurlError(description: "There is no \(place)\(places.problem.map { ": \($0)" } ?? "").")
         }
     }
 

@@ -210,6 +210,22 @@ struct ListUpdateTests {
         #expect(model.told.hasPrefix("There is no column 'colour'; there are "))
     }
 
+    @Test func `columns can be places, whose values are read for the rows on the screen`() throws {
+        var model = list(3)
+        let place = try Place("res.json.error.Code")
+        let asked = model.perform(.columns, "id res.json.error.Code").words
+        #expect(model.list.columns == [.id, .place(place)])
+        #expect(asked == ["values of 3 at res.json.error.Code"])
+        let id = try #require(model.list.rows[0]?.id)
+        _ = model.update(.query(.values(generation: model.list.generation, [id: [place: "42"]])))
+        #expect(model.list.values[id] == [place: "42"])
+        #expect(model.readValues().words == ["values of 2 at res.json.error.Code"])
+        #expect(Column(rawValue: Column.place(place).rawValue) == .place(place))
+        _ = model.perform(.columns, "id res.jsn.a")
+        #expect(model.list.columns == [.id, .place(place)])
+        #expect(model.told.contains("res has no 'jsn'; did you mean 'json'?"), "\(model.told)")
+    }
+
     @Test func `rows are read again for a moment after their end, while their client may be found`() {
         func reads(after microseconds: Int64, _ change: @escaping (inout ExchangeRecord) -> Void) -> Bool {
             let record = ModelFixture.record(1) {

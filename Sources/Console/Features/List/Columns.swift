@@ -26,6 +26,17 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
         self = column
     }
 
+    /// Why a word is not a place, in a sentence; `nil` if it is one, or does not look like one.
+    static func problem(with word: String) -> String? {
+        guard word.contains(".") else { return nil }
+        do throws(PlaceError) {
+            _ = try Place(word)
+            return nil
+        } catch {
+            return "'\(VisibleText.of(String(word.prefix(40))))' is not a place: \(error)"
+        }
+    }
+
     var place: Place? { if case .place(let place) = self { place } else { nil } }
 
     var title: String {
@@ -74,10 +85,8 @@ extension ConsoleModel {
         for name in names {
             let isRemoved = name.first == "-"
             let name = String(name.drop { "+-".contains($0) })
-            guard let column = Column(rawValue: name.lowercased()) ?? Column(rawValue: name) else {
-                if let refusal = refusal(ofColumn: name) { return refuse(refusal) }
-                continue
-            }
+            let known = Column.allCases.first { $0.rawValue == name.lowercased() }
+            guard let column = known ?? Column(rawValue: name) else { continue }
             if isLinear, column.place != nil { return refuse("Places are columns of the list on the screen only.") }
             if isRemoved {
                 columns.removeAll { $0 == column }
@@ -93,17 +102,6 @@ extension ConsoleModel {
             tellMissing()
         }
         return readValues()
-    }
-
-    /// Why a word that looks like a place is not a column; `nil` for another word.
-    private func refusal(ofColumn name: String) -> String? {
-        guard name.contains(".") else { return nil }
-        do throws(PlaceError) {
-            _ = try Place(name)
-            return nil
-        } catch {
-            return "No column '\(VisibleText.of(name))': \(error)."
-        }
     }
 
     /// Reads the values of places for the rows on the screen that have none yet, or may still change.
@@ -161,7 +159,7 @@ extension ConsoleModel {
         case _ where key.isCancel: return goBack()
         case (.enter, _):
             // A name that was typed is meant.
-            if !typed.isEmpty, column == nil, let refusal = refusal(ofColumn: typed) { return refuse(refusal) }
+            if column == nil, let problem = Column.problem(with: typed) { return refuse(problem + ".") }
             if !typed.isEmpty, let column, let refused = toggle(column) { return refused }
             return goBack() + readValues()
         case (.up, []), (.character("p"), .control): picker.selected = max(0, picker.selected - 1)
