@@ -23,6 +23,60 @@ extension UserStories {
             #expect(plain.errors.isEmpty && plain.text.contains("/short"))
         }
 
+        @Test("Values have places: lists find them and have them as columns, and show prints one")
+        func places() async throws {
+            let origin = try Origin { origin, socket in
+                let head = try origin.head(socket)
+                let number = head.contains("/2") ? 2 : 1
+                let body =
+                    head.contains("/events")
+                    ? "data: {\"n\":1}\n\ndata: {\"n\":2}\n\n"
+                    : "{\"items\":[{\"id\":\(number)}],\"error\":{\"code\":4\(number),\"text\":\"a\\tb\"}}"
+                let type = head.contains("/events") ? "text/event-stream" : "application/json"
+                let rest = head.contains("/broken") ? "{\"a\": }" : body
+                try socket.send(
+                    latin1Bytes(
+                        "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nContent-Length: \(rest.utf8.count)\r\n"
+                            + "Connection: close\r\n\r\n\(rest)"
+                    )
+                )
+            }
+            let sluice = try await SluiceProcess()
+            for path in ["1?page=1", "2?page=2", "events", "broken"] {
+                _ = try await sluice.get("http://127.0.0.1:\(origin.port)/\(path)")
+            }
+            _ = try await sluice.stop()
+            let session = sluice.session
+            func ids(_ filter: String) async throws -> String {
+                try await sluice.told("list", session, filter, "--columns", "id").split(separator: "\n").joined(
+                    separator: " "
+                )
+            }
+            #expect(try await ids("res.json.items[*].id:>1") == "2")
+            #expect(try await ids("res.json.error.code:4* req.query.page:1") == "1")
+            #expect(try await ids("not res.json.error:*") == "3 4")
+            #expect(try await ids("message#2.json.n:2") == "3")
+            let columns = try await sluice.told(
+                "list",
+                session,
+                "--columns",
+                "path,res.json.error.text,res.json.items[0].id"
+            )
+            #expect(columns == "/1?page=1\ta\\tb\t1\n/2?page=2\ta\\tb\t2\n/events\t\t\n/broken\t\t\n")
+            #expect(try await sluice.told("show", session, "2", "--get", "res.json.items") == "[{\"id\":2}]\n")
+            #expect(try await sluice.told("show", session, "1", "--get", "res.json.error.text") == "a\tb\n")
+            #expect(try await sluice.told("show", session, "3", "--get", "message#1.json.n") == "1\n")
+            let broken = try await sluice.command(["show", session, "4", "--get", "res.json.a"])
+            #expect(broken.status == 1)
+            #expect(broken.errors.contains("not valid JSON: line 1, column 7: a value is missing"), "\(broken.errors)")
+            for wrong in [
+                ["list", session, "res.jsn.a:1"], ["list", session, "--columns", "res.jsn"],
+                ["show", session, "1", "--get", "a"],
+            ] {
+                #expect(try await sluice.command(wrong).status == 2, "\(wrong)")
+            }
+        }
+
         @Test("What prints JSON lines says in how many places it masked secrets, and --secrets nothing")
         func maskedLines() async throws {
             let nginx = try await ReportingNginx()

@@ -71,6 +71,7 @@ enum LinearHelp {
         case .filter:
             lines += Filter.reference.map { "\($0.name):\($0.argument), \($0.summary), for example \($0.example)" }
             lines += Filter.properties.map { "is:\($0.name), \($0.summary)" }
+            lines.append("A place and a value, for example res.json.error.code:42.")
         case .editHold: lines.append("NAME is one of \(HoldOption.allCases.map(\.rawValue).joined(separator: ", ")).")
         case .newRequest, .compose, .requests:
             lines.append("This makes a draft: draft changes it, apply sends it, discard deletes it.")

@@ -150,7 +150,7 @@ struct FilterLexer {
             return place
         } catch {
             guard hasColon(from: min(error.offset, characters.count)) else { return nil }
-            let suggestion = (error.suggestion.map { "\($0), or " } ?? "") + "quote the word to search the URL for it"
+            let suggestion = (error.suggestion.map { "\($0) " } ?? "") + "(quote the word to search the URL for it)"
             throw self.error(at: error.offset, error.message, suggestion)
         }
     }

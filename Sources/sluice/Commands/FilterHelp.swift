@@ -5,5 +5,6 @@ enum FilterHelp {
           host:*.example.com status:>=400
           method:POST not path:/health
           time:>500ms or size:>1mb
+          res.json.error.code:42 req.header.x-tenant:acme
         """
 }

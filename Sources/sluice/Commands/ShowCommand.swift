@@ -20,7 +20,7 @@ struct Show: ParsableCommand {
               sluice show last 8
               sluice show last 5 --body response > body.json
               sluice show last 15 --follow
-              sluice show last 8 --get res.json.items[0].id
+              sluice show last 1 --get res.json.products[0].name
 
             Messages of a stream are numbered from 1, in one order for both sides. --follow ends with the exchange or at Ctrl-C.
 

@@ -25,7 +25,7 @@ struct PlaceTermTests {
     @Test(
         "are refused with the column and a way out",
         arguments: [
-            ("req.heder.a:b", 5, "did you mean 'header'?, or quote the word"),
+            ("req.heder.a:b", 5, "did you mean 'header'? (quote the word"),
             ("res.example.com:443", 5, "quote the word"),
             ("res.json.a:", 12, "write * for any value"), ("res.json.a:1,", 14, "a value is missing"),
             ("res.json.a:>x", 13, "'x' is not a number"), ("res.json.a:>", 13, "a number is missing"),

@@ -192,6 +192,8 @@ enum HelpDocument {
 
     /// Filters without a key, and of several terms.
     static let filters = [
+        ("res.json.error.code:42", "a value of the JSON; sluice guide places has all places"),
+        ("req.header.x-tenant:acme*", "the whole value of a header"),
         ("users", "a word in the URL"), ("-host:cdn.example.com", "not that host"),
         ("status:5xx (method:POST or time:>1s)", "and, or"),
     ]
