@@ -117,7 +117,9 @@ package final class QueryService: Sendable {
             for id in ids {
                 guard let exchange = try? pageReader.exchange(id) else { continue }
                 let reader = ExchangePlaces(exchange, source: pageReader)
-                for place in places {
+                // A body on its way would be read again with each look.
+                let isOpen = exchange.record.state == .inFlight
+                for place in places where !isOpen || place.needs != .bodies {
                     let found = (try? reader.values(at: place)) ?? []
                     let text = found.prefix(10).map(\.text).joined(separator: ", ")
                     values[id, default: [:]][place] = VisibleText.of(text.shortened(to: Self.longestValue))

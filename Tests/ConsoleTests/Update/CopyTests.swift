@@ -135,7 +135,7 @@ struct CopyTests {
         #expect(model.perform(.findInDetail, "json.items[").isEmpty)
         #expect(model.told == "json.items[: the brackets are empty; write [*] for any, at character 11.")
         #expect(model.perform(.findInDetail, ".items[].id").isEmpty)
-        #expect(model.told.contains("for a path in JSON write res.json.items[*].id"))
+        #expect(model.told.contains("for a path in JSON write \(place.prefix(3)).json.items[*].id"))
         #expect(try model.detail.options.place == Place(place))
         let removes = place.hasPrefix("req") ? "." : ""
         #expect(model.perform(.findInDetail, removes).words.count == 1 && model.detail.options.place == nil)

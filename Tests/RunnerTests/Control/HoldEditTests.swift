@@ -295,7 +295,7 @@ struct HoldEditTests {
         #expect(try HoldEdit.value("json.a.b=1=2") == .init(place: "json.a.b", value: "1=2"))
         #expect(try HoldEdit.value("json.\"a=b\"=1") == .init(place: "json.\"a=b\"", value: "1"))
         #expect(try HoldEdit.value("status=1") == .init(place: "status", value: "1"))
-        #expect(failure { try HoldEdit.value("/a/0=1") }?.message.contains("write res.json.a[0]") == true)
+        #expect(failure { try HoldEdit.value("/a/0=1") }?.message.contains("write req.json.a[0]") == true)
         #expect(failure { try HoldEdit.value("jsn.a=1") }?.message.contains("did you mean 'json'?") == true)
         #expect(failure { try HoldEdit.value("json.a") }?.hint.contains("json.user.name=Ada") == true)
         #expect(try HoldEdit.content("text") == Data("text".utf8))
