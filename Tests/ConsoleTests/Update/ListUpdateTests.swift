@@ -219,6 +219,8 @@ struct ListUpdateTests {
         let id = try #require(model.list.rows[0]?.id)
         _ = model.update(.query(.values(generation: model.list.generation, [id: [place: "42"]])))
         #expect(model.list.values[id] == [place: "42"])
+        _ = model.update(.query(.values(generation: model.list.generation, [id: [place: "43"]])))
+        #expect(model.list.values[id] == [place: "43"])
         #expect(model.readValues().words == ["values of 2 at res.json.error.Code"])
         #expect(Column(rawValue: Column.place(place).rawValue) == .place(place))
         _ = model.perform(.columns, "id res.jsn.a")
