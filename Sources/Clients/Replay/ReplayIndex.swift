@@ -151,14 +151,6 @@ struct ReplayIndex: Sendable {
     }
 }
 
-extension ExchangeRecord {
-    /// A rule may have given the client another status.
-    func receivedStatus(_ messages: ExchangeMessages) -> Int {
-        guard flags.contains(.responseChanged), let bytes = messages.responseHead else { return status }
-        return StoredHead.response(bytes)?.status ?? status
-    }
-}
-
 /// The fields on which an answer depends.
 enum AnswerCondition {
     private static let validators: [FieldName] = [

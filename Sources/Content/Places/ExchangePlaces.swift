@@ -34,22 +34,14 @@ package final class ExchangePlaces {
         case (_, .method):
             return exchange.messages.head(of: .requestSent).flatMap { StoredHead.request($0) }
                 .map { [PlaceValue($0.method)] } ?? []
-        case (_, .status): return receivedStatus.map { [PlaceValue(String($0))] } ?? []
-        case (.graphql, _): return try message(of: .requestReceived).values(place.part, place.steps)
-        case (.request, _): return try message(of: .requestReceived).values(place.part, place.steps)
-        case (.sentRequest, _): return try message(of: .requestSent).values(place.part, place.steps)
-        case (.response, _): return try message(of: .responseReceived).values(place.part, place.steps)
-        case (.sentResponse, _): return try message(of: .responseSent).values(place.part, place.steps)
+        case (_, .status):
+            let status = exchange.record.receivedStatus(exchange.messages)
+            return status > 0 ? [PlaceValue(String(status))] : []
+        default:
+            // GraphQL asks in the request that the client sent.
+            let side = place.root.side ?? .requestReceived
+            return try message(of: side).values(place.part, place.steps)
         }
-    }
-
-    /// The status of the response before any rule changed it.
-    private var receivedStatus: Int? {
-        let record = exchange.record
-        if record.flags.contains(.responseChanged), let head = exchange.messages.responseHead {
-            return StoredHead.response(head)?.status
-        }
-        return record.status > 0 ? record.status : nil
     }
 
     private func message(of side: BodySide) -> MessagePlaces {

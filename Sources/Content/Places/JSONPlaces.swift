@@ -41,9 +41,7 @@ package struct JSONPlaces {
 
     private func isNamed(_ token: JSONToken, _ step: Place.Step) -> Bool {
         guard case .member(let name) = step else { return true }
-        let inner = reader.bytes[token.range].dropFirst().dropLast()
-        if inner.elementsEqual(name.utf8) { return true }
-        return inner.contains(UInt8(ascii: "\\")) && reader.string(token).utf8.elementsEqual(name.utf8)
+        return JSONTree.isName(reader.bytes[token.range], name)
     }
 
     /// How many elements the array has whose first token was just read. The reader stays there.

@@ -76,8 +76,7 @@ package final class MessagePlaces {
 
     private static func picked(_ values: [PlaceValue], _ step: Place.Step?) -> [PlaceValue] {
         guard case .element(let number)? = step else { return values }
-        let index = number < 0 ? values.count + number : number
-        return values.indices.contains(index) ? [values[index]] : []
+        return values.index(counted: number).map { [values[$0]] } ?? []
     }
 
     private static func form(_ bytes: [UInt8]) -> [(name: String, value: PlaceValue)] {

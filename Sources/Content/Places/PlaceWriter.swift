@@ -49,9 +49,8 @@ package struct PlaceWriter {
     ) throws(PlaceWriteError) -> [Position] {
         switch place.steps.dropFirst().first {
         case .element(let number)?:
-            let index = number < 0 ? all.count + number : number
-            if all.indices.contains(index) { return [all[index]] }
-            guard value != nil, index == all.count else { throw PlaceWriteError("there is no \(place)") }
+            if let index = all.index(counted: number) { return [all[index]] }
+            guard value != nil, number == all.count else { throw PlaceWriteError("there is no \(place)") }
             return []
         case .any? where value != nil && all.count > 1: throw several(all.count, place)
         default:

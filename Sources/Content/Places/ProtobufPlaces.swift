@@ -11,8 +11,7 @@ extension ProtobufContent {
                 case (.message(let fields), .member(let name)): fields.filter { $0.label == .name(name) }
                 case (.message(let children), .any), (.list(let children), .any): children
                 case (.list(let elements), .element(let number)):
-                    elements.indices.contains(number < 0 ? elements.count + number : number)
-                        ? [elements[number < 0 ? elements.count + number : number]] : []
+                    elements.index(counted: number).map { [elements[$0]] } ?? []
                 default: []
                 }
             }

@@ -55,10 +55,7 @@ struct XMLPlaces {
         switch rest.first {
         case .element(let wanted):
             rest = rest.dropFirst()
-            named = named.map { group in
-                let index = wanted < 0 ? group.count + wanted : wanted
-                return group.indices.contains(index) ? [group[index]] : []
-            }
+            named = named.map { group in group.index(counted: wanted).map { [group[$0]] } ?? [] }
         case .any: rest = rest.dropFirst()
         default: break
         }

@@ -62,18 +62,17 @@ extension JSONTree {
         case .any: return children
         case .member(let name):
             guard nodes[node].kind == .objectBegin else { return [] }
-            return children.filter { isNamed($0, name) }
+            return children.filter { nodes[$0].name.map { JSONTree.isName(bytes[$0], name) } ?? false }
         case .element(let index):
             guard nodes[node].kind == .arrayBegin else { return [] }
-            let place = index < 0 ? children.count + index : index
-            return children.indices.contains(place) ? [children[place]] : []
+            return children.index(counted: index).map { [children[$0]] } ?? []
         }
     }
 
-    private func isNamed(_ node: Int, _ name: String) -> Bool {
-        guard let range = nodes[node].name else { return false }
-        let written = bytes[range].dropFirst().dropLast()
+    /// Whether a name, written with its quotes, is this one, byte for byte.
+    static func isName(_ quoted: ArraySlice<UInt8>, _ name: String) -> Bool {
+        let written = quoted.dropFirst().dropLast()
         return written.contains(UInt8(ascii: "\\"))
-            ? JSONTree.unescaped(bytes[range]).utf8.elementsEqual(name.utf8) : written.elementsEqual(name.utf8)
+            ? JSONTree.unescaped(quoted).utf8.elementsEqual(name.utf8) : written.elementsEqual(name.utf8)
     }
 }

@@ -40,10 +40,7 @@ package struct JSONPlace: Sendable, Hashable {
 extension Place {
     /// The JSON of a recorded body.
     init(json side: BodySide) {
-        let roots: [BodySide: Root] = [
-            .requestReceived: .request, .requestSent: .sentRequest, .responseReceived: .response,
-        ]
-        self.init(roots[side] ?? .sentResponse, .json)
+        self.init(Root(side), .json)
     }
 
     /// The same place in a line of a body that has one JSON text a line, which are messages; counted from 1. `nil` for a

@@ -47,18 +47,9 @@ package enum CopyPart {
         _ exchange: RecordedExchange,
         _ root: Place.Root
     ) -> String? {
-        let fields = exchange.messages.fields(of: side(root)).filter { $0.name.lowercased() == name }
+        let fields = exchange.messages.fields(of: root.side ?? .requestReceived).filter { $0.name.lowercased() == name }
         guard !fields.isEmpty else { return nil }
         return fields.map { form == .header ? "\($0.name): \($0.value)" : $0.value }.joined(separator: "\n")
-    }
-
-    private static func side(_ root: Place.Root) -> BodySide {
-        switch root {
-        case .sentRequest: .requestSent
-        case .sentResponse: .responseSent
-        case .response: .responseReceived
-        default: .requestReceived
-        }
     }
 
     private static func values(
@@ -67,7 +58,7 @@ package enum CopyPart {
         _ exchange: RecordedExchange,
         _ source: any ExchangeSource
     ) throws -> String {
-        let body = LoadedBody(exchange, side(place.root), source: source, limit: 8 << 20)
+        let body = LoadedBody(exchange, place.root.side ?? .requestReceived, source: source, limit: 8 << 20)
         guard let text = body.text?.text, let tree = try? JSONTree(Array(text.utf8)) else {
             throw CurlError(description: "The body is not JSON that can be read to its end.")
         }

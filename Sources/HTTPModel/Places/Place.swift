@@ -57,6 +57,14 @@ package struct Place: Sendable, Hashable {
     }
 }
 
+extension Collection where Index == Int {
+    /// The index that `[n]` of a place means here: from 0, from the end if negative; `nil` if there are not so many.
+    package func index(counted number: Int) -> Int? {
+        let index = number < 0 ? endIndex + number : startIndex + number
+        return indices.contains(index) ? index : nil
+    }
+}
+
 extension Place.Part {
     enum Form {
         /// A value without a way down.
@@ -85,6 +93,20 @@ extension Place.Part {
         case .graphql: [.operation, .type, .variables].contains(self)
         case .grpc: self == .field
         }
+    }
+}
+
+extension Place.Root {
+    private static let sides: [(root: Place.Root, side: BodySide)] = [
+        (.request, .requestReceived), (.sentRequest, .requestSent), (.response, .responseReceived),
+        (.sentResponse, .responseSent),
+    ]
+
+    /// The message of an exchange; `nil` for messages of streams and calls.
+    package var side: BodySide? { Place.Root.sides.first { $0.root == self }?.side }
+
+    package init(_ side: BodySide) {
+        self = Place.Root.sides.first { $0.side == side }?.root ?? .request
     }
 }
 

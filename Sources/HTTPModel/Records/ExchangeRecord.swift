@@ -424,6 +424,14 @@ extension ExchangeMessages {
     }
 }
 
+extension ExchangeRecord {
+    /// The status of the response before a rule changed it; 0 while there is none.
+    package func receivedStatus(_ messages: ExchangeMessages) -> Int {
+        guard flags.contains(.responseChanged), let bytes = messages.responseHead else { return status }
+        return StoredHead.response(bytes)?.status ?? status
+    }
+}
+
 extension BodySide {
     /// Whether it is a request's body.
     package var isRequest: Bool { self == .requestReceived || self == .requestSent }

@@ -104,7 +104,7 @@ enum BodyQuestion: Sendable {
 /// Searches a body that arrives in pieces, decoded; a match may cross pieces. A body in another encoding than UTF-8 is
 /// collected and converted if it could contain the text.
 struct BodySearch {
-    private static let charsetName = BodyText(Glob(containing: "charset", ignoringCase: true))
+    static let charsetName = BodyText(Glob(containing: "charset", ignoringCase: true))
     /// A body is taken as not encoded if the decoder has returned nothing for this many bytes.
     private static let longestHeld = 1 << 20
     /// How many bytes of the stored body were read.
@@ -205,7 +205,7 @@ struct BodySearch {
 
 extension UnsafeRawBufferPointer {
     /// Uses `memchr`, which is faster than a loop.
-    fileprivate func has(_ byte: UInt8) -> Bool { baseAddress.map { memchr($0, CInt(byte), count) != nil } ?? false }
+    func has(_ byte: UInt8) -> Bool { baseAddress.map { memchr($0, CInt(byte), count) != nil } ?? false }
 
     fileprivate var hasHighByte: Bool {
         let whole = count & ~7

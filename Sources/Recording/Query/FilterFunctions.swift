@@ -156,7 +156,7 @@ struct FunctionArguments {
         }
     }
 
-    private static let codingField = BodyText(Glob(containing: "content-encoding:", ignoringCase: true))
+    static let codingField = BodyText(Glob(containing: "content-encoding:", ignoringCase: true))
 
     private func coding(_ place: Int) -> String? {
         // A head without the name of the field, in any case, needs no parsing.

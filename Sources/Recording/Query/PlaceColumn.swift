@@ -73,11 +73,9 @@ extension FunctionArguments {
         }
     }
 
-    private static let coding = BodyText(Glob(containing: "content-encoding", ignoringCase: true))
-    private static let charset = BodyText(Glob(containing: "charset=", ignoringCase: true))
     private static let plainCharset = BodyText(Glob(containing: "charset=utf-8", ignoringCase: true))
 
-    /// Whether a short JSON body has all texts that it needs. Reading it is not necessary then.
+    /// Whether a short JSON body has all texts without which it has no value that passes. If not, it need not be read.
     private func mayPass(_ search: SearchedText, _ place: Place) -> Bool {
         guard !search.needed.isEmpty else { return true }
         let (head, body): (PlaceColumn, PlaceColumn)
@@ -88,9 +86,9 @@ extension FunctionArguments {
         }
         let (text, fields) = (bytes(body), bytes(head))
         let isPlain =
-            !Self.coding.isFound(in: fields)
-            && (!Self.charset.isFound(in: fields) || Self.plainCharset.isFound(in: fields))
-        guard isPlain, !isNull(body), !text.contains(UInt8(ascii: "\\")) else { return true }
+            !Self.codingField.isFound(in: fields)
+            && (!BodySearch.charsetName.isFound(in: fields) || Self.plainCharset.isFound(in: fields))
+        guard isPlain, !isNull(body), !text.has(UInt8(ascii: "\\")) else { return true }
         return search.needed.allSatisfy { $0.isFound(in: text) }
     }
 

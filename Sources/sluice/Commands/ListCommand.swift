@@ -98,11 +98,8 @@ struct List: ParsableCommand {
         var widths: [Int] = []
         try query.forEachNumbers { numbers in
             var rows = widths.isEmpty && isTerminal ? [columns.map(\.title)] : []
-            for number in numbers {
-                let side = readsMessages ? try source.read(number) : nil
-                guard let record = try side?.exchange.record ?? query.reader.record(ExchangeID(number)) else {
-                    continue
-                }
+            for case let record? in try query.reader.records(numbers) {
+                let side = readsMessages ? try source.read(record.id.number) : nil
                 let places = side.map { ExchangePlaces($0.exchange, source: $0.source) }
                 rows.append(
                     try columns.map { column in

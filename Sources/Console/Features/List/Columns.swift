@@ -108,8 +108,7 @@ extension ConsoleModel {
     func readValues() -> [Effect] {
         let places = list.columns.compactMap(\.place)
         guard !places.isEmpty else { return [] }
-        let end = min(list.total, list.bottom + size.height)
-        let ids = (list.bottom..<max(list.bottom, end)).compactMap { list.rows[$0] }.filter { record in
+        let ids = ListColumns.shown(self).filter { record in
             record.state == .inFlight || places.contains { list.values[record.id]?[$0] == nil }
         }.map(\.id)
         return ids.isEmpty ? [] : [.readValues(ids, places, generation: list.generation)]
@@ -241,7 +240,8 @@ struct ListColumns {
         for column in model.list.columns {
             guard let place = column.place else { continue }
             let longest =
-                model.list.values.values.lazy.compactMap { $0[place] }.map { TextWidth.columns($0) }.max() ?? 0
+                ListColumns.shown(model).compactMap { model.list.values[$0.id]?[place] }.map { TextWidth.columns($0) }
+                .max() ?? 0
             widths[column] = max(TextWidth.columns(column.title), min(widestValue, longest), 4)
         }
         return widths
@@ -316,10 +316,15 @@ struct ListColumns {
         return width - least
     }
 
+    /// The rows on the screen that were read.
+    fileprivate static func shown(_ model: ConsoleModel) -> [ExchangeRecord] {
+        let last = min(model.list.total, model.list.bottom + model.size.height)
+        return (model.list.bottom..<max(model.list.bottom, last)).compactMap { model.list.rows[$0] }
+    }
+
     /// The width of hosts beside paths: two fifths, more for usual hosts, and what short paths leave.
     private static func hosts(_ model: ConsoleModel, _ rest: Int) -> Int {
-        let last = min(model.list.total, model.list.bottom + model.size.height)
-        let shown = (model.list.bottom..<max(model.list.bottom, last)).compactMap { model.list.rows[$0] }
+        let shown = ListColumns.shown(model)
         let whole = shown.map { SequenceView.hostWidth($0, 0, model) }.filter { $0 <= wholeHost }.max() ?? 0
         let share = max(min(32, rest * 2 / 5), min(whole, rest - (least[.path] ?? 0)))
         // With a wider column the scheme would come before the host, and take what was gained.
