@@ -40,8 +40,7 @@ private struct NSSLibrary {
         @convention(c) (OpaquePointer?, UnsafeMutableRawPointer, UnsafePointer<CChar>?, Int32, Int32) -> OpaquePointer?
     private typealias ImportCertificate =
         @convention(c) (OpaquePointer?, OpaquePointer?, UInt, UnsafePointer<CChar>?, Int32) -> Int32
-    private typealias ChangeTrust =
-        @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer) -> Int32
+    private typealias ChangeTrust = @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer) -> Int32
 
     private let initialize: Initialize
     private let shutdown: NoArguments

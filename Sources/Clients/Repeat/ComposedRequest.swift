@@ -67,9 +67,7 @@ package struct ComposedRequest: Sendable {
         guard [.http, .upgraded, .webSocket].contains(record.kind),
             var head = (stored ?? exchange.messages.requestHead).flatMap({ StoredHead.request($0) }),
             let scheme = ComposedRequest.schemes[url.scheme]
-        else {
-            throw ControlError("Exchange \(record.id) has no HTTP request to send again.")
-        }
+        else { throw ControlError("Exchange \(record.id) has no HTTP request to send again.") }
         guard !record.flags.contains(.requestBodyIncomplete) else {
             throw ControlError("The request's body was not recorded whole, so it cannot be sent again.")
         }

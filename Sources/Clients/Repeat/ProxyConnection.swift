@@ -19,8 +19,7 @@ final class ProxyConnection {
 
         var description: String {
             switch self {
-            case .noTunnel(let status):
-                "The proxy opened no tunnel: \(status) \(ResponseHead.standardReason(status))."
+            case .noTunnel(let status): "The proxy opened no tunnel: \(status) \(ResponseHead.standardReason(status))."
             case .closed(false): "The proxy closed the connection without an answer."
             case .closed(true): "The proxy closed the connection before the answer was whole."
             case .expired(let limit): "There was no whole answer within \(limit)."

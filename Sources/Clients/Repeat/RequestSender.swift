@@ -47,9 +47,7 @@ package final class RequestSender: Sendable {
         (self.authorization, self.mark) = (authorization, mark)
         guard let (host, port) = RequestURL.splitAuthority(proxy), let port,
             let address = try? SocketAddress(ipAddress: host, port: port)
-        else {
-            throw StartError("'\(proxy)' is not the address of a proxy.", hint: "For example: 127.0.0.1:8080")
-        }
+        else { throw StartError("'\(proxy)' is not the address of a proxy.", hint: "For example: 127.0.0.1:8080") }
         self.proxy = address.reachable
         trust = certificate.map { TLSTrust(certificates: [Array($0)]) } ?? TLSTrust(extraFiles: [authority])
         try trust.loadExtraFiles()
@@ -68,8 +66,7 @@ package final class RequestSender: Sendable {
             request: { _ in request },
             report: { _, end in outcome.withLock { $0 = end } }
         )
-        return outcome.withLock { $0 }
-            ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
+        return outcome.withLock { $0 } ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
     }
 
     /// Cancelling the task ends the plan early; requests in flight do not count then. `progress` is called at most ten

@@ -168,9 +168,7 @@ package final class Replay: RecordedAnswers {
         let reader = reader
         guard let (exchange, short) = try reader.answer(of: id), let bytes = exchange.messages.responseHead,
             var head = StoredHead.response(bytes)
-        else {
-            throw ExchangeFailure(.notRecorded, "Exchange \(id) is no longer in the recording.")
-        }
+        else { throw ExchangeFailure(.notRecorded, "Exchange \(id) is no longer in the recording.") }
         let record = exchange.record
         // Developer tools write these for HTTP/2.
         for place in head.fields.indices.reversed() where head.fields[place].nameBytes.first == UInt8(ascii: ":") {
@@ -183,8 +181,7 @@ package final class Replay: RecordedAnswers {
         // An import may have HTTP/3, which Sluice does not speak.
         if head.version > .http2 { head.version = .http2 }
         if head.isChanged, let changed = StoredHead.response(head.serialized()) { head = changed }
-        let size =
-            try short.map { Int64($0.readableBytes) } ?? reader.bodySize(of: id, side: .responseReceived) ?? 0
+        let size = try short.map { Int64($0.readableBytes) } ?? reader.bodySize(of: id, side: .responseReceived) ?? 0
         var answer = RecordedAnswer(exchange: id, head: head, bodySize: size)
         answer.trailers = exchange.messages.responseTrailers.map { StoredHead.fields($0) }
         answer.notes = notes(exchange, head, request)

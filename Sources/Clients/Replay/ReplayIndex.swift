@@ -135,9 +135,7 @@ struct ReplayIndex: Sendable {
         case .inFlight, .interrupted: return .unfinished
         case .complete: break
         }
-        let cut: ExchangeRecord.Flags = [
-            .responseBodyIncomplete, .requestBodyIncomplete, .endedWithoutCloseNotify,
-        ]
+        let cut: ExchangeRecord.Flags = [.responseBodyIncomplete, .requestBodyIncomplete, .endedWithoutCloseNotify]
         guard record.flags.isDisjoint(with: cut) else { return .cut }
         guard let bytes = recorded.messages.responseHead, let head = StoredHead.response(bytes) else { return .failed }
         guard (200...999).contains(head.status) else { return .failed }

@@ -3,8 +3,7 @@ import Description
 import HTTPModel
 
 extension ArchiveEntry {
-    private static let moments =
-        Double(RecordedRange.moments.lowerBound)...Double(RecordedRange.moments.upperBound)
+    private static let moments = Double(RecordedRange.moments.lowerBound)...Double(RecordedRange.moments.upperBound)
 
     /// Reads when it began, which is 1970 where that cannot be read; `name` is what the archive calls it.
     mutating func setStart(_ text: String, _ name: String, _ losses: ArchiveLosses) {

@@ -92,10 +92,7 @@ package final class ArchiveLosses {
             "query outside of its URL: it was added to the URL",
             "queries outside of their URLs: they were added to the URLs"
         )
-        static let attachment = Kind(
-            "body in a file that is not there",
-            "bodies in files that are not there"
-        )
+        static let attachment = Kind("body in a file that is not there", "bodies in files that are not there")
         static let opcode = Kind(
             "WebSocket message of a kind that is not known",
             "WebSocket messages of kinds that are not known"

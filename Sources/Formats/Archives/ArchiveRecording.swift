@@ -43,11 +43,7 @@ package struct ArchiveRecording {
     }
 
     /// Takes numbers that a session has not used yet.
-    package init(
-        origin: String?,
-        exchange: @escaping () -> ExchangeID,
-        connection: @escaping () -> ConnectionID
-    ) {
+    package init(origin: String?, exchange: @escaping () -> ExchangeID, connection: @escaping () -> ConnectionID) {
         (self.origin, makeExchange, makeConnection) = (origin, exchange, connection)
         client = connection()
     }

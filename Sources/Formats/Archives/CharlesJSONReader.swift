@@ -88,10 +88,8 @@ package struct CharlesJSONReader: ArchiveReader {
                     guard name == "protocol", first.kind == .string else { return try json.skip(first) }
                     transaction.alpn = json.string(first)
                 }
-            case ("request", .objectBegin):
-                try message(&json, &transaction.request, losses, textLimit)
-            case ("response", .objectBegin):
-                try message(&json, &transaction.response, losses, textLimit)
+            case ("request", .objectBegin): try message(&json, &transaction.request, losses, textLimit)
+            case ("response", .objectBegin): try message(&json, &transaction.response, losses, textLimit)
             default: try json.skip(first)
             }
         }

@@ -106,8 +106,7 @@ package struct HARReader {
                 hasStart = true
                 let text = first.kind == .string ? reader.json.string(first) : reader.json.text(first)
                 entry.setStart(text, name, reader.losses)
-            case ("time", .number), ("time", .string):
-                entry.time = reader.number(name, first, HARReader.milliseconds)
+            case ("time", .number), ("time", .string): entry.time = reader.number(name, first, HARReader.milliseconds)
             case ("serverIPAddress", .string): entry.serverAddress = reader.address(name, first)
             case ("connection", .string): connection = reader.json.string(first)
             case ("connection", .number): connection = reader.json.text(first)

@@ -125,11 +125,7 @@ package struct MitmproxyReader: ArchiveReader {
         return entry
     }
 
-    private func target(
-        _ request: TypedNetstring,
-        _ sni: String?,
-        _ message: ArchiveEntry.Message
-    ) -> RequestURL? {
+    private func target(_ request: TypedNetstring, _ sni: String?, _ message: ArchiveEntry.Message) -> RequestURL? {
         let scheme = (request["scheme"]?.string ?? "http").lowercased()
         let port = request["port"]?.number.flatMap { Int(exactly: $0) } ?? RequestURL.defaultPort(of: scheme)
         guard let port, (1...65_535).contains(port), let name = request["host"]?.string else { return nil }
@@ -267,9 +263,7 @@ package struct MitmproxyReader: ArchiveReader {
 
     // MARK: - Bytes
 
-    private func error(_ message: String) -> ArchiveError {
-        ArchiveError("\(message) (at byte \(offset))")
-    }
+    private func error(_ message: String) -> ArchiveError { ArchiveError("\(message) (at byte \(offset))") }
 
     private mutating func peek() throws -> UInt8? {
         if position == buffer.count, !isAtEnd {

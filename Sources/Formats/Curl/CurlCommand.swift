@@ -99,8 +99,7 @@ struct CurlCommand {
     }
 
     private mutating func argument(_ name: String, _ value: some Collection<UInt8>) throws {
-        guard let word = ShellWord.quoted(value, followsLines: body?.hasLines ?? false)
-        else {
+        guard let word = ShellWord.quoted(value, followsLines: body?.hasLines ?? false) else {
             throw CurlError(description: "\(name) has a NUL, or more hidden characters than a command line can carry")
         }
         words.append(word)

@@ -342,9 +342,7 @@ package struct CurlCommandReader {
     private mutating func multipart() {
         let boundary = "------------------------" + UInt64.random(in: 0 ... .max).padded(to: 16, radix: 16)
         var pieces: [CurlRequest.Piece] = []
-        func quoted(_ text: String) -> String {
-            text.replacing(["\"": "%22", "\r": "%0D", "\n": "%0A"])
-        }
+        func quoted(_ text: String) -> String { text.replacing(["\"": "%22", "\r": "%0D", "\n": "%0A"]) }
         for part in parts {
             let content = CurlFormValue(part.value, isText: part.isText)
             var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(quoted(part.name))\""

@@ -261,9 +261,7 @@ struct ShellReader {
         return low
     }
 
-    private mutating func append(_ scalar: Unicode.Scalar?) {
-        add(Array(String(scalar ?? "\u{FFFD}").utf8))
-    }
+    private mutating func append(_ scalar: Unicode.Scalar?) { add(Array(String(scalar ?? "\u{FFFD}").utf8)) }
 
     private static let escapes: [UInt8: UInt8] = [
         UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09, UInt8(ascii: "a"): 0x07,

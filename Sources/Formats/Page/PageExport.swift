@@ -96,11 +96,7 @@ package struct PageExport: ExchangeExport {
         try sink(output)
     }
 
-    private func data(
-        _ name: String,
-        into output: inout ByteBuffer,
-        _ body: (inout JSONWriter) throws -> Void
-    ) throws {
+    private func data(_ name: String, into output: inout ByteBuffer, _ body: (inout JSONWriter) throws -> Void) throws {
         var writer = JSONWriter()
         try writer.object(body)
         output.writeString(#"<script type="application/json" id="\#(name)">"#)

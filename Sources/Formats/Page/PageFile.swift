@@ -16,9 +16,7 @@ struct PageFile {
     }()
 
     /// The texts of the files whose names have that end, one after the other.
-    static func text(_ end: String) -> String {
-        all.filter { $0.name.hasSuffix(end) }.map(\.text).joined()
-    }
+    static func text(_ end: String) -> String { all.filter { $0.name.hasSuffix(end) }.map(\.text).joined() }
 }
 
 /// The script of a page: constant, so that the page's policy can name it by its digest.

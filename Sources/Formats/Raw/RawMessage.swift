@@ -63,8 +63,7 @@ package struct RawMessage {
         let (record, messages) = (exchange.record, exchange.messages)
         switch part {
         case .requestSent where record.flags.isDisjoint(with: [.requestChanged, .requestBodyChanged]): return nil
-        case .responseReceived where record.flags.isDisjoint(with: [.responseChanged, .responseBodyChanged]):
-            return nil
+        case .responseReceived where record.flags.isDisjoint(with: [.responseChanged, .responseBodyChanged]): return nil
         default: break
         }
         guard let side = part.side else {

@@ -17,12 +17,7 @@ package struct ProgramExport: ScriptExport {
     private var hasHeader = false
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
-    package init(
-        _ language: Language,
-        source: any ExchangeSource,
-        files: any BodyFiles,
-        sink: @escaping ExportSink
-    ) {
+    package init(_ language: Language, source: any ExchangeSource, files: any BodyFiles, sink: @escaping ExportSink) {
         (self.language, self.source, self.files, self.sink) = (language, source, files, sink)
     }
 

@@ -4,9 +4,7 @@ import Text
 struct PythonCall {
     private let request: RequestToRepeat
 
-    init(_ request: RequestToRepeat) {
-        self.request = request
-    }
+    init(_ request: RequestToRepeat) { self.request = request }
 
     func text() -> String {
         let (comments, call, skipsFields) = parts()

@@ -2,9 +2,7 @@ import HTTPModel
 
 /// Dates as HTTP sends them (RFC 9110 §5.6.7).
 package enum HTTPDate {
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     /// The years 1 to 9999.
     private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799

@@ -71,9 +71,7 @@ struct JSONBody {
         guard decoded > 0 else { return }
         if isCut ? check.isValidSoFar : check.isValid, !check.hasNUL {
             form = .utf8(written - check.unfinishedCount)
-        } else if !isCut, decoded <= JSONBody.longestConversion,
-            let converted = JSONBody.converted(prefix, mediaType)
-        {
+        } else if !isCut, decoded <= JSONBody.longestConversion, let converted = JSONBody.converted(prefix, mediaType) {
             form = .converted(converted.text, converted.charset)
         } else {
             form = .base64(written)

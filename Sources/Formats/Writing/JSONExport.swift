@@ -9,12 +9,11 @@ import NIOCore
 /// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`,
 /// `status`, versions, `mediaType`, `duration`, `sizes`, `flags`, and of what carried messages `tally` with their
 /// numbers `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`; the
-/// user's `comment` and `colour`), then
-/// `timings` (milliseconds, phases that happened), `client` and `upstream` (addresses, TLS), `request` and `response`,
-/// `masked` (the parts whose secrets were replaced), and `trace`. A message has `received` and, where a stage or the proxy changed it, `sent`; each is a head with
-/// `headers` in order. `body` is the body as received, `bodySent` the one sent on where a stage changed it: `text` is
-/// without content coding; `encoding` is `base64` where the bytes are not text; `size` counts with content coding,
-/// `decodedSize` without.
+/// user's `comment` and `colour`), then `timings` (milliseconds, phases that happened), `client` and `upstream`
+/// (addresses, TLS), `request` and `response`, `masked` (the parts whose secrets were replaced), and `trace`. A message
+/// has `received` and, where a stage or the proxy changed it, `sent`; each is a head with `headers` in order. `body` is
+/// the body as received, `bodySent` the one sent on where a stage changed it: `text` is without content coding;
+/// `encoding` is `base64` where the bytes are not text; `size` counts with content coding, `decodedSize` without.
 ///
 /// The bodies of a WebSocket are its frames; where secrets of them were replaced, each message is one frame without
 /// compression, and `comment` says so. `messages` of WebSockets, event streams and lines of JSON has what they
@@ -97,20 +96,14 @@ package struct JSONEntries: ExchangeEntries {
         _ changed: ExchangeRecord.Flags,
         into writer: inout JSONWriter
     ) throws {
-        if exchange.record.kind == .webSocket, source.isMasking {
-            return try frames(exchange, received, into: &writer)
-        }
+        if exchange.record.kind == .webSocket, source.isMasking { return try frames(exchange, received, into: &writer) }
         try body("body", exchange, heads, received, into: &writer)
         if exchange.record.flags.contains(changed) { try body("bodySent", exchange, heads, sent, into: &writer) }
     }
 
     /// Writes the frames of a WebSocket's direction with the secrets of its messages replaced: in the recorded ones they are
     /// masked by a key or compressed, so that no search of the bytes finds them.
-    private func frames(
-        _ exchange: RecordedExchange,
-        _ side: BodySide,
-        into writer: inout JSONWriter
-    ) throws {
+    private func frames(_ exchange: RecordedExchange, _ side: BodySide, into writer: inout JSONWriter) throws {
         // What is replaced in the messages is counted where those are written.
         let frames = try TransferredBody(exchange, side, from: source.again)
         var size = 0

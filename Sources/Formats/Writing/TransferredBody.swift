@@ -112,8 +112,7 @@ package struct TransferredBody {
     /// `body` throws.
     package func forEachArrival(_ body: (Arrival) throws -> Void) throws {
         switch form {
-        case .recorded:
-            try source.asRecorded.forEachArrival(of: exchange.record.id, side: side, body)
+        case .recorded: try source.asRecorded.forEachArrival(of: exchange.record.id, side: side, body)
         case .frames:
             var offset: Int64 = 0
             _ = try SocketFrames.forEach(of: exchange, from: source) { isSent, frame, at in
