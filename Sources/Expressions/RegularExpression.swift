@@ -21,8 +21,7 @@ package final class RegularExpression: Sendable {
         package let message: String
 
         package init(offset: Int, message: String) {
-            self.offset = offset
-            self.message = message
+            (self.offset, self.message) = (offset, message)
         }
     }
 
@@ -244,9 +243,7 @@ package struct TextMatch {
     private let offsets: UnsafePointer<Int>
     private let count: Int
 
-    fileprivate init(offsets: UnsafePointer<Int>, count: Int) {
-        (self.offsets, self.count) = (offsets, count)
-    }
+    fileprivate init(offsets: UnsafePointer<Int>, count: Int) { (self.offsets, self.count) = (offsets, count) }
 
     package var whole: Range<Int> { group(0) ?? 0..<0 }
 

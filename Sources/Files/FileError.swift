@@ -20,9 +20,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     package let cause: Cause
 
     init(_ path: String, _ reason: String, _ cause: Cause = .system) {
-        self.path = path
-        self.reason = reason
-        self.cause = cause
+        (self.path, self.reason, self.cause) = (path, reason, cause)
     }
 
     /// Explains the last error of a system call.

@@ -304,11 +304,7 @@ package final class ZipReader {
     /// where there is not the room for it.
     ///
     /// - Parameter room: how many bytes are free where a file is to be; `nil` if that cannot be known.
-    package func extract(
-        _ entry: Entry,
-        to file: String,
-        room: (String) -> UInt64? = FreeSpace.bytes(beside:)
-    ) throws {
+    package func extract(_ entry: Entry, to file: String, room: (String) -> UInt64? = FreeSpace.bytes(beside:)) throws {
         if let free = room(file), !entry.isLikeTrap, entry.size > free {
             let needed = "\(entry.size >> 20) MiB, and \(free >> 20) MiB are free"
             throw FileError(file, "cannot be written: '\(ZipReader.shown(entry.name))' unpacks to \(needed)")

@@ -51,9 +51,7 @@ package enum GuideBlock: Sendable, Hashable {
             if line.hasPrefix("<!--") { return comment() }
             if line.hasPrefix("|") { return table() }
             lines.removeFirst()
-            if let level = Self.level(of: line) {
-                return .heading(level, GuideInline.read(line.dropFirst(level + 1)))
-            }
+            if let level = Self.level(of: line) { return .heading(level, GuideInline.read(line.dropFirst(level + 1))) }
             if let mark = Self.mark(of: line) {
                 return .item(mark: mark, GuideInline.read(joined(line.dropFirst(mark.count + 1), isItem: true)))
             }

@@ -26,9 +26,7 @@ package struct GuidePage: Sendable {
             title = runs.text
             blocks.removeFirst()
         }
-        self.group = group
-        self.topic = topic
-        self.title = title
+        (self.group, self.topic, self.title) = (group, topic, title)
         abstract = blocks.lazy.compactMap { if case .paragraph(let runs) = $0 { runs.text } else { nil } }.first ?? ""
         self.blocks = blocks
     }

@@ -54,9 +54,7 @@ package struct ManPage {
         runs.map { $0.style == .plain ? escaped($0.text) : "\\fB\(escaped($0.text))\\fR" }.joined()
     }
 
-    private static func quoted(_ text: String) -> String {
-        "\"" + escaped(text).replacing("\"", with: "\\(dq") + "\""
-    }
+    private static func quoted(_ text: String) -> String { "\"" + escaped(text).replacing("\"", with: "\\(dq") + "\"" }
 
     private static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("'", with: "\\(aq")
@@ -64,9 +62,7 @@ package struct ManPage {
     }
 
     /// A line that no macro is seen in.
-    private static func line(_ text: some StringProtocol) -> String {
-        text.first == "." ? "\\&" + text : String(text)
-    }
+    private static func line(_ text: some StringProtocol) -> String { text.first == "." ? "\\&" + text : String(text) }
 
     private static func lines(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line($0) + "\n" }.joined()

@@ -26,10 +26,7 @@ package struct StapledStatus: Sendable, Hashable, Codable {
         validFrom: Int64? = nil,
         validUntil: Int64? = nil
     ) {
-        self.state = state
-        self.reason = reason
-        self.revokedAt = revokedAt
-        self.validFrom = validFrom
-        self.validUntil = validUntil
+        (self.state, self.reason, self.revokedAt) = (state, reason, revokedAt)
+        (self.validFrom, self.validUntil) = (validFrom, validUntil)
     }
 }

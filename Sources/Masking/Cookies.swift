@@ -29,10 +29,7 @@ enum Cookies {
     }
 
     /// Where another cookie begins: behind a comma and a space, with a name and an equals sign. A date has none behind its comma.
-    private static func nextCookie(
-        in bytes: UnsafeRawBufferPointer,
-        _ range: Range<Int>
-    ) -> (comma: Int, start: Int)? {
+    private static func nextCookie(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> (comma: Int, start: Int)? {
         var (comma, isPastPair): (Int?, Bool) = (nil, false)
         for place in range {
             switch bytes[place] {

@@ -256,16 +256,14 @@ struct FieldNameFacts {
     /// Fields whose values look random and are no secrets.
     private static let ordinary: Set<String> = [
         "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via",
-        "cf-ray",
-        "content-digest", "repr-digest", "digest", "want-digest", "content-md5", "last-modified", "date", "accept",
-        "www-authenticate",
-        "proxy-authenticate", "http2-settings", "x-cache", "content-type", "x-amz-id-2", "x-served-by",
+        "cf-ray", "content-digest", "repr-digest", "digest", "want-digest", "content-md5", "last-modified", "date",
+        "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache", "content-type", "x-amz-id-2",
+        "x-served-by",
     ]
     /// The same, but a value may have URLs or JSON in it.
     private static let ordinaryWithNames: Set<String> = [
         "content-security-policy", "content-security-policy-report-only", "server-timing", "alt-svc", "report-to",
-        "nel",
-        "user-agent", "reporting-endpoints",
+        "nel", "user-agent", "reporting-endpoints",
     ]
 
     /// In lower case.

@@ -207,9 +207,7 @@ package final class MaskedSource: ExchangeSource {
         return true
     }
 
-    private func recorded(_ id: ExchangeID) -> RecordedExchange? {
-        recorded.flatMap { $0.record.id == id ? $0 : nil }
-    }
+    private func recorded(_ id: ExchangeID) -> RecordedExchange? { recorded.flatMap { $0.record.id == id ? $0 : nil } }
 
     /// What stopped a body's decoding, once it was read to its end.
     package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? {

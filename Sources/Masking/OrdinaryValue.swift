@@ -135,8 +135,7 @@ enum OrdinaryValue {
         let text = String(decoding: value, as: UTF8.self).lowercased()
         return [
             "password", "passwort", "contraseña", "mot de passe", "wachtwoord", "secret", "token", "required",
-            "characters", "digits",
-            "blank", "too short", "too long", "invalid", "incorrect", "must ", "…", "?",
+            "characters", "digits", "blank", "too short", "too long", "invalid", "incorrect", "must ", "…", "?",
         ]
         .contains { text.contains($0) }
             || !text.utf8.contains(where: ValueShape.isDigit) && ".!".contains(text.last ?? " ")

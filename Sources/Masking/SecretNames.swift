@@ -14,8 +14,7 @@ package struct SecretNames: Sendable {
             "passwordnew", "passwordhash", "pass1", "pass2", "pwd1", "pwd2", "userpass", "userpwd", "dbpass", "dbpwd",
             "adminpass", "rootpass", "smtppass", "mailpass", "ftppass", "proxypass", "authpass", "loginpass", "keypass",
             "storepass", "newpwd", "confirmpwd", "oldpwd", "currentpwd", "mysqlpwd", "pgpwd", "rootpw", "rootpwd",
-            "adminpw",
-            "dbpw", "userpw", "userpin", "cvvcode", "cvccode",
+            "adminpw", "dbpw", "userpw", "userpin", "cvvcode", "cvccode",
         ],
         .token: [
             "jwt", "bearer", "assertion", "clientassertion", "samlresponse", "ticket", "sas", "oauthverifier",
@@ -54,10 +53,9 @@ package struct SecretNames: Sendable {
         "servicekey": .apiKey, "functionskey": .apiKey, "appwritekey": .apiKey, "licensekey": .apiKey,
         "honeycombteam": .apiKey, "serversideencryptioncustomerkey": .apiKey,
         "amzserversideencryptioncustomerkey": .apiKey, "usercredentials": .credential,
-        "originalauthorization": .credential, "forwardedauthorization": .credential,
-        "httpauthorization": .credential, "googiapjwtassertion": .token, "amznoidcdata": .token,
-        "firebaseappcheck": .token, "shopifyhmacsha256": .signature, "fastlykey": .apiKey, "ddapplicationkey": .apiKey,
-        "parsemasterkey": .apiKey,
+        "originalauthorization": .credential, "forwardedauthorization": .credential, "httpauthorization": .credential,
+        "googiapjwtassertion": .token, "amznoidcdata": .token, "firebaseappcheck": .token,
+        "shopifyhmacsha256": .signature, "fastlykey": .apiKey, "ddapplicationkey": .apiKey, "parsemasterkey": .apiKey,
     ]
     private static let suffixes: [(ending: String, kind: SecretKind)] = [
         ("password", .password), ("passwd", .password), ("passphrase", .password), ("passwort", .password),
@@ -67,11 +65,10 @@ package struct SecretNames: Sendable {
     ]
     /// Names with such an ending that ordinary values have: places in lists, sizes, what a page says of passwords.
     private static let ordinary: Set<String> = [
-        "prevtoken", "previoustoken", "starttoken", "endtoken",
-        "stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken",
-        "maxtoken", "mintoken", "pertoken", "unexpectedtoken", "methodsignature", "functionsignature",
-        "typesignature", "emailsignature", "clientrequesttoken", "inputtoken", "outputtoken", "designtoken",
-        "colortoken", "colourtoken", "existingsecret",
+        "prevtoken", "previoustoken", "starttoken", "endtoken", "stoptoken", "eostoken", "bostoken", "padtoken",
+        "unktoken", "septoken", "clstoken", "masktoken", "maxtoken", "mintoken", "pertoken", "unexpectedtoken",
+        "methodsignature", "functionsignature", "typesignature", "emailsignature", "clientrequesttoken", "inputtoken",
+        "outputtoken", "designtoken", "colortoken", "colourtoken", "existingsecret",
     ]
     /// Endings of such names: places in a list, whatever list it is.
     private static let ordinaryEndings = [
@@ -107,8 +104,7 @@ package struct SecretNames: Sendable {
             let plain = SecretNames.normalised(name)
             if name.hasPrefix("*") { endings.append((Array(plain.utf8), .named)) } else { table[plain] = .named }
         }
-        self.table = table
-        self.endings = endings
+        (self.table, self.endings) = (table, endings)
         for name in table.keys { lengths[Int(name.utf8.first ?? 0)] |= SecretNames.bit(name.utf8.count) }
         for name in except {
             let plain = SecretNames.normalised(name)

@@ -28,8 +28,7 @@ struct SecretPatterns {
         isAnywhere: Bool = false,
         isRandom: Bool = true
     ) -> Pattern? {
-        guard
-            let compiled = try? RegularExpression("\\A(?:\(expression))", isCaseSensitive: true, takesAnyBytes: true)
+        guard let compiled = try? RegularExpression("\\A(?:\(expression))", isCaseSensitive: true, takesAnyBytes: true)
         else { return nil }
         return Pattern(
             kind: kind,
@@ -167,9 +166,7 @@ struct SecretPatterns {
         let rest = bytes[place...]
         for (beginning, pattern) in SecretPatterns.starts[Int(bytes[place])] where rest.starts(with: beginning) {
             guard pattern.isAnywhere || SecretPatterns.beginsWord(bytes, place), var range = match(pattern, at: place)
-            else {
-                continue
-            }
+            else { continue }
             if range.upperBound == place + SecretPatterns.longest {
                 let isPEM = pattern.kind == .privateKey
                 let end = bytes[range.upperBound...].firstIndex { isPEM ? $0 == UInt8(ascii: "-") : !isOfWord($0) }

@@ -127,9 +127,7 @@ struct StructureScanner {
     func find(_ byte: UInt8, from start: Int, to end: Int? = nil) -> Int? {
         let end = end ?? bytes.count
         guard start < end, let base = bytes.baseAddress, let found = memchr(base + start, CInt(byte), end - start)
-        else {
-            return nil
-        }
+        else { return nil }
         return base.distance(to: UnsafeRawPointer(found))
     }
 

@@ -11,11 +11,7 @@ enum SuspectScanner {
     }
 
     /// Calls `body` with each such text and its name.
-    static func forEach(
-        in bytes: UnsafeRawBufferPointer,
-        _ names: SecretNames,
-        _ body: (Range<Int>, String?) -> Void
-    ) {
+    static func forEach(in bytes: UnsafeRawBufferPointer, _ names: SecretNames, _ body: (Range<Int>, String?) -> Void) {
         isOfRun.withUnsafeBufferPointer { isOfRun in
             var place = 0
             while place < bytes.count {
@@ -86,9 +82,8 @@ enum SuspectScanner {
 
     private static let endingsOfIdentifiers = [
         "id", "ids", "uuid", "guid", "hash", "digest", "etag", "checksum", "md5", "sha", "sha1", "sha256", "sha512",
-        "crc32",
-        "fingerprint", "integrity", "nonce", "revision", "version", "cursor", "trace", "traceparent", "correlation",
-        "boundary",
+        "crc32", "fingerprint", "integrity", "nonce", "revision", "version", "cursor", "trace", "traceparent",
+        "correlation", "boundary",
     ]
 
     /// Whether a name says that its value identifies something, and is no secret.
@@ -102,8 +97,7 @@ enum SuspectScanner {
     /// Folders of which the files have digests for names.
     private static let digests: Set<String> = [
         "commit", "commits", "tree", "blob", "blobs", "object", "objects", "static", "assets", "_next", "chunks",
-        "images",
-        "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable", "fonts", "compare", "raw",
+        "images", "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable", "fonts", "compare", "raw",
     ]
 
     private static func isOfDigests(_ segment: Slice<UnsafeRawBufferPointer>) -> Bool {

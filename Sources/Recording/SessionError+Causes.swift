@@ -27,11 +27,7 @@ extension SessionError {
 
     static func foreign(_ path: String) -> SessionError {
         let hint = "Give another --session, in a directory that only you can write to."
-        return SessionError(
-            .cannotOpen,
-            "\(path) belongs to another user, who could read the recording.",
-            hint: hint
-        )
+        return SessionError(.cannotOpen, "\(path) belongs to another user, who could read the recording.", hint: hint)
     }
 
     static func otherSchema(_ path: String, _ version: Int64) -> SessionError {

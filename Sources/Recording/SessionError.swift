@@ -25,9 +25,7 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
     package let hint: String
 
     package init(_ code: Code, _ message: String, hint: String = "") {
-        self.code = code
-        self.message = message
-        self.hint = hint
+        (self.code, self.message, self.hint) = (code, message, hint)
     }
 
     /// The same error with the name that the user gave, for a file that was read or written under another name.

@@ -7,8 +7,7 @@ struct FilterParser {
     private var depth = 0
 
     init(_ expression: String, clock: FilterClock) {
-        self.expression = expression
-        self.clock = clock
+        (self.expression, self.clock) = (expression, clock)
         lexer = FilterLexer(expression)
     }
 

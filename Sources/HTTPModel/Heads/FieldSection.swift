@@ -205,10 +205,7 @@ extension FieldSection: RandomAccessCollection {
     }
 
     @inline(__always)
-    private func withBytes<Result>(
-        of run: Run,
-        _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
+    private func withBytes<Result>(of run: Run, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try buffer.withUnsafeReadableBytes { try body(UnsafeRawBufferPointer(rebasing: $0[run.range])) }
     }
 

@@ -65,8 +65,7 @@ package struct Glob: Sendable, Hashable {
         var merged: [Element] = []
         merged.reserveCapacity(elements.count)
         for element in elements where !(element == .many && merged.last == .many) { merged.append(element) }
-        self.elements = merged
-        self.ignoresCase = ignoringCase
+        (self.elements, self.ignoresCase) = (merged, ignoringCase)
         (shape, literalBytes) = Glob.shape(of: merged)
     }
 
@@ -106,14 +105,10 @@ extension Glob {
     package var matchesEverything: Bool { shape == .everything }
 
     /// The only text that matches, in lower case where case does not count; `nil` if there is a wildcard.
-    package var literal: String? {
-        shape == .literal ? String(decoding: literalBytes, as: UTF8.self) : nil
-    }
+    package var literal: String? { shape == .literal ? String(decoding: literalBytes, as: UTF8.self) : nil }
 
     /// The text that must be found anywhere, for a pattern of the form `*text*`.
-    package var infix: String? {
-        shape == .infix ? String(decoding: literalBytes, as: UTF8.self) : nil
-    }
+    package var infix: String? { shape == .infix ? String(decoding: literalBytes, as: UTF8.self) : nil }
 
     /// The literal text that every match ends with; empty if the pattern ends with a wildcard.
     package var literalSuffix: String {

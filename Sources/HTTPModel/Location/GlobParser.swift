@@ -5,8 +5,7 @@ struct GlobParser {
     private var position = 0
 
     init(_ characters: [Unicode.Scalar], ignoresCase: Bool) {
-        self.characters = characters
-        self.ignoresCase = ignoresCase
+        (self.characters, self.ignoresCase) = (characters, ignoresCase)
     }
 
     mutating func parse() throws(GlobError) -> [Glob.Element] {

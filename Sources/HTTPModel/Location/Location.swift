@@ -104,9 +104,7 @@ package struct Location: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 
     /// Whether every request is meant.
-    package var matchesEverything: Bool {
-        scheme == nil && host == nil && port == .any && path == nil && query == nil
-    }
+    package var matchesEverything: Bool { scheme == nil && host == nil && port == .any && path == nil && query == nil }
 
     /// Whether the URL is meant; allocates nothing for URLs of the usual form.
     package func matches(_ url: RequestURL) -> Bool {

@@ -18,10 +18,7 @@ package struct LocationPattern: Sendable, Hashable {
 
     package init(protocol: String = "", host: String = "", port: String = "", path: String = "", query: String = "") {
         self.protocol = `protocol`
-        self.host = host
-        self.port = port
-        self.path = path
-        self.query = query
+        (self.host, self.port, self.path, self.query) = (host, port, path, query)
     }
 
     /// Splits the string form `[protocol://]host[:port][/path][?query]` over the fields.
@@ -31,9 +28,7 @@ package struct LocationPattern: Sendable, Hashable {
     /// `\?` there. Before the path `?` is the wildcard as long as only characters of a host follow it, up to the path.
     ///
     /// A ``LocationError`` has the column of what is wrong.
-    package init(_ text: some StringProtocol) throws(LocationError) {
-        self = try LocationSyntax.parse(text).pattern
-    }
+    package init(_ text: some StringProtocol) throws(LocationError) { self = try LocationSyntax.parse(text).pattern }
 
     /// The text of a field.
     package subscript(field: Field) -> String {

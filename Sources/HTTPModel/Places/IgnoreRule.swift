@@ -79,7 +79,5 @@ extension Place {
     }
 
     /// The place with `[*]` for each number.
-    package var general: Place {
-        Place(root, part, steps.map { if case .element = $0 { .any } else { $0 } })
-    }
+    package var general: Place { Place(root, part, steps.map { if case .element = $0 { .any } else { $0 } }) }
 }

@@ -105,9 +105,7 @@ extension Place.Root {
     /// The message of an exchange; `nil` for messages of streams and calls.
     package var side: BodySide? { Place.Root.sides.first { $0.root == self }?.side }
 
-    package init(_ side: BodySide) {
-        self = Place.Root.sides.first { $0.side == side }?.root ?? .request
-    }
+    package init(_ side: BodySide) { self = Place.Root.sides.first { $0.side == side }?.root ?? .request }
 }
 
 // MARK: - How it is written

@@ -9,7 +9,6 @@ package struct Arrival: Sendable, Hashable {
     package var at: Int64
 
     package init(offset: Int64, at: Int64) {
-        self.offset = offset
-        self.at = at
+        (self.offset, self.at) = (offset, at)
     }
 }

@@ -32,9 +32,7 @@ package struct ByteDigest: Sendable {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    package mutating func add(_ other: Fingerprint) {
-        withUnsafeBytes(of: (other.first, other.second)) { add($0) }
-    }
+    package mutating func add(_ other: Fingerprint) { withUnsafeBytes(of: (other.first, other.second)) { add($0) } }
 
     package var fingerprint: Fingerprint { Fingerprint(first: first.finalize(), second: second.finalize()) }
 }

@@ -31,10 +31,7 @@ package struct ConnectionRecord: Sendable, Hashable {
 
     /// A connection that has just been made.
     package init(id: ConnectionID, leg: Leg, openedAt: Int64, localAddress: String, peerAddress: String) {
-        self.id = id
-        self.leg = leg
-        self.openedAt = openedAt
-        self.localAddress = localAddress
-        self.peerAddress = peerAddress
+        (self.id, self.leg, self.openedAt) = (id, leg, openedAt)
+        (self.localAddress, self.peerAddress) = (localAddress, peerAddress)
     }
 }

@@ -107,13 +107,8 @@ package struct ExchangeRecord: Sendable, Hashable {
         clientConnection: ConnectionID,
         clientAddress: String? = nil
     ) {
-        self.id = id
-        self.kind = kind
-        self.startedAt = startedAt
-        self.method = method
-        self.url = url
-        self.clientConnection = clientConnection
-        self.clientAddress = clientAddress
+        (self.id, self.kind, self.startedAt, self.method) = (id, kind, startedAt, method)
+        (self.url, self.clientConnection, self.clientAddress) = (url, clientConnection, clientAddress)
     }
 
     /// Facts about an exchange that lists and filters use.
@@ -166,8 +161,7 @@ package struct ClientProcess: Sendable, Hashable {
     package var name: String
 
     package init(id: Int32, name: String) {
-        self.id = id
-        self.name = name
+        (self.id, self.name) = (id, name)
     }
 }
 
@@ -230,8 +224,7 @@ package struct GRPCOutcome: Sendable, Hashable {
     package var message: String
 
     package init(status: Int, message: String = "") {
-        self.status = status
-        self.message = message
+        (self.status, self.message) = (status, message)
     }
 
     /// The name that the gRPC specification gives the status, for example `UNAVAILABLE`; `nil` for an unknown one.
@@ -328,10 +321,7 @@ package struct TraceEntry: Sendable, Hashable, Codable {
     package var text: String
 
     package init(stage: String, rule: String? = nil, outcome: Outcome, text: String) {
-        self.stage = stage
-        self.rule = rule
-        self.outcome = outcome
-        self.text = text
+        (self.stage, self.rule, self.outcome, self.text) = (stage, rule, outcome, text)
     }
 }
 
@@ -400,10 +390,7 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     }
 
     package init(_ code: Code, _ message: String, hint: String = "", resetCode: HTTP2ErrorCode? = nil) {
-        self.code = code
-        self.message = message
-        self.hint = hint
-        self.resetCode = resetCode
+        (self.code, self.message, self.hint, self.resetCode) = (code, message, hint, resetCode)
     }
 }
 

@@ -57,7 +57,5 @@ extension ExchangeRecord {
     package var phases: Phases { Phases(self) }
 
     /// The size that lists show and `size:` compares: the body of the response; of what is not read, the bytes from the server.
-    package var listedSize: Int64 {
-        kind == .http || kind == .webSocket ? sizes.responseBody : sizes.responseWire
-    }
+    package var listedSize: Int64 { kind == .http || kind == .webSocket ? sizes.responseBody : sizes.responseWire }
 }

@@ -13,9 +13,7 @@ package struct ProfileSource: Sendable, Hashable, Codable {
     package var isUnsaved: Bool
 
     package init(file: String, text: String, isUnsaved: Bool = false) {
-        self.file = file
-        self.text = text
-        self.isUnsaved = isUnsaved
+        (self.file, self.text, self.isUnsaved) = (file, text, isUnsaved)
     }
 
     /// Reads a source; whether it is saved may be left out.

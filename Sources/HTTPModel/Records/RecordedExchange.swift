@@ -18,10 +18,7 @@ package struct RecordedExchange: Sendable {
         upstream: ConnectionRecord? = nil,
         isUnrecorded: Bool = false
     ) {
-        self.record = record
-        self.messages = messages
-        self.client = client
-        self.upstream = upstream
-        self.isUnrecorded = isUnrecorded
+        (self.record, self.messages, self.client) = (record, messages, client)
+        (self.upstream, self.isUnrecorded) = (upstream, isUnrecorded)
     }
 }

@@ -15,11 +15,7 @@ package struct RequestURL: Sendable, Hashable {
     package var query: String?
 
     package init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
-        self.scheme = scheme
-        self.host = host
-        self.port = port
-        self.path = path
-        self.query = query
+        (self.scheme, self.host, self.port, self.path, self.query) = (scheme, host, port, path, query)
     }
 
     /// The port that a scheme means when none is given (RFC 9110 §4.2).

@@ -82,11 +82,7 @@ private struct RestOfSession {
     let old: Database
     let new: Database
 
-    func write(
-        without removed: ExchangeNumbers,
-        upTo last: Int64,
-        _ onPart: (Double) throws -> Void
-    ) throws -> Int64 {
+    func write(without removed: ExchangeNumbers, upTo last: Int64, _ onPart: (Double) throws -> Void) throws -> Int64 {
         for table in [Schema.session, Schema.run, Schema.summary, Schema.rules] {
             try copy(table, "FROM \(table.name)")
         }

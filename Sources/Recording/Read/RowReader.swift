@@ -115,9 +115,7 @@ struct RowReader {
     private(set) var bytesRead = 0
 
     fileprivate init(statement: SQLiteStatement, path: String, subject: String) {
-        self.statement = statement
-        self.path = path
-        self.subject = subject
+        (self.statement, self.path, self.subject) = (statement, path, subject)
     }
 
     mutating func skip() { column += 1 }

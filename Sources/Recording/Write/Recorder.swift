@@ -132,8 +132,7 @@ package final class RecorderProducer: Sendable {
     private let onCredit: @Sendable () -> Void
 
     init(queue: RecorderQueue, onCredit: @escaping @Sendable () -> Void) {
-        self.queue = queue
-        self.onCredit = onCredit
+        (self.queue, self.onCredit) = (queue, onCredit)
         number = queue.nextProducer()
     }
 

@@ -41,9 +41,7 @@ package struct RecorderConfiguration: Sendable {
     var pageLimit: Int?
 
     package init(path: String?, mode: Mode = .lossless, sluiceVersion: String = "") {
-        self.path = path
-        self.mode = mode
-        self.sluiceVersion = sluiceVersion
+        (self.path, self.mode, self.sluiceVersion) = (path, mode, sluiceVersion)
     }
 }
 

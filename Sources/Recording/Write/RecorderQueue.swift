@@ -144,9 +144,7 @@ final class RecorderQueue: Sendable {
     }
 
     /// Removes a producer that ends.
-    func remove(producer: Int) {
-        state.withLock { state in _ = state.starving.removeValue(forKey: producer) }
-    }
+    func remove(producer: Int) { state.withLock { state in _ = state.starving.removeValue(forKey: producer) } }
 
     /// Signals `flush` when all events so far are in the file; `false` if the queue has ended.
     func request(flush: DispatchSemaphore) -> Bool {

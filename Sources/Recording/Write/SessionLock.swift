@@ -58,9 +58,7 @@ final class SessionLock: Sendable {
 
     static func isHeldHere(_ identity: FileFacts.Identity) -> Bool { heldHere.withLock { $0.contains(identity) } }
 
-    var isRemoved: Bool {
-        descriptor.withLock { $0.flatMap { FileFacts(descriptor: $0) }?.hasName == false }
-    }
+    var isRemoved: Bool { descriptor.withLock { $0.flatMap { FileFacts(descriptor: $0) }?.hasName == false } }
 
     private static func makePrivate(_ path: String) throws {
         guard let facts = FileFacts(link: path) else { return }

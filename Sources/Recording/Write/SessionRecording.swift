@@ -76,9 +76,7 @@ final class SessionRecording {
         identified.removeAll(keepingCapacity: true)
     }
 
-    private var hasRows: Bool {
-        !touched.isEmpty || !ended.isEmpty || !connections.isEmpty || !identified.isEmpty
-    }
+    private var hasRows: Bool { !touched.isEmpty || !ended.isEmpty || !connections.isEmpty || !identified.isEmpty }
 
     private func keepBelowLimit() throws {
         guard limit != nil else { return }

@@ -76,9 +76,7 @@ final class SessionWriter {
         isInTransaction = true
     }
 
-    func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try queue.writeWithoutTransaction(body)
-    }
+    func perform<Value>(_ body: (Database) throws -> Value) throws -> Value { try queue.writeWithoutTransaction(body) }
 
     func commit() throws {
         guard isInTransaction else { return }

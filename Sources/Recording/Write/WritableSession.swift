@@ -15,8 +15,7 @@ struct WritableSession: Sendable {
     /// - Parameter following: in a new file, exchanges begin after this number.
     init(path: String, configuration: RecorderConfiguration, following: Int64 = 0) throws {
         let lock = try SessionLock(path: path)
-        self.lock = lock
-        self.path = path
+        (self.lock, self.path) = (lock, path)
         let isNew = lock.isEmpty
         if !isNew { try lock.checkHeader() }
         do {

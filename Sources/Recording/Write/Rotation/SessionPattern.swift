@@ -38,9 +38,7 @@ package struct SessionPattern: Sendable, Hashable {
     /// - Parameter folder: taken as it is; empty, or with a slash at its end.
     package init(folder: String, name: String) throws(PatternError) {
         (text, self.folder) = (folder + name, folder)
-        guard !name.isEmpty, !text.utf8.contains(0) else {
-            throw PatternError(description: "'\(text)' names no file.")
-        }
+        guard !name.isEmpty, !text.utf8.contains(0) else { throw PatternError(description: "'\(text)' names no file.") }
         // A suffix for names that are taken goes before the ending.
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
         parts = try Self.parts(of: name[..<dot])

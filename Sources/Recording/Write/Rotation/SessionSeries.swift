@@ -16,8 +16,7 @@ struct SessionSeries: Sendable {
     private let clock: SteadyClock
 
     init(rotation: SessionRotation, clock: SteadyClock = SteadyClock()) {
-        self.rotation = rotation
-        self.clock = clock
+        (self.rotation, self.clock) = (rotation, clock)
     }
 
     /// The label's value: the name's pattern, wherever the folder is.
