@@ -92,12 +92,13 @@ package struct CommandEntry: Sendable {
         case counts
     }
 
+    /// What a command does; an error that it throws refuses it.
     enum Action: Sendable {
-        case plain(@Sendable (inout ConsoleModel) -> [Effect])
+        case plain(@Sendable (inout ConsoleModel) throws -> [Effect])
         /// With an argument; `nil` if a key gave the command.
-        case with(@Sendable (inout ConsoleModel, String?) -> [Effect])
+        case with(@Sendable (inout ConsoleModel, String?) throws -> [Effect])
         /// With an argument, which is asked for if it is missing.
-        case asking(@Sendable (inout ConsoleModel, String) -> [Effect])
+        case asking(@Sendable (inout ConsoleModel, String) throws -> [Effect])
     }
 
     package let command: Command

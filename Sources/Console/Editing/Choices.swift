@@ -125,8 +125,7 @@ extension ConsoleModel {
         guard let question = CommandTable.entry(command)?.question, !question.isEmpty,
             typed.lowercased().filter({ $0 != " " }) != command.rawValue
         else { return nil }
-        let forget = ConfirmState.Choice("y", "reset", takesCare: true) { $0.perform(command, nil) }
-        return confirm(question, [forget, .init("n", "cancel")])
+        return confirm(question, "reset", takesCare: true) { $0.perform(command, nil) }
     }
 
     /// The words that may go on with what was typed into the palette: those of a command's argument, behind its word.

@@ -53,7 +53,8 @@ extension ConsoleModel {
     /// Opens the prompt again whose command was refused after it had closed, or only tells the reason.
     mutating func promptAgain(_ command: Command, _ reason: String) {
         guard var prompt = submitted, prompt.command == command, overlays.isEmpty, !isLinear else {
-            return tell(reason, .error)
+            tell(reason, .error)
+            return
         }
         prompt.show(Notice(text: reason.onOneLine, kind: .error, at: now))
         overlays.append(.prompt(prompt))

@@ -116,10 +116,7 @@ package enum Message: Sendable {
     case stop
 
     static func said(_ words: String, _ kind: Notice.Kind = .info) -> Message {
-        .answer {
-            $0.tell(words, kind)
-            return []
-        }
+        .answer { $0.tell(words, kind) }
     }
 
     var isAnswer: Bool {

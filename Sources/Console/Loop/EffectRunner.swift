@@ -113,6 +113,17 @@ final class EffectRunner: Sendable {
         }
     }
 
+    /// Does something that may take a while; an error that it throws is reported.
+    func attempt(on queue: DispatchQueue? = nil, _ work: @escaping @Sendable () throws -> Void) {
+        start(on: queue ?? passes) { [self] in
+            do {
+                try work()
+            } catch {
+                report(error)
+            }
+        }
+    }
+
     /// Performs an effect: on the terminal by its owner, any other here, as soon as the services are there.
     func perform(_ effect: Effect, on terminal: some TerminalOwner) {
         if case .terminal(let own) = effect { terminal.perform(own) } else { perform(effect) }
@@ -293,13 +304,9 @@ final class EffectRunner: Sendable {
     }
 
     func onReader(_ queue: DispatchQueue? = nil, _ body: @escaping @Sendable (SessionReader) throws -> Void) {
-        start(on: queue ?? reading) { [self] in
-            do {
-                guard let reader else { throw ConsoleError("Nothing is recorded here.") }
-                try body(reader)
-            } catch {
-                report(error)
-            }
+        attempt(on: queue ?? reading) { [self] in
+            guard let reader else { throw ConsoleError("Nothing is recorded here.") }
+            try body(reader)
         }
     }
 

@@ -121,10 +121,13 @@ package struct ConsoleModel: Sendable {
         highlights.first { $0.filter.decides(record) == true }?.number
     }
 
-    package mutating func tell(_ text: String, _ kind: Notice.Kind = .info) {
+    /// Shows a notice, with which a command may end: it has no effects.
+    @discardableResult
+    package mutating func tell(_ text: String, _ kind: Notice.Kind = .info) -> [Effect] {
         noticeCount += 1
         notices.append(Notice(text: text.onOneLine, kind: kind, at: now))
         if notices.count > Notice.most { notices.removeFirst(notices.count - Notice.most) }
+        return []
     }
 
     /// Shows the user a notice until a key is pressed, or for two minutes.

@@ -11,21 +11,30 @@ extension ConsoleModel {
         if let reason = entry.problem(self) { return refuse(reason) }
         if let mistake = argument.flatMap(entry.argument.mistake) { return refuse("\(mistake.capitalizedFirst).") }
         switch (entry.action, argument) {
-        case (.plain(let action), nil): return action(&self)
+        case (.plain(let action), nil): return attempt(action)
         case (.plain, let argument?):
             return refuse("\(command.rawValue) takes no argument, but got '\(argument.prefix(40))'.")
-        case (.with(let action), _): return action(&self, argument)
-        case (.asking(let action), let argument?): return action(&self, argument)
+        case (.with(let action), _): return attempt { try action(&$0, argument) }
+        case (.asking(let action), let argument?): return attempt { try action(&$0, argument) }
         case (.asking(let action), nil):
             if let choices = entry.argument.choices { return push(.picker(choices(self, command))) }
             // On lines, an optional argument is not asked for.
-            if isLinear, entry.argument.isOptional { return action(&self, "") }
+            if isLinear, entry.argument.isOptional { return attempt { try action(&$0, "") } }
             let line = LineEditor(entry.argument.known(self), isSuggestion: true)
             var prompt = PromptState(command: command, title: entry.argument.prompt, line: line)
             // Marked exchanges may be anywhere.
             if command == .comment { prompt.title += " on \(selectionWords); empty removes it" }
             prompt.hint = hint(for: entry)
             return ask(prompt)
+        }
+    }
+
+    /// Does something that an error refuses.
+    mutating func attempt(_ action: (inout ConsoleModel) throws -> [Effect]) -> [Effect] {
+        do {
+            return try action(&self)
+        } catch {
+            return refuse("\(error)")
         }
     }
 
@@ -49,6 +58,17 @@ extension ConsoleModel {
 
     mutating func confirm(_ question: String, _ choices: [ConfirmState.Choice]) -> [Effect] {
         push(.confirm(ConfirmState(question: question, choices: choices, askedAt: now)))
+    }
+
+    /// Asks a question that one answer affirms; the other one cancels.
+    mutating func confirm(
+        _ question: String,
+        _ title: String,
+        key: Character = "y",
+        takesCare: Bool = false,
+        _ action: @escaping Message.Change
+    ) -> [Effect] {
+        confirm(question, [.init(key, title, takesCare: takesCare, action), .init("n", "cancel")])
     }
 
     mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
