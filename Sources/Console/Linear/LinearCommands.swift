@@ -36,20 +36,18 @@ extension ConsoleModel {
         return finish(draft)
     }
 
-    mutating func changeDraft(_ words: String?) -> [Effect] {
+    mutating func changeDraft(_ words: String?) throws -> [Effect] {
         guard var editor = draft else { return [] }
         guard let words else {
             let lines = editor.area.lines.enumerated().map { "\($0 + 1). \($1)" }
             return report(editor.title, lines)
         }
-        do {
-            let change = try DraftChange(words)
-            if !editor.isRule, change.isOfKey { return [.editDraft(editor, words: words)] }
-            editor.area = TextArea(try editor.isRule ? change.rule(editor.area.text) : change.message(editor.area.text))
-            return open(editor)
-        } catch {
-            return refuse("\(error)")
+        let (change, old) = (try DraftChange(words), editor.area.text)
+        guard let new = try editor.isRule ? change.rule(old) : change.lines(of: old) else {
+            return [.editDraft(editor, words: words)]
         }
+        editor.area = TextArea(new)
+        return open(editor)
     }
 
     mutating func widenDraft() -> [Effect] {

@@ -67,14 +67,14 @@ extension HoldOption {
 
 /// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" json.user.name=Ada`.
 enum HoldWords {
+    static let noInput = ConsoleError("'@-' is not possible here: commands are read from standard input.")
+
     /// Throws ``ConsoleError`` or `ControlError` for what is not a change.
     static func edit(_ line: String) throws -> HoldEdit {
         var edit = HoldEdit()
         for word in try words(line) {
             let word = word.hasPrefix("--") ? String(word.dropFirst(2)) : word
-            guard !["body=@-", "raw=@-"].contains(word) else {
-                throw ConsoleError("'@-' is not possible here: commands are read from standard input.")
-            }
+            guard !["body=@-", "raw=@-"].contains(word) else { throw noInput }
             try HoldOption.read(word, into: &edit)
         }
         return edit

@@ -3,65 +3,49 @@ import Rules
 import Tools
 
 extension ConsoleModel {
-    /// Passes the selected host through unread from now on, or decrypts it from now on: whichever is not so.
-    mutating func switchDecrypting() -> [Effect] {
+    /// Decrypts a host; on the screen, passes the selected one through unread from now on if it is decrypted.
+    mutating func decryptOrPass(_ host: String?) throws -> [Effect] {
+        guard host == nil, !isLinear else { return try decrypt(host) }
         if let refused = refusedRecord { return [.decrypt(refused.url.authority)] }
-        if let reason = noTLS { return refuse(reason) }
-        guard let place = selectedPlace, let (name, port) = RequestURL.splitAuthority(place) else {
-            return refuse("Select an exchange or a host, or name one: decrypt HOST, pass HOST.")
-        }
-        let isDecrypted = intercept.decrypts(host: name, port: port ?? 443)
-        if isDecrypted, !isTreeInUse, selectedRecord?.flags.contains(.notIntercepted) == true {
-            tell("\(place) is decrypted from its next connection on; this tunnel was opened before.")
-            return []
-        }
-        return isDecrypted ? pass(place) : decrypt(place)
+        let missing = "Select an exchange or a host, or name one: decrypt HOST, pass HOST."
+        let (place, name, port) = try placeOfTLS(nil, missing: missing)
+        guard intercept.decrypts(host: name, port: port) else { return try decrypt(place) }
+        guard !isTreeInUse, selectedRecord?.flags.contains(.notIntercepted) == true else { return try pass(place) }
+        return tell("\(place) is decrypted from its next connection on; this tunnel was opened before.")
     }
 
     /// Passes a host through unread from the next connection on.
-    mutating func pass(_ host: String?) -> [Effect] {
-        if host == nil, let reason = noTLS { return refuse(reason) }
-        guard let place = host ?? selectedPlace else { return refuse("Select an exchange, or name a host: pass HOST.") }
-        guard let (name, port) = RequestURL.splitAuthority(place) else { return refuseHost(place) }
-        guard intercept.decrypts(host: name, port: port ?? 443) else {
-            tell("\(place) is not decrypted already; \(way(to: .decrypt)) decrypts it.")
-            return []
+    mutating func pass(_ host: String?) throws -> [Effect] {
+        let missing = "Select an exchange, or name a host: pass HOST."
+        let (place, name, port) = try placeOfTLS(host, missing: missing)
+        guard intercept.decrypts(host: name, port: port) else {
+            return tell("\(place) is not decrypted already; \(way(to: .decrypt)) decrypts it.")
         }
-        do {
-            let texts = rules.editableTexts
-            let index = texts.lastIndex { RuleEditing.profile($0).hasIntercept } ?? texts.count - 1
-            let changed = try RuleEditing.edit(texts, index) { try $0.exclude(place) }
-            let back = isLinear ? "decrypt \(place)" : way(to: .decrypt)
-            let words = "\(place) will not be decrypted (from its next connection on); \(back) decrypts it again."
-            return apply(changed, words)
-        } catch {
-            return refuse("\(error)")
-        }
+        let texts = rules.editableTexts
+        let index = texts.lastIndex { (try? RuleEditing.profile($0).rules(of: .intercept))?.isEmpty == false }
+        let changed = try RuleEditing.edit(texts, index ?? texts.count - 1) { try $0.exclude(place) }
+        let back = isLinear ? "decrypt \(place)" : way(to: .decrypt)
+        let words = "\(place) will not be decrypted (from its next connection on); \(back) decrypts it again."
+        return apply(changed, words)
     }
 
     /// Decrypts a host from its next connection on, if rules exclude it or its clients refused our certificate.
-    mutating func decrypt(_ host: String?) -> [Effect] {
-        if host == nil, let reason = noTLS { return refuse(reason) }
-        guard let place = host ?? selectedPlace else {
-            return refuse("Select a tunnel, or name the host: decrypt HOST.")
-        }
-        guard let (name, port) = RequestURL.splitAuthority(place) else { return refuseHost(place) }
-        guard !intercept.decrypts(host: name, port: port ?? 443) else { return [.decrypt(place)] }
-        do {
-            var texts = rules.texts
+    mutating func decrypt(_ host: String?) throws -> [Effect] {
+        let missing = "Select a tunnel, or name the host: decrypt HOST."
+        let (place, name, port) = try placeOfTLS(host, missing: missing)
+        guard !intercept.decrypts(host: name, port: port) else { return [.decrypt(place)] }
+        var texts = rules.texts
+        for index in texts.indices {
             // A rule may name the host alone, or with its port.
-            let names = [place, name, "\(name):\(port ?? 443)"]
-            for index in texts.indices {
-                for name in names { texts = try RuleEditing.edit(texts, index) { _ = try $0.include(name) } }
+            for name in [place, name, "\(name):\(port)"] {
+                texts = try RuleEditing.edit(texts, index) { _ = try $0.include(name) }
             }
-            guard RuleEditing.intercept(of: texts).decrypts(host: name, port: port ?? 443) else {
-                let why = RuleEditing.intercept(of: rules.texts).text ?? ""
-                return refuse("'intercept' of the profile excludes \(place) (\(why)); change it there, then reload.")
-            }
-            return apply(texts, "\(place) is decrypted from its next connection on; open tunnels stay.")
-        } catch {
-            return refuse("\(error)")
         }
+        guard RuleEditing.intercept(of: texts).decrypts(host: name, port: port) else {
+            let why = intercept.text ?? ""
+            return refuse("'intercept' of the profile excludes \(place) (\(why)); change it there, then reload.")
+        }
+        return apply(texts, "\(place) is decrypted from its next connection on; open tunnels stay.")
     }
 
     /// Stops verifying the certificate of a server from the next request on, or verifies it again.
@@ -76,41 +60,33 @@ extension ConsoleModel {
         return [.switchVerification(url.host)]
     }
 
-    private mutating func refuseHost(_ place: String) -> [Effect] {
-        refuse("'\(place.prefix(80))' is not a host, such as api.example.com or localhost:8443.")
-    }
-
-    /// Host and port of what is selected, as `intercept` names them.
-    private var selectedPlace: String? {
-        let url = isTreeInUse ? structure.selectedRow?.child.node.url ?? selectedRecord?.url : selectedRecord?.url
-        guard let url, !url.host.isEmpty else { return nil }
-        return url.placeOfTLS
-    }
-
-    /// Why the selected exchange has nothing to decrypt or to pass; `nil` if it may.
-    private var noTLS: String? {
-        isTreeInUse ? nil : selectedRecord?.noTLS
+    /// The named host or the selected one, with its port, as `intercept` names it.
+    ///
+    /// Throws ``ConsoleError`` if it has no TLS, if the name is wrong, or with the given words if none is selected.
+    private func placeOfTLS(_ named: String?, missing: String) throws -> (place: String, host: String, port: Int) {
+        if named == nil, !isTreeInUse, let reason = selectedRecord?.noTLS { throw ConsoleError(reason) }
+        let branch = isTreeInUse ? structure.selectedRow?.child.node.url : nil
+        let selected = (branch ?? selectedRecord?.url).flatMap { $0.host.isEmpty ? nil : $0.placeOfTLS }
+        guard let place = named ?? selected else { throw ConsoleError(missing) }
+        guard let (host, port) = RequestURL.splitAuthority(place) else {
+            throw ConsoleError("'\(place.prefix(80))' is not a host, such as api.example.com or localhost:8443.")
+        }
+        return (place, host, port ?? 443)
     }
 
     private var intercept: InterceptRules { RuleEditing.intercept(of: rules.texts) }
 
-    mutating func switchEverything() -> [Effect] {
+    mutating func switchEverything() throws -> [Effect] {
         guard let tool = ToolRegistry.standard.onEverything, let rule = tool.onEverything else { return [] }
-        do {
-            if let entry = RuleEditing.ruleOnEverything(in: rules.texts) {
-                let texts = try RuleEditing.edit(rules.texts, entry.text) { try $0.remove(entry.rule.id) }
-                let count = proxy.holds.count
-                let waiting = LinearSentence.count(count, "message")
-                let rest =
-                    count > 0 ? " Still held: \(waiting); \(way(to: .holds)) shows them." : ""
-                return apply(texts, "New messages are no longer held.\(rest)")
-            }
-            let texts = try RuleEditing.put(rule.yaml, tool, replacing: nil, in: rules.editableTexts)
-            let stop = way(to: .breakEverything)
-            return switchOn(tool) + apply(texts, "Every request and response is held from now on; \(stop) stops that.")
-        } catch {
-            return refuse("\(error)")
+        if let entry = RuleEditing.ruleOnEverything(in: rules.texts) {
+            let texts = try RuleEditing.edit(rules.texts, entry.text) { try $0.remove(entry.rule.id) }
+            let waiting = LinearSentence.count(proxy.holds.count, "message")
+            let rest = proxy.holds.isEmpty ? "" : " Still held: \(waiting); \(way(to: .holds)) shows them."
+            return apply(texts, "New messages are no longer held.\(rest)")
         }
+        let texts = try RuleEditing.put(rule.yaml, tool, replacing: nil, in: rules.editableTexts)
+        let stop = way(to: .breakEverything)
+        return switchOn(tool) + apply(texts, "Every request and response is held from now on; \(stop) stops that.")
     }
 }
 
@@ -136,8 +112,4 @@ extension RuleEditing {
     static func intercept(of texts: [ProfileSource]) -> InterceptRules {
         (try? RuleProfile(sources: texts))?.intercept ?? InterceptRules()
     }
-}
-
-extension EditableProfile {
-    fileprivate var hasIntercept: Bool { ((try? rules(of: .intercept)) ?? []).isEmpty == false }
 }

@@ -19,10 +19,10 @@ extension ConsoleModel {
         }
         if !completion.text.isEmpty { editor.area.replaceBeforeCursor(from: completion.start, with: completion.text) }
         let effects = changed(editor, from: before)
-        let words = completion.candidates.joined(separator: " ")
         if completion.text.isEmpty { tell("No key or value of \(tool.title) starts like this.", .error) }
-        guard !words.isEmpty else { return effects }
-        remark("Possible here: \(words)", isWrong: false) { $0.purpose == editor.purpose }
+        guard !completion.candidates.isEmpty else { return effects }
+        let words = "Possible here: \(completion.candidates.joined(separator: " "))"
+        remark(words, isWrong: false) { $0.purpose == editor.purpose }
         return []
     }
 
@@ -54,9 +54,8 @@ extension ConsoleModel {
         do {
             let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.editableTexts)
             overlays.removeLast()
-            let hasRules = proxy.tool(tool).map { $0.rules > 0 } ?? false
-            return (hasRules ? switchOn(tool) : [])
-                + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
+            let on = proxy.tool(tool).map { $0.rules > 0 } == true ? switchOn(tool) : []
+            return on + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
         } catch {
             remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
             return refuse("Fix the error first.")
@@ -75,16 +74,11 @@ extension ConsoleModel {
     mutating func offerAnswer(_ path: String?, _ text: String) -> [Effect] {
         guard case .editor(let editor)? = overlays.last, editor.area.text == text else { return [] }
         guard let path, case .exchange(let id)? = editor.origin else { return applyRule(editor) }
-        return confirm(
-            "\(path) does not exist. Save the recorded response of exchange \(id) to it?",
-            [
-                .init("y", "save it and apply the rule") { $0.applyRule(savedTo: path) },
-                .init("a", "only apply the rule; until the file exists, requests go to the server") {
-                    $0.applyRule(savedTo: nil)
-                },
-                .init("n", "keep editing"),
-            ]
-        )
+        let save = ConfirmState.Choice("y", "save it and apply the rule") { $0.applyRule(savedTo: path) }
+        let words = "only apply the rule; until the file exists, requests go to the server"
+        let apply = ConfirmState.Choice("a", words) { $0.applyRule(savedTo: nil) }
+        let question = "\(path) does not exist. Save the recorded response of exchange \(id) to it?"
+        return confirm(question, [save, apply, .init("n", "keep editing")])
     }
 }
 
@@ -104,127 +98,94 @@ struct DraftChange: Hashable {
         case key(String)
     }
 
-    enum Kind: Hashable {
-        case set(Place, String)
-        case insert(Int, String)
-        case remove(Place)
-    }
-
-    let kind: Kind
+    private let place: Place
+    /// The new text; `nil` removes the old one.
+    private let text: String?
+    private let isInserted: Bool
 
     /// Throws ``ConsoleError`` for what is not a change.
     init(_ words: String) throws(ConsoleError) {
         let (first, rest) = words.firstWord
         func number(_ word: String) -> Int? { Int(word).flatMap { $0 > 0 ? $0 : nil } }
+        isInserted = first == "insert" && rest != nil
         switch (first, rest) {
-        case ("remove", let what?):
-            kind = .remove(number(what).map { .line($0) } ?? .key(what))
+        case ("remove", let what?): (place, text) = (number(what).map { .line($0) } ?? .key(what), nil)
         case ("insert", let what?):
-            let (line, text) = what.firstWord
-            guard let line = number(line), let text else {
+            let (line, new) = what.firstWord
+            guard let line = number(line), let new else {
                 throw ConsoleError("insert takes the number of a line and its text: draft insert 2 action: 403")
             }
-            kind = .insert(line, text)
+            (place, text) = (.line(line), new)
         case (_, let value?) where Int(first) != nil:
             guard let line = number(first) else { throw ConsoleError("Lines count from 1.") }
-            kind = .set(.line(line), value)
-        case (_, let value?):
-            let key = first.last == ":" ? String(first.dropLast()) : first
-            kind = .set(.key(key), value)
+            (place, text) = (.line(line), value)
+        case (_, let value?): (place, text) = (.key(first.last == ":" ? String(first.dropLast()) : first), value)
         case (_, nil):
             guard let equals = first.firstIndex(of: "="), equals != first.startIndex else {
                 throw ConsoleError(
                     "draft takes KEY VALUE, NUMBER TEXT, insert NUMBER TEXT, or remove KEY; alone it reads the draft."
                 )
             }
-            kind = .set(.key(String(first[..<equals])), String(first[first.index(after: equals)...]))
+            (place, text) = (.key(String(first[..<equals])), String(first[first.index(after: equals)...]))
         }
     }
 
     /// The lines of a text with the change; `nil` if the change is of a key.
     func lines(of text: String) throws(ConsoleError) -> String? {
+        guard case .line(let number) = place else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        func index(_ number: Int, upTo last: Int) throws(ConsoleError) -> Int {
-            guard number <= last else { throw ConsoleError("The draft has no line \(number): its last is \(last).") }
-            return number - 1
-        }
-        func indented(_ text: String, as index: Int) -> String {
-            String((lines.indices.contains(index) ? lines[index] : "").prefix { $0 == " " }) + text
-        }
-        switch kind {
-        case .set(.line(let number), let new):
-            let index = try index(number, upTo: lines.count)
-            lines[index] = indented(new, as: index)
-        case .insert(let number, let new):
-            let index = try index(number, upTo: lines.count + 1)
-            lines.insert(indented(new, as: index), at: index)
-        case .remove(.line(let number)): lines.remove(at: try index(number, upTo: lines.count))
-        case .set(.key, _), .remove(.key): return nil
-        }
+        let last = lines.count + (isInserted ? 1 : 0)
+        guard number <= last else { throw ConsoleError("The draft has no line \(number): its last is \(last).") }
+        let indent = number <= lines.count ? lines[number - 1].prefix { $0 == " " } : ""
+        lines.replaceSubrange(
+            number - 1..<(isInserted ? number - 1 : number),
+            with: self.text.map { [indent + $0] } ?? []
+        )
         return lines.joined(separator: "\n")
-    }
-
-    func message(_ text: String) throws(ConsoleError) -> String { try lines(of: text) ?? text }
-
-    var isOfKey: Bool {
-        switch kind {
-        case .set(.key, _), .remove(.key): true
-        default: false
-        }
     }
 
     /// Reads changes of a message: `method PUT`, `header X-Mode: test`, `remove Cookie`, or words as `edit` takes them.
     static func edit(_ words: String) throws -> HoldEdit {
-        let change = try DraftChange(words).kind
+        let change = try DraftChange(words)
         var edit = HoldEdit()
-        switch change {
-        case .remove(.key(let name)):
-            if name.contains("."), let place = try? HoldEdit.place(name) {
+        guard case .key(let key) = change.place else { return edit }
+        switch (HoldOption(rawValue: key), change.text) {
+        case (_, nil):
+            if key.contains("."), let place = try? HoldEdit.place(key) {
                 edit.values.append(.init(place: place))
             } else {
-                edit.removeHeaders.append(name)
+                edit.removeHeaders.append(key)
             }
-        case .set(.key(let key), let value):
-            guard let option = HoldOption(rawValue: key) else {
-                guard let place = try? HoldEdit.place(key) else { return try HoldWords.edit(words) }
-                edit.values.append(.init(place: place, value: value))
-                break
-            }
-            guard value != "@-" else {
-                throw ConsoleError("'@-' is not possible here: commands are read from standard input.")
-            }
-            try option.add(value, to: &edit)
-        default: break
+        case (nil, let value?):
+            guard let place = try? HoldEdit.place(key) else { return try HoldWords.edit(words) }
+            edit.values.append(.init(place: place, value: value))
+        case (_, "@-"): throw HoldWords.noInput
+        case (let option?, let value?): try option.add(value, to: &edit)
         }
         return edit
     }
 
     /// A rule's text with the change; all that is not of the changed key stays as it is written.
     func rule(_ text: String) throws(ConsoleError) -> String {
-        if let lines = try lines(of: text) { return lines }
+        guard case .key(let key) = place else { return try lines(of: text) ?? text }
         let members: [Node.Member]
         do {
             members = try Node.read(text, file: "draft")?.mapping ?? []
         } catch {
             throw ConsoleError("The draft cannot be read (\(error)); change its line: draft NUMBER TEXT.")
         }
-        switch kind {
-        case .set(.key(let key), let value): return Self.put("\(key): \(Self.written(value))", at: key, members, text)
-        case .remove(.key(let key)):
-            guard members[key] != nil else { throw ConsoleError("The draft has no '\(VisibleText.of(key))'.") }
-            return Self.put(nil, at: key, members, text)
-        default: return text
+        guard self.text != nil || members[key] != nil else {
+            throw ConsoleError("The draft has no '\(VisibleText.of(key))'.")
         }
+        return Self.put(self.text.map { "\(key): \(Self.written($0))" }, at: key, members, text)
     }
 
     /// Puts a line in place of those of a key, or after the last one.
     private static func put(_ new: String?, at key: String, _ members: [Node.Member], _ text: String) -> String {
         let isBraced = text.drop { $0.isWhitespace }.first == "{"
-        var lines =
-            isBraced
-            ? members.map(\.flow) : text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let index = members.firstIndex { $0.key.scalar?.string == key }
-        guard let index else {
+        let written = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = isBraced ? members.map(\.flow) : written
+        guard let index = members.firstIndex(where: { $0.key.scalar?.string == key }) else {
             // Neither a rule that is one word, as `true`, nor empty lines stay.
             if members.isEmpty { lines = [] }
             while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }

@@ -6,97 +6,98 @@ import Text
 import Tools
 
 extension CommandTable {
-    static let tools = [
-        Row(
-            .toggleTool,
-            "Switch a tool on or off",
-            Tool.all.flatMap(\.toggleKeys),
-            .tool,
-            do: .asking { $0.toggleTool($1) }
-        ).only(Tool.all.map(\.letter), at: [.list]).unless(\.noSteering),
-        Row(.panel, "Open a tool's panel", Tool.all.map(\.panelKey), .tool, do: .asking { $0.openPanel($1) })
+    static let tools =
+        ofTools + ofDrafts.map { $0.onLines.unless(\.noDraft) } + ofRules.map { $0.onLines.unless(\.noSteering) }
+        + ofProfiles.map { $0.unless(\.noSteering) }
+
+    private static let ofTools = [
+        Row(.toggleTool, "Switch a tool on or off", Tool.toggleKeys, .tool, do: .asking { $0.toggleTool($1) })
+            .only(Tool.all.map(\.letter), at: [.list]).unless(\.noSteering),
+        Row(.panel, "Open a tool's panel", Tool.panelKeys, .tool, do: .asking { $0.openPanel($1) })
             .only(["N"], at: [.list]).unless(\.noProxy),
         Row(
             .ruleFromExchange,
             "Make a rule from the exchange",
-            Tool.all.map { "a \($0.letter)" },
+            Tool.ruleKeys,
             .toolAndID,
             do: .asking { $0.draftRule($1) }
-        ).short("add rule").unless(\.noOrigin),
-        Row(.draft, "Show the draft, or change a key or line", [], .draftChange, do: .with { $0.changeDraft($1) })
-            .onLines.unless(\.noDraft),
-        Row(.wider, "Draft the rule with a wider scope", do: .plain { $0.widenDraft() })
-            .onLines.unless(\.noDraft),
-        Row(.apply, "Apply the drafted rule, or send the request", do: .plain { $0.applyDraft() })
-            .onLines.unless(\.noDraft),
-        Row(.discard, "Discard the draft", do: .plain { $0.discardDraft() }).onLines.unless(\.noDraft),
+        )
+        .short("add rule").unless(\.noOrigin),
+    ]
+
+    private static let ofDrafts = [
+        Row(.draft, "Show the draft, or change a key or line", [], .draftChange, do: .with { try $0.changeDraft($1) }),
+        Row(.wider, "Draft the rule with a wider scope", do: .plain { $0.widenDraft() }),
+        Row(.apply, "Apply the drafted rule, or send the request", do: .plain { $0.applyDraft() }),
+        Row(.discard, "Discard the draft", do: .plain { $0.discardDraft() }),
+    ]
+
+    private static let ofRules = [
+        Row(.switchRule, "Switch one rule of a tool on or off", [], .rule, do: .onRule { $0.switchRule($1, of: $2) }),
+        Row(.removeRule, "Remove one rule of a tool", [], .rule, do: .onRule { $0.removeRule($1, of: $2) }),
+        Row(.editRule, "Edit one rule of a tool as a draft", [], .rule, do: .onRule { $0.editRule($1, of: $2) }),
+        Row(.moveRule, "Move one rule of a tool up or down", [], .ruleMove, do: .asking { $0.moveRule($1) }),
+    ]
+
+    private static let ofProfiles = [
+        Row(.preset, "Choose network conditions", ["x p"], .preset, do: .asking { try $0.setPreset($1) }),
         Row(
-            .switchRule,
-            "Switch one rule of a tool on or off",
-            [],
-            .rule,
-            do: .asking { $0.changeRule($1) { $0.switchRule($1, of: $2) } }
-        ).onLines.unless(\.noSteering),
-        Row(
-            .removeRule,
-            "Remove one rule of a tool",
-            [],
-            .rule,
-            do: .asking { $0.changeRule($1) { $0.removeRule($1, of: $2) } }
-        ).onLines.unless(\.noSteering),
-        Row(
-            .editRule,
-            "Edit one rule of a tool as a draft",
-            [],
-            .rule,
-            do: .asking { $0.changeRule($1) { $0.editRule($1, of: $2) } }
-        ).onLines.unless(\.noSteering),
-        Row(.moveRule, "Move one rule of a tool up or down", [], .ruleMove, do: .asking { $0.moveRule($1) })
-            .onLines.unless(\.noSteering),
-        Row(.preset, "Choose network conditions", ["x p"], .preset, do: .asking { $0.setPreset($1) })
-            .unless(\.noSteering),
-        Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, do: .with { $0.saveProfile($1) })
-            .unless(\.noSteering),
-        Row(.loadProfile, "Load a profile, or reload this one", ["U"], .profile, do: .with { $0.loadProfile($1) })
-            .at([.list]).unless(\.noSteering),
+            .saveProfile,
+            "Save the rules to the profile's file",
+            ["ctrl-s"],
+            .file,
+            do: .with { try $0.saveProfile($1) }
+        ),
+        Row(.loadProfile, "Load a profile, or reload this one", ["U"], .profile, do: .with { try $0.loadProfile($1) })
+            .at([.list]),
         Row(
             .decrypt,
             "Decrypt the host, or stop decrypting it",
             ["ctrl-d"],
             .host,
-            do: .with { $1 == nil && !$0.isLinear ? $0.switchDecrypting() : $0.decrypt($1) }
-        ).unless(\.noSteering),
-        Row(.pass, "Stop decrypting a host", [], .host, do: .with { $0.pass($1) }).unless(\.noSteering),
+            do: .with { try $0.decryptOrPass($1) }
+        ),
+        Row(.pass, "Stop decrypting a host", [], .host, do: .with { try $0.pass($1) }),
         Row(
             .insecureHost,
             "Stop or resume verifying the server's certificate",
             ["ctrl-t"],
             .host,
             do: .with { $0.switchVerification($1) }
-        ).unless(\.noSteering),
-        Row(.breakEverything, "Hold every message, or stop", ["ctrl-k"], do: .plain { $0.switchEverything() })
-            .unless(\.noSteering),
+        ),
+        Row(.breakEverything, "Hold every message, or stop", ["ctrl-k"], do: .plain { try $0.switchEverything() }),
     ]
+}
+
+extension CommandEntry.Action {
+    /// Acts on a rule that is named by its tool and its number.
+    fileprivate static func onRule(_ action: @escaping @Sendable (inout ConsoleModel, Int, Tool) -> [Effect]) -> Self {
+        .asking { $0.changeRule($1, action) }
+    }
 }
 
 extension Tool {
     package static var all: [Tool] { ToolRegistry.standard.tools }
 
-    /// The keys that switch it: `x` and its letter, and the letter alone if it moves nothing.
-    var toggleKeys: [String] {
-        (descriptor.letterAlone.contains(.toggle) ? [descriptor.letter] : []) + ["x \(descriptor.letter)"]
+    /// `x` and the tool's letter, and before it the letter alone if it moves nothing.
+    fileprivate static var toggleKeys: [String] {
+        all.flatMap { ($0.descriptor.letterAlone.contains(.toggle) ? [$0.letter] : []) + ["x \($0.letter)"] }
     }
 
-    /// The key that opens its panel: its capital letter, after `x` for tools to which Charles gives no letter.
-    var panelKey: String { (descriptor.letterAlone.contains(.panel) ? "" : "x ") + descriptor.letter.uppercased() }
+    /// The tool's capital letter, after `x` for tools to which Charles gives no letter.
+    fileprivate static var panelKeys: [String] {
+        all.map { ($0.descriptor.letterAlone.contains(.panel) ? "" : "x ") + $0.letter.uppercased() }
+    }
+
+    fileprivate static var ruleKeys: [String] { all.map { "a \($0.letter)" } }
 
     /// The tool with that key or letter, or whose name begins so.
     package init?(word: String) {
         let word = word.lowercased()
-        let found =
-            Tool.all.first { $0.key == word || $0.letter == word }
-            ?? Tool.all.first { $0.key.hasPrefix(word) || $0.title.lowercased().hasPrefix(word) }
-        guard let found, !word.isEmpty else { return nil }
+        guard !word.isEmpty,
+            let found = Tool.all.first(where: { $0.key == word || $0.letter == word })
+                ?? Tool.all.first(where: { $0.key.hasPrefix(word) || $0.title.lowercased().hasPrefix(word) })
+        else { return nil }
         self = found
     }
 }

@@ -14,8 +14,7 @@ extension ConsoleModel {
             let (panel, rule) = (way(to: .panel, of: tool), way(to: .ruleFromExchange, of: tool))
             return refuse("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.")
         }
-        let isOn = words.count > 1 ? words[1] == "on" : !state.isOn
-        return [.setTool(tool, isOn: isOn)]
+        return [.setTool(tool, isOn: words.count > 1 ? words[1] == "on" : !state.isOn)]
     }
 
     /// Switches a tool without rules on for everything; `nil` if it needs a rule.
@@ -53,9 +52,7 @@ extension ConsoleModel {
         let selected = rules.indices.contains(panel.selected) ? rules[panel.selected] : nil
         switch (key.code, key.modifiers) {
         case (.character("a"), []), (.insert, []): return [.draftRule(panel.tool, ruleOrigin, level: 0)]
-        case (.enter, []), (.character("e"), []):
-            guard selected != nil else { return nil }
-            return editRule(panel.selected, of: panel.tool)
+        case (.enter, []), (.character("e"), []): return selected.map { _ in editRule(panel.selected, of: panel.tool) }
         case (.character(" "), []): return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
         case (.delete, []), (.character("d"), []):
             return selected.map { _ in removeRule(panel.selected, of: panel.tool) }
@@ -63,7 +60,7 @@ extension ConsoleModel {
         case (.character("K"), []), (.up, .shift), (.up, .alt): return moveRule(panel, selected, -1)
         case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.key)
         case (.character("p"), []) where panel.tool.presets != nil: return perform(.preset, nil)
-        case (.character("s"), .control): return saveProfile(nil)
+        case (.character("s"), .control): return attempt { try $0.saveProfile(nil) }
         case (.character("f"), []) where panel.tool.answersFrom != nil: return editAnswer(panel)
         default: return nil
         }
@@ -75,8 +72,8 @@ extension ConsoleModel {
         let entry = entries[panel.selected]
         let file = RuleText(entry.rule.yaml).word(key) ?? ""
         let path = RuleText.path(file, inProfile: rules.texts[entry.text].file)
-        guard !file.isEmpty, !path.hasSuffix("/") else { return refuse("This rule does not name a single file.") }
-        return [.terminal(.editFile(path))]
+        let isOne = !file.isEmpty && !path.hasSuffix("/")
+        return isOne ? [.terminal(.editFile(path))] : refuse("This rule does not name a single file.")
     }
 
     mutating func editRule(_ index: Int, of tool: Tool) -> [Effect] {
@@ -86,14 +83,12 @@ extension ConsoleModel {
     }
 
     mutating func switchRule(_ index: Int, of tool: Tool) -> [Effect] {
-        let rule = panelRules(tool)[index]
-        let words = "is \(rule.isEnabled ? "off" : "on")"
-        return change(index, of: tool, words) { try $0.setEnabled(rule.id, !rule.isEnabled) }
+        let words = "is \(panelRules(tool)[index].isEnabled ? "off" : "on")"
+        return change(index, of: tool, words) { try $0.setEnabled($1.id, !$1.isEnabled) }
     }
 
     mutating func removeRule(_ index: Int, of tool: Tool) -> [Effect] {
-        let rule = panelRules(tool)[index]
-        return change(index, of: tool, "removed") { try $0.remove(rule.id) }
+        change(index, of: tool, "removed") { try $0.remove($1.id) }
     }
 
     /// Changes the rule given by a tool and a number from 1 on.
@@ -102,10 +97,8 @@ extension ConsoleModel {
         guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
             return refuse("A rule is named by its tool and its number, for example: block 1")
         }
-        guard number > 0, number <= panelRules(tool).count else {
-            return refuse("\(tool.title) has no rule \(number).")
-        }
-        return change(&self, number - 1, tool)
+        let isThere = number > 0 && number <= panelRules(tool).count
+        return isThere ? change(&self, number - 1, tool) : refuse("\(tool.title) has no rule \(number).")
     }
 
     mutating func moveRule(_ panel: PanelState, _ rule: EditableRule?, _ by: Int) -> [Effect]? {
@@ -115,33 +108,28 @@ extension ConsoleModel {
         guard (0..<siblings).contains(target) else {
             return refuse("It is already the \(by < 0 ? "first" : "last") rule of its list.")
         }
-        var moved = panel
-        moved.selected += by
-        replaceTop(by: .panel(moved))
+        replaceTop(by: .panel(PanelState(tool: panel.tool, selected: panel.selected + by)))
         let words = "moved \(by < 0 ? "up" : "down")"
-        return change(panel.selected, of: panel.tool, words) { try $0.move(rule.id, to: target) }
+        return change(panel.selected, of: panel.tool, words) { try $0.move($1.id, to: target) }
     }
 
     private mutating func change(
         _ index: Int,
         of tool: Tool,
         _ words: String,
-        _ body: (inout EditableProfile) throws -> Void
+        _ body: (inout EditableProfile, EditableRule) throws -> Void
     ) -> [Effect] {
-        do {
-            let entry = RuleEditing.rules(of: tool, in: rules.texts)[index]
-            let texts = try RuleEditing.edit(rules.texts, entry.text, body)
-            return apply(texts, "\(tool.key): \(entry.rule.title) \(words).")
-        } catch {
-            return refuse("\(error)")
+        attempt { model in
+            let entry = RuleEditing.rules(of: tool, in: model.rules.texts)[index]
+            let texts = try RuleEditing.edit(model.rules.texts, entry.text) { try body(&$0, entry.rule) }
+            return model.apply(texts, "\(tool.key): \(entry.rule.title) \(words).")
         }
     }
 
     // MARK: - What is in force
 
     mutating func takeIn(_ texts: [ProfileSource], _ revision: String?) {
-        rules.texts = texts
-        rules.revision = revision
+        (rules.texts, rules.revision) = (texts, revision)
         proxy.preset = RuleEditing.preset(in: texts)
         rules.isOnEverything = RuleEditing.ruleOnEverything(in: texts) != nil
     }
@@ -212,43 +200,35 @@ extension ConsoleModel {
         let difference = RuleDifference(from: rules.texts, to: texts)
         let stop = difference.holdsEverything ? "; \(way(to: .breakEverything)) stops that" : ""
         let words = difference.parts.isEmpty ? "" : ": \(difference.parts.joined(separator: "; "))\(stop)"
-        let said = "Rule change undone\(words)."
-        return [.applyRules(texts + emptied, said, madeFrom: rules.revision)]
+        return [.applyRules(texts + emptied, "Rule change undone\(words).", madeFrom: rules.revision)]
     }
 
-    mutating func setPreset(_ word: String) -> [Effect] {
+    mutating func setPreset(_ word: String) throws -> [Effect] {
         guard let tool = ToolRegistry.standard.withPresets else { return [] }
-        let isOff = word == "off"
         // The rules stay, so that the tool's key brings the conditions back.
-        if isOff {
-            guard let state = proxy.tool(tool), state.rules > 0, state.isOn else {
-                tell("\(tool.presets?.effect ?? tool.title) is off.")
-                return []
-            }
-            return [.setTool(tool, isOn: false)]
+        if word == "off" {
+            let isOn = proxy.tool(tool).map { $0.rules > 0 && $0.isOn } ?? false
+            return isOn ? [.setTool(tool, isOn: false)] : tell("\(tool.presets?.effect ?? tool.title) is off.")
         }
         let own = RuleEditing.ownPresets(in: rules.texts)
         guard tool.presets?.named(word) != nil || own.contains(word.lowercased()) else {
             let known = ["off"] + own + (tool.presets?.presets.map(\.name) ?? [])
             return refuse("There is no preset '\(word.prefix(40))'\(Suggestion.text(for: word, among: known)).")
         }
-        do {
-            let texts = rules.editableTexts
-            let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
-            let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(word, of: tool) }
-            let words = "\(tool.key) \(word) is on."
-            if changed == rules.texts { tell(words) }
-            return switchOn(tool) + apply(changed, words)
-        } catch {
-            return refuse("\(error)")
-        }
+        let texts = rules.editableTexts
+        let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
+        let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(word, of: tool) }
+        let words = "\(tool.key) \(word) is on."
+        if changed == rules.texts { tell(words) }
+        return switchOn(tool) + apply(changed, words)
     }
 
-    mutating func saveProfile(_ argument: String?) -> [Effect] {
-        guard let first = rules.texts.first else { return refuse("There are no rules to save.") }
-        let text = rules.texts.first(where: \.isUnsaved) ?? first
+    mutating func saveProfile(_ argument: String?) throws -> [Effect] {
+        guard let text = rules.texts.first(where: \.isUnsaved) ?? rules.texts.first else {
+            return refuse("There are no rules to save.")
+        }
         if let argument, !argument.isEmpty {
-            guard let file = fileName(argument) else { return [] }
+            let file = try fileName(argument)
             if file != text.file { return [.saveCopy(text.text, path: file)] }
         }
         do {
@@ -258,43 +238,32 @@ extension ConsoleModel {
         } catch {
             tell("Not saved which tools are off: \(error)", .error)
         }
-        if rules.isUnsaved { return [.saveRules(isForced: false)] }
-        tell("The rules are already saved.")
-        return []
+        return rules.isUnsaved ? [.saveRules(isForced: false)] : tell("The rules are already saved.")
     }
 
     /// Loads the profile of a file; without one it reloads the present profile, or loads the usual one.
-    mutating func loadProfile(_ file: String?) -> [Effect] {
-        var prompt = PromptState(command: .loadProfile, title: "Profile to load", line: LineEditor())
-        if let file {
-            guard let name = fileName(file), !name.isEmpty else { return refuse("Enter the file name of a profile.") }
-            return loadProfile(from: name)
-        }
+    mutating func loadProfile(_ file: String?) throws -> [Effect] {
+        if let file { return loadProfile(from: try fileName(file, missing: "Enter the file name of a profile.")) }
         let present = rules.texts.last?.file
-        guard let present else {
-            // Where the usual file is not there, the prompt opens with the reason.
-            prompt.line = LineEditor(RulesState.newFile, isSuggestion: true)
+        let line = LineEditor(present ?? RulesState.newFile, isSuggestion: true)
+        var prompt = PromptState(command: .loadProfile, title: "Profile to load", line: line)
+        if present == nil {
+            // If the usual file is missing, the prompt opens with the reason.
             submitted = prompt
             return [.loadProfile(RulesState.newFile, discardsEdits: false)]
         }
         guard !isLinear else { return loadProfile(from: nil) }
-        prompt.line = LineEditor(present, isSuggestion: true)
         prompt.hint = "Active: \(rules.texts.map(\.file).joined(separator: ", ")). Enter reloads it."
         return push(.prompt(prompt))
     }
 
     private mutating func loadProfile(from file: String?) -> [Effect] {
-        let isPresent = file == nil || rules.texts.map(\.file) == [file]
-        let wanted = isPresent ? nil : file
+        let wanted = rules.texts.map(\.file) == [file] ? nil : file
         guard rules.isUnsaved else { return [.loadProfile(wanted, discardsEdits: false)] }
-        return confirm(
-            "You have unsaved rule changes, which will be lost.",
-            [
-                .init("y", "load \(file ?? "the profile") anyway") { _ in
-                    [.loadProfile(wanted, discardsEdits: true)]
-                }, .init("n", "cancel"),
-            ]
-        )
+        return confirm("You have unsaved rule changes, which will be lost.", "load \(file ?? "the profile") anyway") {
+            _ in
+            [.loadProfile(wanted, discardsEdits: true)]
+        }
     }
 
     mutating func ask(about conflict: SavingConflict, _ words: String) -> [Effect] {

@@ -8,7 +8,7 @@ extension CommandTable {
             .at([.list]).short("repeat").unless(\.noSending),
         Row(.compose, "Edit the request and send it", ["P"], .id, do: .with { $0.on($1) { .openRequest($0) } })
             .at([.list]).unless(\.noSending),
-        Row(.repeatAdvanced, "Send it many times", ["A"], .plan, do: .asking { $0.repeatMany($1) })
+        Row(.repeatAdvanced, "Send it many times", ["A"], .plan, do: .asking { try $0.repeatMany($1) })
             .at([.list]).unless(\.noSending),
         Row(
             .newRequest,
@@ -112,13 +112,8 @@ extension ConsoleModel {
         }
         let what = marks.count == 1 ? "the marked request \(marks[0])" : "the \(marks.count) marked requests"
         let ids = marks
-        return confirm(
-            "Send \(what) again?",
-            [
-                .init("y", "send \(ids.count == 1 ? "it" : "them")", takesCare: true) { $0.sendEach(ids) },
-                .init("n", "cancel"),
-            ]
-        )
+        let send = "send \(ids.count == 1 ? "it" : "them")"
+        return confirm("Send \(what) again?", send, takesCare: true) { $0.sendEach(ids) }
     }
 
     mutating func sendEach(_ ids: [ExchangeID]) -> [Effect] {
@@ -128,10 +123,8 @@ extension ConsoleModel {
 
     mutating func executeAll() -> [Effect] {
         guard proxy.holds.count > 1, !isLinear else { return decide(.execute, "all") }
-        return confirm(
-            "Execute all \(proxy.holds.count) held messages without edits?",
-            [.init("y", "execute them", takesCare: true) { $0.decide(.execute, "all") }, .init("n", "cancel")]
-        )
+        let question = "Execute all \(proxy.holds.count) held messages without edits?"
+        return confirm(question, "execute them", takesCare: true) { $0.decide(.execute, "all") }
     }
 
     // MARK: - Pasting

@@ -109,9 +109,8 @@ extension ConsoleModel {
         }
     }
 
-    mutating func importSession(_ file: String) -> [Effect] {
-        guard let path = fileName(file) else { return [] }
-        guard !path.isEmpty else { return refuse("Enter the file name of a session or an archive.") }
+    mutating func importSession(_ file: String) throws -> [Effect] {
+        let path = try fileName(file, missing: "Enter the file name of a session or an archive.")
         hasImported = true
         return [.importSession(path)]
     }

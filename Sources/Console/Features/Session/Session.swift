@@ -16,9 +16,15 @@ extension CommandTable {
             .unless(\.noEditing),
         Row(.record, "Turn recording on or off", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
             .unless(\.noSteering),
-        Row(.saveSession, "Save a copy of the session", ["ctrl-w"], .sessionFile, do: .asking { $0.saveSession($1) })
-            .unless(\.noSession),
-        Row(.importSession, "Import exchanges from a file", [], .imported, do: .asking { $0.importSession($1) })
+        Row(
+            .saveSession,
+            "Save a copy of the session",
+            ["ctrl-w"],
+            .sessionFile,
+            do: .asking { try $0.saveSession($1) }
+        )
+        .unless(\.noSession),
+        Row(.importSession, "Import exchanges from a file", [], .imported, do: .asking { try $0.importSession($1) })
             .unless(\.noImport),
     ]
 }
@@ -117,17 +123,12 @@ extension ConsoleModel {
         [.setRecording(word.map { $0 == "on" } ?? !(proxy.recording?.isOn ?? true))]
     }
 
-    mutating func saveSession(_ file: String) -> [Effect] {
-        guard let path = fileName(file) else { return [] }
-        guard !path.isEmpty else { return refuse("Enter a file name for the copy.") }
-        return [.saveSession(path: path, isForced: false)]
+    func saveSession(_ file: String) throws -> [Effect] {
+        [.saveSession(path: try fileName(file, missing: "Enter a file name for the copy."), isForced: false)]
     }
 
     mutating func askToReplace(_ path: String) -> [Effect] {
-        confirm(
-            "\(path) already exists.",
-            [.init("o", "overwrite") { _ in [.saveSession(path: path, isForced: true)] }, .init("n", "cancel")]
-        )
+        confirm("\(path) already exists.", "overwrite", key: "o") { _ in [.saveSession(path: path, isForced: true)] }
     }
 
     /// Takes in what came of an edit, and has the list filled again.

@@ -20,13 +20,13 @@ extension CommandTable {
             "Load gRPC field names from a descriptor file",
             [],
             .descriptorFile,
-            do: .asking { $0.loadDescriptor($1) }
+            do: .asking { try $0.loadDescriptor($1) }
         ),
-        Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, do: .asking { $0.saveBody($1) })
+        Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, do: .asking { try $0.saveBody($1) })
             .unless(\.noRecord),
         Row(.openBody, "Open the body in a pager or viewer", ["|"], .id, do: .with { $0.openBody($1) })
             .unless(\.noRecord),
-        Row(.export, "Export the selected, the marked or all shown", ["E"], .export, do: .asking { $0.export($1) })
+        Row(.export, "Export the selected, the marked or all shown", ["E"], .export, do: .asking { try $0.export($1) })
             .unless(\.noList),
     ]
 }
@@ -48,16 +48,15 @@ package struct ExportRequest: Sendable, Hashable {
 }
 
 extension ConsoleModel {
-    mutating func loadDescriptor(_ words: String) -> [Effect] {
-        guard let path = fileName(words) else { return [] }
-        return [.loadDescriptor(path: path)] + loadDetail()
+    mutating func loadDescriptor(_ words: String) throws -> [Effect] {
+        [.loadDescriptor(path: try fileName(words))] + loadDetail()
     }
 
     /// Saves a body; on lines, the number of the exchange may come before the file.
-    mutating func saveBody(_ words: String) -> [Effect] {
+    mutating func saveBody(_ words: String) throws -> [Effect] {
         let (first, rest) = words.firstWord
         let file = isLinear && first.drop { $0 == "#" }.allSatisfy(\.isNumber) ? rest : nil
-        guard let path = fileName(file ?? words) else { return [] }
+        let path = try fileName(file ?? words)
         return on(file == nil ? nil : first) { .saveBody($0, path: path) }
     }
 
@@ -76,17 +75,14 @@ extension ConsoleModel {
 
     var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }
 
-    /// A file's name, on lines one word as in a shell; `nil` where it was refused.
-    mutating func fileName(_ text: String) -> String? {
-        guard isLinear else { return text }
-        do {
-            let words = try HoldWords.words(text)
-            if words.count == 1, !words[0].isEmpty { return words[0] }
-            tell("A file name is one word; quote a name with spaces.", .error)
-        } catch {
-            tell("\(error)", .error)
+    /// A file's name, on lines one word as in a shell. Throws ``ConsoleError``, for an empty name with the given words.
+    func fileName(_ text: String, missing: String? = nil) throws -> String {
+        let words = isLinear ? try HoldWords.words(text) : [text]
+        guard words.count == 1, !isLinear || !words[0].isEmpty else {
+            throw ConsoleError("A file name is one word; quote a name with spaces.")
         }
-        return nil
+        if let missing, words[0].isEmpty { throw ConsoleError(missing) }
+        return words[0]
     }
 
     var exportChoices: [PickerState.Item] {
@@ -109,7 +105,7 @@ extension ConsoleModel {
     /// Exports; the words are a form, perhaps what is exported, and a file.
     ///
     /// Without a word for it, it is the marked ones, else all that are shown.
-    mutating func export(_ words: String) -> [Effect] {
+    mutating func export(_ words: String) throws -> [Effect] {
         let (word, others) = words.firstWord
         guard let format = ExportFormat(rawValue: word.lowercased()) else { return [] }
         var file = others
@@ -126,7 +122,7 @@ extension ConsoleModel {
             let prefix = [format.rawValue, scope?.rawValue].compactMap(\.self).joined(separator: " ") + " "
             return ask(PromptState(command: .export, title: title, line: line, prefix: prefix))
         }
-        guard let path = fileName(file) else { return [] }
+        let path = try fileName(file)
         var request = ExportRequest(format: format, path: path, ids: nil, query: list.query, keepsSecrets: keepsSecrets)
         switch scope ?? (marks.isEmpty ? .shown : .marked) {
         case .shown: break
@@ -153,10 +149,7 @@ extension ConsoleModel {
         end(.export)
         var forced = request
         forced.isForced = true
-        return confirm(
-            "\(request.path) already exists.",
-            [.init("o", "overwrite") { [forced] in $0.export(forced) }, .init("n", "cancel")]
-        )
+        return confirm("\(request.path) already exists.", "overwrite", key: "o") { [forced] in $0.export(forced) }
     }
 
     /// Compares the selected exchange with the marked one or a number; on lines the marked one; or two numbers.
@@ -182,19 +175,13 @@ extension ConsoleModel {
     }
 
     /// Sends a request many times; the words are a plan, `100 x 10, 50ms`.
-    mutating func repeatMany(_ words: String) -> [Effect] {
+    mutating func repeatMany(_ words: String) throws -> [Effect] {
         guard let id = selectedID else { return [] }
-        do {
-            let plan = try RepeatPlan(words)
-            let host = selectedHost ?? "the exchange's host"
-            guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
-            return confirm(
-                "Send \(plan.times) requests to \(host), which is not this machine?",
-                [.init("y", "send them", takesCare: true) { $0.repeatMany(plan, of: id) }, .init("n", "cancel")]
-            )
-        } catch {
-            return refuse("\(error)")
-        }
+        let plan = try RepeatPlan(words)
+        let host = selectedHost ?? "the exchange's host"
+        guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
+        let question = "Send \(plan.times) requests to \(host), which is not this machine?"
+        return confirm(question, "send them", takesCare: true) { $0.repeatMany(plan, of: id) }
     }
 
     mutating func repeatMany(_ plan: RepeatPlan, of id: ExchangeID) -> [Effect] {
