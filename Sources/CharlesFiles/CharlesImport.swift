@@ -108,9 +108,7 @@ struct CharlesDrafting {
     }
 
     /// A location as a value; what had to be changed goes to the notes.
-    func value(_ location: CharlesLocation, _ notes: inout [String]) -> Node {
-        Node.location(location.pattern(&notes))
-    }
+    func value(_ location: CharlesLocation, _ notes: inout [String]) -> Node { Node.location(location.pattern(&notes)) }
 
     /// A location in the report.
     func words(_ location: CharlesLocation) -> String {

@@ -164,8 +164,7 @@ struct CharlesReading {
         let (address, mask) = (numbers("ip"), numbers("mask"))
         let bits = mask.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         let length = (~bits).leadingZeroBitCount
-        guard element.name == "ipRange", address.count == 4, mask.count == 4, bits.nonzeroBitCount == length
-        else {
+        guard element.name == "ipRange", address.count == 4, mask.count == 4, bits.nonzeroBitCount == length else {
             skip(element, "this is no range of IPv4 addresses with a mask that is a prefix")
             return
         }

@@ -33,9 +33,7 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
 
     init() {}
 
-    mutating func add(_ rule: String, _ fate: Fate) {
-        lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate))
-    }
+    mutating func add(_ rule: String, _ fate: Fate) { lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate)) }
 
     /// Adds an imported rule with its differences.
     mutating func add(_ rule: String, notes: [String]) { add(rule, .kept(but: notes)) }

@@ -35,9 +35,7 @@ extension JavaExpression {
             position + offset < source.count ? source[position + offset] : nil
         }
 
-        private mutating func note(_ note: String) {
-            if !notes.contains(note) { notes.append(note) }
-        }
+        private mutating func note(_ note: String) { if !notes.contains(note) { notes.append(note) } }
 
         // MARK: - Escapes
 

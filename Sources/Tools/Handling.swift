@@ -8,10 +8,7 @@ final class RequestHeadHandler: StageHandler {
     let needsVerifiedName: Bool
     private let act: (inout RequestHead, inout StageExchange) -> Verdict
 
-    init(
-        needsVerifiedName: Bool = false,
-        _ act: @escaping (inout RequestHead, inout StageExchange) -> Verdict
-    ) {
+    init(needsVerifiedName: Bool = false, _ act: @escaping (inout RequestHead, inout StageExchange) -> Verdict) {
         (self.needsVerifiedName, self.act) = (needsVerifiedName, act)
     }
 

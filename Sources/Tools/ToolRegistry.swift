@@ -42,9 +42,7 @@ extension ProfileHelp {
 
     package static func keys(within path: String? = nil) -> [GrammarKey]? { keys(within: path, of: .standard) }
 
-    package static func names(for text: String) -> [(name: String, summary: String)] {
-        names(for: text, of: .standard)
-    }
+    package static func names(for text: String) -> [(name: String, summary: String)] { names(for: text, of: .standard) }
 }
 
 extension EditableProfile {

@@ -319,11 +319,7 @@ struct MessageFlow<Head: FlowingHead> {
     }
 
     /// The work of a handler that saw the parts of a response, before the end passes; `nil` for none.
-    private func endWork(
-        at place: Int,
-        _ handler: any StageHandler,
-        _ exchange: inout StageExchange
-    ) -> Verdict? {
+    private func endWork(at place: Int, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict? {
         guard Head.direction == .response, place < demands.count, demands[place] == .observe else { return nil }
         switch handler.responseEnd(&exchange) {
         case .perform(let work): return .perform(work)

@@ -70,9 +70,7 @@ package final class ByteBudget: Sendable {
         limit.withLock { $0.take(count, for: client) }
     }
 
-    fileprivate func give(_ count: Int, from client: ClientKey) {
-        limit.withLock { $0.give(count, from: client) }
-    }
+    fileprivate func give(_ count: Int, from client: ClientKey) { limit.withLock { $0.give(count, from: client) } }
 }
 
 /// The part of a budget that one holder, such as a body, uses; returned when it is released.

@@ -46,13 +46,7 @@ package struct ExchangeOpening: Sendable {
     /// Whether it is an undecrypted CONNECT, of which only host and port are known.
     package var isTunnel: Bool { url.scheme == "tunnel" }
 
-    package init(
-        id: ExchangeID,
-        url: RequestURL,
-        head: RequestHead,
-        clientAddress: String,
-        claim: NameClaim? = nil
-    ) {
+    package init(id: ExchangeID, url: RequestURL, head: RequestHead, clientAddress: String, claim: NameClaim? = nil) {
         self.id = id
         self.claim = claim
         self.url = url

@@ -51,9 +51,7 @@ package struct EditableProfile: Sendable, Hashable {
         }
     }
 
-    private var sources: [ProfileSource] {
-        others.filter { $0.file != name } + [ProfileSource(file: name, text: text)]
-    }
+    private var sources: [ProfileSource] { others.filter { $0.file != name } + [ProfileSource(file: name, text: text)] }
 
     /// What the user has defined for tools.
     var definitions: ProfileReader.Definitions {
@@ -155,9 +153,7 @@ package struct EditableProfile: Sendable, Hashable {
         return try RuleLines(rule)
     }
 
-    func with(text: String) -> EditableProfile {
-        EditableProfile(text: text, file: file, among: others, tools: tools)
-    }
+    func with(text: String) -> EditableProfile { EditableProfile(text: text, file: file, among: others, tools: tools) }
 
     /// Accepts an edit where the new text has exactly the rules that it should, and no new mistake.
     ///

@@ -86,9 +86,7 @@ extension ProfileEditor {
     // MARK: - Lists in brackets
 
     /// Whether there are comments between the rules of a list in brackets.
-    func hasGapComments(_ pair: ProfileOutline.Pair) -> Bool {
-        gaps(pair).contains { !source.comments($0).isEmpty }
-    }
+    func hasGapComments(_ pair: ProfileOutline.Pair) -> Bool { gaps(pair).contains { !source.comments($0).isEmpty } }
 
     /// What is between the brackets and the rules: before the first, between each two, behind the last.
     private func gaps(_ pair: ProfileOutline.Pair) -> [Range<Int>] {

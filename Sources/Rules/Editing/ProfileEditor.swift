@@ -60,9 +60,7 @@ struct ProfileEditor {
 
     func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
 
-    func indented(_ lines: [String], by count: Int) -> [String] {
-        lines.map { $0.isEmpty ? "" : blanks(count) + $0 }
-    }
+    func indented(_ lines: [String], by count: Int) -> [String] { lines.map { $0.isEmpty ? "" : blanks(count) + $0 } }
 
     /// A rule behind a hyphen.
     func member(_ rule: RuleLines, indent: Int) -> [String] {

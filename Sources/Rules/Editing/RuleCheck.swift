@@ -30,8 +30,7 @@ package enum RuleCheck {
         let editor = try ProfileEditor(profile.text, profile.name)
         let lines = try RuleLines(rule)
         let index = id?.index ?? editor.outline[section]?.entries.count ?? 0
-        let text =
-            if let id { try editor.replace(id, lines) } else { try editor.insert(lines, section, at: index) }
+        let text = if let id { try editor.replace(id, lines) } else { try editor.insert(lines, section, at: index) }
         let entries = try ProfileOutline(text, file: profile.name)[section]?.entries ?? []
         guard entries.indices.contains(index) else { return [] }
         let node = entries[index].node

@@ -79,9 +79,7 @@ struct SourceText {
     }
 
     /// The number of characters before a place in its line.
-    func column(of position: Int) -> Int {
-        bytes[lineStart(position)..<position].count { $0 & 0xC0 != 0x80 }
-    }
+    func column(of position: Int) -> Int { bytes[lineStart(position)..<position].count { $0 & 0xC0 != 0x80 } }
 
     /// Whether there are only blanks before a place in its line.
     func isFirstInLine(_ position: Int) -> Bool {

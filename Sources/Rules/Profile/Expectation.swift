@@ -81,7 +81,5 @@ package struct StatusTest: Sendable, Hashable, CustomStringConvertible {
 
     package func passes(_ status: Int) -> Bool { codes.contains(status) }
 
-    package var description: String {
-        codes.count == 1 ? String(codes.lowerBound) : "\(codes.lowerBound / 100)xx"
-    }
+    package var description: String { codes.count == 1 ? String(codes.lowerBound) : "\(codes.lowerBound / 100)xx" }
 }

@@ -37,9 +37,7 @@ struct LocationChoice: Sendable {
     // MARK: - As text
 
     /// The locations of `only`, or `nothing` where it has none; `nil` for everything.
-    func onlyText(_ nothing: String) -> String? {
-        only.map { $0.isEmpty ? nothing : LocationChoice.list($0) }
-    }
+    func onlyText(_ nothing: String) -> String? { only.map { $0.isEmpty ? nothing : LocationChoice.list($0) } }
 
     /// `nil` without exceptions.
     var exceptText: String? { except.isEmpty ? nil : LocationChoice.list(except) }

@@ -13,9 +13,7 @@ package struct ProfileDocument {
     /// The base of relative paths.
     package var directory: String { ProfileText.directory(of: source.file) }
 
-    func place(_ node: Node) -> ProfilePlace {
-        ProfilePlace(file: source.file, line: node.line, column: node.column)
-    }
+    func place(_ node: Node) -> ProfilePlace { ProfilePlace(file: source.file, line: node.line, column: node.column) }
 }
 
 extension RuleProfile {

@@ -14,9 +14,7 @@ enum ProfileGrammar {
                 .list(.choice(tools.inOrder.map(\.key))),
                 example: "[ breakpoints, throttle ]",
                 fallback: "none"
-            ).means(
-                "Tools that are off at the start; 'sluice tool on NAME' switches them on."
-            ),
+            ).means("Tools that are off at the start; 'sluice tool on NAME' switches them on."),
             GrammarKey("access", .list(.text), example: "[ \"192.168.0.0/16\" ]", fallback: "none")
                 .means("Networks besides this machine that may use the proxy, as CIDR; like --allow."),
             GrammarKey(
@@ -58,9 +56,7 @@ enum ProfileGrammar {
                 fallback: "requests with the same method, URL and body match"
             ).means("The exchanges that 'sluice replay' answers from, and how it compares requests."),
             GrammarKey("protobuf", .list(.path), example: "[ api.desc ]", fallback: "none")
-                .means(
-                    "Descriptor sets for gRPC messages: files of 'protoc --descriptor_set_out'."
-                ),
+                .means("Descriptor sets for gRPC messages: files of 'protoc --descriptor_set_out'."),
         ]
     }
 

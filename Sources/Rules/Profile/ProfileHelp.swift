@@ -41,10 +41,7 @@ package enum ProfileHelp {
 
     /// What ``text(for:of:)`` explains: for `rewrite.` and what may follow it the keys within `rewrite`, for a text
     /// without a dot all keys and topics. Empty if there is no such key.
-    package static func names(
-        for text: String,
-        of tools: ToolRegistry
-    ) -> [(name: String, summary: String)] {
+    package static func names(for text: String, of tools: ToolRegistry) -> [(name: String, summary: String)] {
         let words = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init).dropLast()
         let keys = keys(within: words.joined(separator: "."), of: tools) ?? []
         let path = words.map { $0 + "." }.joined()

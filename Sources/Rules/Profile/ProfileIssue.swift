@@ -18,9 +18,7 @@ package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     var isUnreadable = false
 
     /// One line in the form that editors jump to: `file:line:column: message`.
-    package var description: String {
-        "\(file):\(line):\(column): \(severity == .lint ? "warning: " : "")\(message)"
-    }
+    package var description: String { "\(file):\(line):\(column): \(severity == .lint ? "warning: " : "")\(message)" }
 }
 
 extension ProfileIssue {

@@ -176,12 +176,8 @@ package enum ProfileText {
     }
 
     /// White space, and the last bytes of U+0085, U+2028, U+2029 and U+FEFF.
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte <= 0x20 || [0x85, 0xA8, 0xA9, 0xBF].contains(byte)
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 || [0x85, 0xA8, 0xA9, 0xBF].contains(byte) }
 
     /// Whether a new token can begin after this byte.
-    private static func endsToken(_ byte: UInt8) -> Bool {
-        isBlank(byte) || "[]{},:?\"'".utf8.contains(byte)
-    }
+    private static func endsToken(_ byte: UInt8) -> Bool { isBlank(byte) || "[]{},:?\"'".utf8.contains(byte) }
 }

@@ -66,12 +66,7 @@ extension ReplayRules {
             ),
         GrammarKey("headers", .list(.text), example: "[ accept-language, x-tenant ]", fallback: "none")
             .means("More headers that must be the same."),
-        GrammarKey(
-            "after-last",
-            .choice(AfterLast.allCases.map(\.rawValue)),
-            example: "miss",
-            fallback: "last"
-        ).means(
+        GrammarKey("after-last", .choice(AfterLast.allCases.map(\.rawValue)), example: "miss", fallback: "last").means(
             "Whether a request that comes more often than recorded gets the last answer again, or 599; like --once."
         ),
     ]

@@ -22,9 +22,7 @@ package enum YAMLText {
     }
 
     /// The text in double quotes, with ampersands and question marks unchanged: YAML, but perhaps no profile.
-    static func doubleQuoted(_ text: String) -> String {
-        doubleQuoted(Array(text.unicodeScalars), escapesTraps: false)
-    }
+    static func doubleQuoted(_ text: String) -> String { doubleQuoted(Array(text.unicodeScalars), escapesTraps: false) }
 
     private static func doubleQuoted(_ scalars: [Unicode.Scalar], escapesTraps: Bool = true) -> String {
         var result = String.UnicodeScalarView("\"".unicodeScalars)

@@ -98,9 +98,7 @@ package struct ToolDescriptor: Sendable {
         (self.answersFrom, self.onEverything) = (answersFrom, onEverything)
     }
 
-    package var counted: String {
-        noun.contains(key) ? "\(key) rule" : String(noun.drop { $0 != " " }.dropFirst())
-    }
+    package var counted: String { noun.contains(key) ? "\(key) rule" : String(noun.drop { $0 != " " }.dropFirst()) }
 
     /// All keys of a rule: where it acts, the tool's own, and those that every rule has.
     package var allKeys: [GrammarKey] {

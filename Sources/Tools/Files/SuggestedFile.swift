@@ -21,7 +21,5 @@ package enum SuggestedFile {
         return (["local"] + names.directories + [file]).joined(separator: "/")
     }
 
-    static func folder(_ url: RequestURL) -> String {
-        "local/\(MirrorNames(url).directories.first ?? url.host)/"
-    }
+    static func folder(_ url: RequestURL) -> String { "local/\(MirrorNames(url).directories.first ?? url.host)/" }
 }

@@ -102,8 +102,7 @@ private final class RemoteHandler: StageHandler {
         let target = try self.target(parts, head.targetBytes, exchange.url)
         var destination = exchange.destination
         parts.place(&destination)
-        let hostChange =
-            destination == exchange.destination ? nil : setHost(parts, destination, &head, exchange.url)
+        let hostChange = destination == exchange.destination ? nil : setHost(parts, destination, &head, exchange.url)
         exchange.destination = destination
         if !target.elementsEqual(head.targetBytes) { head.setTarget(target) }
         let text = String(fieldBytes: target)

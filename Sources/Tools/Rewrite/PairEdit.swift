@@ -213,8 +213,7 @@ extension FieldSection: NamedValues {
 
     static func fault(ofName name: String) -> String? {
         if !name.isToken { return "'\(name.clipped(to: 40))' cannot be the name of a header" }
-        return framing.contains(FieldName(name))
-            ? "\(name) frames the message; only Sluice sets it" : nil
+        return framing.contains(FieldName(name)) ? "\(name) frames the message; only Sluice sets it" : nil
     }
 
     static func text(_ name: String, _ value: String) -> String { "\(name): \(value)" }

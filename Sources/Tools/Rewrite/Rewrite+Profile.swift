@@ -54,10 +54,7 @@ extension Rewrite {
         let locations = heading.scope.locations ?? []
         let isWebSocket = locations.allSatisfy { ["ws", "wss"].contains($0.pattern.protocol.lowercased()) }
         if !locations.isEmpty, isWebSocket, rules.contains(where: { if case .body = $0.edit { true } else { false } }) {
-            reader.lint(
-                "this set matches only WebSockets, and body rules do not change their messages",
-                at: node
-            )
+            reader.lint("this set matches only WebSockets, and body rules do not change their messages", at: node)
         }
         let set = RewriteSet(rules, isStrict: reader.flag(fields, "strict") ?? false)
         var heading = heading

@@ -374,9 +374,7 @@ extension RewriteRuleReader {
                 .directions,
                 example: "[request, response]",
                 fallback: "request and response for cookies"
-            ).means(
-                "The messages to edit; only for headers, cookies and bodies."
-            ),
+            ).means("The messages to edit; only for headers, cookies and bodies."),
             GrammarKey("name", .text, example: "Server", fallback: "any").means(
                 "The whole name of the header or parameter, in any case; for 'add' the name of the new one. For a "
                     + "cookie, a case-sensitive wildcard pattern (* and ?)."

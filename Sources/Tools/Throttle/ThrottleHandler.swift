@@ -139,9 +139,7 @@ private struct PacedEvents {
     }
 
     /// The earliest moment for the next bytes.
-    func release(_ gap: TimeAmount) -> NIODeadline? {
-        isBetween && gap > .zero ? last.map { $0 + gap } : nil
-    }
+    func release(_ gap: TimeAmount) -> NIODeadline? { isBetween && gap > .zero ? last.map { $0 + gap } : nil }
 
     /// How many bytes there are up to the end of the event.
     func bytesToEnd(in waiting: ByteBuffer) -> Int {
