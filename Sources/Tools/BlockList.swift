@@ -112,15 +112,12 @@ extension BlockList {
             GrammarKey("share", .number(0...100, unit: "percent"), example: "20", fallback: "100").means(
                 "The percentage of matching requests to refuse, chosen at random; later rules apply to the others."
             ),
-            GrammarKey(
-                "seed",
-                .number(0...9_007_199_254_740_992, unit: ""),
-                example: "42",
-                fallback: "different in each run"
-            ).means(
-                "Makes the random choices of a named rule the same in every run: the n-th request for a URL has the same result, "
-                    + "whatever the port on this machine."
-            ),
+            GrammarKey("seed", .number(0...9_007_199_254_740_992, unit: ""), fallback: "different in each run")
+                .example("42")
+                .means(
+                    "Makes the random choices of a named rule the same in every run: the n-th request for a URL has the same result, "
+                        + "whatever the port on this machine."
+                ),
         ],
         example: "block: [ { at: \"*.tracker.example\", action: drop } ]",
         usualScope: .path

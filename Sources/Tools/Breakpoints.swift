@@ -125,9 +125,8 @@ extension Breakpoints {
                 .means("The messages to hold; with both, an exchange is held twice."),
             GrammarKey("after", .duration, example: "30s", fallback: "no limit")
                 .means("How long a message waits for a decision; needs 'then'."),
-            GrammarKey("then", .choice(["execute", "cancel", "abort"]), example: "cancel").means(
-                "What happens after that time: the message is sent, or the connection is closed."
-            ),
+            GrammarKey("then", .choice(["execute", "cancel", "abort"]), example: "cancel")
+                .means("What happens after that time: the message is sent, or the connection is closed."),
         ],
         example:
             "breakpoints: { at: \"https://api.example.com/login\", method: POST, on: request, after: 30s, then: cancel }",

@@ -24,7 +24,7 @@ extension RuleProfile {
     /// Plays the profile's own tests, in order, as one run without a network; nothing is written.
     package func dryRun() -> [ExpectationResult] {
         var dryRun = DryRun(self)
-        return expectations.map { expectation in
+        return settings.expectations.map { expectation in
             let exchange = dryRun.play(expectation.request, expectation.response)
             let differences = expectation.checks.flatMap { $0.differences(from: exchange, self) }
             return ExpectationResult(expectation: expectation, exchange: exchange, differences: differences)
@@ -88,7 +88,7 @@ extension Expectation.Check {
 
     private func differences(_ test: Expectation.MessageTest, sentIn exchange: DryRunExchange) -> [Difference] {
         guard let sent = exchange.sent, let url = exchange.sentURL else {
-            return [Difference(what: "sends", expected: test.url?.description ?? "a request", came: "nothing")]
+            return compare("sends", test.url?.description ?? "a request", "nothing", false)
         }
         var differences: [Difference] = []
         if let method = test.method {
@@ -102,7 +102,7 @@ extension Expectation.Check {
     private func differences(_ test: Expectation.MessageTest, answeredIn exchange: DryRunExchange) -> [Difference] {
         guard let answered = exchange.answered else {
             let came = exchange.isCutOff ? "the client was cut off" : "no answer"
-            return [Difference(what: "answers", expected: test.status?.description ?? "an answer", came: came)]
+            return compare("answers", test.status?.description ?? "an answer", came, false)
         }
         let status = answered.head.status
         var differences: [Difference] = []
@@ -133,7 +133,7 @@ extension Expectation.Check {
     private func compare(_ what: String, _ test: ValueTest?, _ values: [String]) -> [Difference] {
         guard let test, !test.passes(values) else { return [] }
         let came = values.isEmpty ? "absent" : values.map { String($0.prefix(1_000)) }.joined(separator: ", ")
-        return [Difference(what: what, expected: test.description, came: came)]
+        return compare(what, test.description, came, false)
     }
 }
 

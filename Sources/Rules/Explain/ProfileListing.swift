@@ -6,23 +6,23 @@ import Text
 /// A profile in effect: the tools in their fixed order and their rules.
 extension RuleProfile {
     package var listing: String {
-        var text = name.isEmpty ? "" : "\(name)\n"
+        var text = settings.name.isEmpty ? "" : "\(settings.name)\n"
         text += "read from \(sources.map(\.file).joined(separator: ", "))\n"
         text += "requests pass: \(way(.request, to: "server", from: "access"))\n"
         text += "responses pass: \(way(.response, to: "client", from: "server"))\n"
-        if let hosts = intercept.text { text += "\nintercept\n      \(hosts)\n" }
-        if let recorded = record.text { text += "\nrecord\n      \(recorded)\n" }
-        if !upstream.texts.isEmpty {
-            text += "\nupstream\n" + upstream.texts.enumerated().map { "  \($0 + 1). \($1)\n" }.joined()
+        func add(_ key: String, _ line: String?) { if let line { text += "\n\(key)\n      \(line)\n" } }
+        func add(_ key: String, _ rules: [String]) {
+            if !rules.isEmpty { text += "\n\(key)\n" + rules.enumerated().map { "  \($0 + 1). \($1)\n" }.joined() }
         }
-        if !clientCertificates.texts.isEmpty {
-            text += "\nclient-certificate\n"
-            text += clientCertificates.texts.enumerated().map { "  \($0 + 1). \($1)\n" }.joined()
-        }
-        if let replayed = replay.text { text += "\nreplay\n      \(replayed)\n" }
-        if !access.isEmpty { text += "\naccess\n      this machine and \(access.joined(separator: ", "))\n" }
+        add("intercept", settings.intercept.text)
+        add("record", settings.record.text)
+        add("upstream", settings.upstream.texts)
+        add("client-certificate", settings.clientCertificates.texts)
+        add("replay", settings.replay.text)
+        let access = settings.access.joined(separator: ", ")
+        add("access", access.isEmpty ? nil : "this machine and \(access)")
         for tool in tools { text += "\n" + listing(of: tool) }
-        let tests = [(expectations.count, "expectation"), (assertions.count, "assertion")]
+        let tests = [(settings.expectations.count, "expectation"), (settings.assertions.count, "assertion")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
         if !tests.isEmpty { text += "\n\(tests.joined(separator: ", "))\n" }
         return text
@@ -35,7 +35,7 @@ extension RuleProfile {
     }
 
     private func listing(of tool: ToolOutline) -> String {
-        let state = off.contains(tool.tool.id) ? "  (switched off)" : ""
+        let state = settings.off.contains(tool.tool.id) ? "  (switched off)" : ""
         let selection =
             tool.tool.selection == .first ? "the first rule that matches decides" : "all rules that match act"
         var text = "\(tool.tool.key)\(state)\n"
@@ -53,17 +53,17 @@ extension RuleProfile {
 
     package var listingJSON: String {
         let listing = Listing(
-            name: name,
+            name: settings.name,
             files: sources.map(\.file),
             order: registry.inOrder.map(\.key),
-            access: access,
-            upstream: upstream.texts,
-            clientCertificates: clientCertificates.texts,
+            access: settings.access,
+            upstream: settings.upstream.texts,
+            clientCertificates: settings.clientCertificates.texts,
             tools: tools.map { tool in
                 Listing.Tool(
                     tool: tool.tool.key,
                     selection: tool.tool.selection == .first ? "first" : "all",
-                    off: off.contains(tool.tool.id),
+                    off: settings.off.contains(tool.tool.id),
                     rules: tool.rules.enumerated().map { number, rule in
                         Listing.Rule(
                             name: rule.name,
@@ -78,8 +78,8 @@ extension RuleProfile {
                     }
                 )
             },
-            expectations: expectations.map(\.name),
-            assertions: assertions.map(\.name)
+            expectations: settings.expectations.map(\.name),
+            assertions: settings.assertions.map(\.name)
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,27 +1,23 @@
-package import HTTPModel
+import HTTPModel
 
 /// `client-certificate:`, who Sluice is to servers that ask for a certificate.
 package struct ClientCertificateRules: Sendable {
     /// The first rule that matches a server decides.
     package struct Rule: Sendable {
-        package fileprivate(set) var name: String
-        package fileprivate(set) var place: ProfilePlace
-        package fileprivate(set) var isEnabled = true
-        package fileprivate(set) var hosts: [Location]
+        let heading: RuleHeading
         /// `nil` for every port that the hosts allow.
-        package fileprivate(set) var port: Int?
+        fileprivate let port: Int?
         /// The file with the certificate, those of its issuers, and perhaps the key: PEM or PKCS #12, as an absolute path.
-        package fileprivate(set) var file: String
+        package let file: String
         /// The PEM file with the key, if it is separate.
-        package fileprivate(set) var keyFile: String?
+        package let keyFile: String?
         /// The password is its first line.
-        package fileprivate(set) var passwordFile: String?
+        package let passwordFile: String?
 
-        fileprivate var text: String {
-            let port = port.map { " on port \($0)" } ?? ""
-            let off = isEnabled ? "" : " (disabled)"
-            return "\(name): \(hosts.map(\.description).joined(separator: ", "))\(port): \(file)\(off)"
-        }
+        package var name: String { heading.name }
+        package var place: ProfilePlace { heading.place }
+        package var isEnabled: Bool { heading.isEnabled }
+        var hosts: [Location] { heading.scope.locations ?? [] }
     }
 
     package private(set) var rules: [Rule] = []
@@ -36,28 +32,24 @@ package struct ClientCertificateRules: Sendable {
         }
     }
 
-    package var texts: [String] { rules.map(\.text) }
+    package var texts: [String] {
+        rules.map { rule in
+            let port = rule.port.map { " on port \($0)" } ?? ""
+            return "\(rule.name): \(rule.heading.scope.text)\(port): \(rule.file)\(rule.isEnabled ? "" : " (disabled)")"
+        }
+    }
 
     /// Rules that are never used, and those that match in their place.
-    var shadows: [(shadowed: RuleHeading, by: RuleHeading)] {
-        let headings = rules.map { rule in
-            var heading = RuleHeading(name: rule.name, place: rule.place)
-            heading.isEnabled = rule.isEnabled
-            heading.scope.locations = rule.hosts
-            return heading
-        }
-        return Shadows.find(headings).sorted { $0.key < $1.key }
-            .filter { rules[$0.value].port == nil || rules[$0.value].port == rules[$0.key].port }
-            .map { (headings[$0.key], headings[$0.value]) }
+    var shadows: [Int: Int] {
+        Shadows.find(rules.map(\.heading)).filter { [nil, rules[$0.key].port].contains(rules[$0.value].port) }
     }
 }
 
 extension ClientCertificateRules {
     static let keys: [GrammarKey] = [
-        GrammarKey("name", .text, example: "staging", fallback: "its number").means(
-            "The certificate's name in exchanges."
-        ),
-        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is enabled."),
+        GrammarKey("name", .text, example: "staging", fallback: "its number")
+            .means("The certificate's name in exchanges."),
+        .enabled,
         GrammarKey("host", .list(.text), example: "\"*.api.example.com\"")
             .means("The servers that may receive it: a host, with * and port allowed, or a list of hosts."),
         GrammarKey("port", .number(1...65_535, unit: ""), example: "443", fallback: "every port")
@@ -66,30 +58,21 @@ extension ClientCertificateRules {
             .means("The certificate with its key: PKCS #12, or PEM with both. Instead: 'certificate' and 'key'."),
         GrammarKey("certificate", .path, example: "client.pem", fallback: "what 'file' has")
             .means("The certificate in PEM, followed by its issuers' if the server needs them."),
-        GrammarKey("key", .path, example: "client.key", fallback: "what 'file' has").means(
-            "The key of 'certificate', in PEM."
-        ),
-        GrammarKey(
-            "password-file",
-            .path,
-            example: "~/.client-password",
-            fallback: "asked for at the start, on a terminal"
-        )
-        .means("The file whose first line is the password of 'file' or 'key'."),
+        GrammarKey("key", .path, example: "client.key", fallback: "what 'file' has")
+            .means("The key of 'certificate', in PEM."),
+        GrammarKey("password-file", .path, fallback: "asked for at the start, on a terminal")
+            .example("~/.client-password").means("The file whose first line is the password of 'file' or 'key'."),
     ]
 
     /// Adds what one file says; rules of several files are in the order of the files.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
-        for entry in node.members {
-            if let rule = rule(entry, &reader) { rules.append(rule) }
-        }
+        for entry in node.members { rule(entry, &reader).map { rules.append($0) } }
     }
 
     private func rule(_ node: Node, _ reader: inout ProfileReader) -> Rule? {
         let what = "a client-certificate rule"
         guard let fields = reader.fields(node, what, keys: ClientCertificateRules.keys) else { return nil }
-        let name = reader.text(fields, "name") ?? ""
-        let isEnabled = reader.flag(fields, "enabled") ?? true
+        var heading = reader.heading(fields, number: rules.count + 1)
         let hosts = reader.required(fields, "host", what).map { reader.hosts($0, "client-certificate") }
         let port = reader.integer(fields, "port")
         if let node = fields["port"], let host = hosts?.first(where: { !$0.pattern.port.isEmpty }) {
@@ -106,15 +89,7 @@ extension ClientCertificateRules {
         default: break
         }
         guard let hosts, let file = file ?? certificate else { return nil }
-        return Rule(
-            name: name.isEmpty ? "rule \(rules.count + 1)" : name,
-            place: reader.place(node),
-            isEnabled: isEnabled,
-            hosts: hosts,
-            port: port,
-            file: file,
-            keyFile: key,
-            passwordFile: passwordFile
-        )
+        heading.scope.locations = hosts
+        return Rule(heading: heading, port: port, file: file, keyFile: key, passwordFile: passwordFile)
     }
 }

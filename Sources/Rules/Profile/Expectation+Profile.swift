@@ -18,12 +18,9 @@ extension Expectation {
         body,
     ]
 
-    private static let headers = GrammarKey(
-        "headers",
-        .names(.list(.text)),
-        example: "{ Accept: application/json, Cookie: [ a=1, b=2 ] }",
-        fallback: "none"
-    ).means("The header fields; Host and Content-Length are added if missing.")
+    private static let headers = GrammarKey("headers", .names(.list(.text)), fallback: "none")
+        .example("{ Accept: application/json, Cookie: [ a=1, b=2 ] }")
+        .means("The header fields; Host and Content-Length are added if missing.")
     private static let body = GrammarKey("body", .text, example: "'{\"a\":1}'", fallback: "none").means("The body.")
 
     static let sentKeys: [GrammarKey] = [
@@ -41,35 +38,26 @@ extension Expectation {
         testedBody,
     ]
 
-    private static let testedHeaders = GrammarKey(
-        "headers",
-        .names(.pattern),
-        example: "{ X-Sluice: seen, Server: /nginx/, Cookie: ~ }"
-    ).means("The header fields: the whole value, a /regular expression/ found in it, or ~ for a missing field.")
+    private static let testedHeaders = GrammarKey("headers", .names(.pattern))
+        .example("{ X-Sluice: seen, Server: /nginx/, Cookie: ~ }")
+        .means("The header fields: the whole value, a /regular expression/ found in it, or ~ for a missing field.")
     private static let testedBody = GrammarKey("body", .pattern, example: "'/\"plan\":\"pro\"/'")
         .means("The decoded body: the whole text, or a /regular expression/ found in it.")
 
     static let keys: [GrammarKey] = [
-        GrammarKey("name", .text, example: "users are a fixture", fallback: "its request")
-            .means("The test's name."),
+        GrammarKey("name", .text, example: "users are a fixture", fallback: "its request").means("The test's name."),
         GrammarKey("request", .either(.text, .mapping(requestKeys)), example: "GET https://api.example.com/v1/users")
             .means("The request that a client sends: METHOD URL, or a mapping."),
-        GrammarKey(
-            "response",
-            .mapping(responseKeys),
-            example: "{ status: 200, headers: { Set-Cookie: a=1 }, body: hello }",
-            fallback: "200 without a body"
-        ).means("The server's answer, if a server is asked."),
-        GrammarKey("fires", .list(.text), example: "[ map-remote, rewrite ]").means(
-            "The tools, or rules as tool/name, that act: exactly these, in this order."
-        ),
+        GrammarKey("response", .mapping(responseKeys), fallback: "200 without a body")
+            .example("{ status: 200, headers: { Set-Cookie: a=1 }, body: hello }")
+            .means("The server's answer, if a server is asked."),
+        GrammarKey("fires", .list(.text), example: "[ map-remote, rewrite ]")
+            .means("The tools, or rules as tool/name, that act: exactly these, in this order."),
         GrammarKey("sends", .either(.text, .mapping(sentKeys)), example: "http://localhost:3000/v1/users")
             .means("The sent request: its URL, 'nothing', or a mapping."),
-        GrammarKey(
-            "answers",
-            .either(.text, .mapping(answerKeys)),
-            example: "{ status: 200, headers: { X-Sluice: seen } }"
-        ).means("The client's answer: a status, or a mapping."),
+        GrammarKey("answers", .either(.text, .mapping(answerKeys)))
+            .example("{ status: 200, headers: { X-Sluice: seen } }")
+            .means("The client's answer: a status, or a mapping."),
         GrammarKey("blocked", .flag, example: "true").means("Whether a list refuses the request."),
         GrammarKey("held", .either(.flag, .directions), example: "[ request, response ]")
             .means("Which messages are held at a breakpoint; true for the request, false for none."),

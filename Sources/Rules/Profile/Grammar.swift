@@ -7,23 +7,27 @@ package struct GrammarKey: Sendable {
     /// One sentence.
     package private(set) var summary = ""
     /// YAML without indentation.
-    package let example: String
+    package private(set) var example: String
     /// What counts where the key is not there, as text; `nil` if it must be, or where nothing counts then.
     package let fallback: String?
 
-    package init(_ name: String, _ value: GrammarValue, example: String, fallback: String? = nil) {
-        self.init(name, value, whole: "\(name): \(example)", fallback: fallback)
-    }
-
-    package init(_ name: String, _ value: GrammarValue, whole example: String, fallback: String? = nil) {
-        (self.name, self.value, self.example, self.fallback) = (name, value, example, fallback)
+    package init(_ name: String, _ value: GrammarValue, example: String = "", fallback: String? = nil) {
+        (self.name, self.value, self.example, self.fallback) = (name, value, "\(name): \(example)", fallback)
     }
 
     package var summaryWithDefault: String { summary + (fallback.map { " Default: \($0)." } ?? "") }
 
+    /// The key with its sentence.
     package func means(_ summary: String) -> GrammarKey {
         var key = self
         key.summary = summary
+        return key
+    }
+
+    /// The key with an example of its value, or a whole example.
+    package func example(_ value: String? = nil, whole: String = "") -> GrammarKey {
+        var key = self
+        key.example = value.map { "\(name): \($0)" } ?? whole
         return key
     }
 }

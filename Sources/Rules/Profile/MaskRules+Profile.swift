@@ -10,12 +10,8 @@ extension MaskRules {
             ),
         GrammarKey("except", .list(.text), example: "[ sid, csrf_token ]", fallback: "none")
             .means("Names whose values are not masked; '*' as in 'also'."),
-        GrammarKey(
-            "patterns",
-            .list(.choice(Pattern.allCases.map(\.rawValue))),
-            example: "[ email, card ]",
-            fallback: "none"
-        ).means("More kinds of values to mask, by their form."),
+        GrammarKey("patterns", .list(.choice(Pattern.allCases.map(\.rawValue))), fallback: "none")
+            .example("[ email, card ]").means("More kinds of values to mask, by their form."),
     ]
 
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {

@@ -4,19 +4,8 @@ import NIOCore
 
 struct ProfileCompiler {
     private let registry: ToolRegistry
-    private(set) var name = ""
+    private(set) var settings = RuleProfile.Settings()
     private(set) var issues: [ProfileIssue] = []
-    private(set) var off: Set<StageID> = []
-    private(set) var intercept = InterceptRules()
-    private(set) var record = RecordRules()
-    private(set) var upstream = UpstreamRules()
-    private(set) var clientCertificates = ClientCertificateRules()
-    private(set) var mask = MaskRules()
-    private(set) var replay = ReplayRules()
-    private(set) var protobuf: [String] = []
-    private(set) var access: [String] = []
-    private(set) var expectations: [Expectation] = []
-    private(set) var assertions: [Assertion] = []
     private(set) var definitions: ProfileReader.Definitions = [:]
     private var rules: [StageID: [any ToolRule]] = [:]
     /// Tools that a file has, even without rules.
@@ -58,7 +47,7 @@ struct ProfileCompiler {
 
     /// Finds names of rules and tools that do not exist.
     private mutating func checkNames() {
-        for expectation in expectations {
+        for expectation in settings.expectations {
             for case .fires(let names) in expectation.checks {
                 for name in names {
                     let known = rules[name.tool, default: []].map(\.heading.name)
@@ -91,31 +80,31 @@ struct ProfileCompiler {
     private mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
         checkVersion(fields, &reader)
         if let text = reader.text(fields, "name") {
-            name += (name.isEmpty || text.isEmpty ? "" : ", ") + text
+            settings.name += (settings.name.isEmpty || text.isEmpty ? "" : ", ") + text
         }
         for entry in fields["include"]?.members ?? [] { _ = reader.path(entry, "include") }
         for entry in fields["off"]?.members ?? [] {
             let choices = registry.inOrder.map { ($0.key, $0.id) }
             guard let tool = reader.choice(entry, "off", choices) else { continue }
-            off.insert(tool)
+            settings.off.insert(tool)
             switchedOffAt[tool] = reader.place(entry)
         }
         for entry in fields["access"]?.members ?? [] {
             guard let text = reader.text(entry, "access") else { continue }
-            access.append(text)
+            settings.access.append(text)
             if !ProfileCompiler.isNetwork(text) {
                 reader.error("'\(text.prefix(60))' is not an address or a network such as 192.168.0.0/16", at: entry)
             }
         }
-        expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
-        assertions += (fields["assert"]?.members ?? []).compactMap { Assertion($0, &reader) }
-        protobuf += (fields["protobuf"]?.members ?? []).compactMap { reader.path($0, "protobuf") }
-        if let node = fields["intercept"] { intercept.add(node, &reader) }
-        if let node = fields["record"] { record.add(node, &reader) }
-        if let node = fields["upstream"] { upstream.add(node, &reader) }
-        if let node = fields["client-certificate"] { clientCertificates.add(node, &reader) }
-        if let node = fields["mask"] { mask.add(node, &reader) }
-        if let node = fields["replay"] { replay.add(node, &reader) }
+        settings.expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
+        settings.assertions += (fields["assert"]?.members ?? []).compactMap { Assertion($0, &reader) }
+        settings.protobuf += (fields["protobuf"]?.members ?? []).compactMap { reader.path($0, "protobuf") }
+        if let node = fields["intercept"] { settings.intercept.add(node, &reader) }
+        if let node = fields["record"] { settings.record.add(node, &reader) }
+        if let node = fields["upstream"] { settings.upstream.add(node, &reader) }
+        if let node = fields["client-certificate"] { settings.clientCertificates.add(node, &reader) }
+        if let node = fields["mask"] { settings.mask.add(node, &reader) }
+        if let node = fields["replay"] { settings.replay.add(node, &reader) }
         for tool in registry.tools {
             guard let node = fields[tool.key] else { continue }
             mentioned.insert(tool.id)

@@ -5,26 +5,17 @@ struct ProfileLints {
     private(set) var issues: [ProfileIssue] = []
     private let intercept: InterceptRules
 
-    init(
-        _ tools: [ToolOutline],
-        intercept: InterceptRules,
-        record: RecordRules,
-        upstream: UpstreamRules,
-        clientCertificates: ClientCertificateRules
-    ) {
-        self.intercept = intercept
+    init(_ tools: [ToolOutline], _ settings: RuleProfile.Settings) {
+        intercept = settings.intercept
         for tool in tools {
             lintNames(tool)
-            lintShadows(tool)
-            for heading in tool.rules where heading.isEnabled {
-                lintUndecrypted(heading.scope.locations ?? [], at: heading.place)
-            }
+            lint(tool.shadows, of: tool.rules)
+            lintUndecrypted(tool.rules)
         }
-        for (shadowed, by) in upstream.shadows + clientCertificates.shadows { lint(shadowed, shadowedBy: by) }
-        for rule in upstream.rules where rule.heading.isEnabled {
-            lintUndecrypted(rule.heading.scope.locations ?? [], at: rule.heading.place)
-        }
-        for rule in clientCertificates.rules where rule.isEnabled {
+        lint(settings.upstream.shadows, of: settings.upstream.rules.map(\.heading))
+        lint(settings.clientCertificates.shadows, of: settings.clientCertificates.rules.map(\.heading))
+        lintUndecrypted(settings.upstream.rules.map(\.heading))
+        for rule in settings.clientCertificates.rules where rule.isEnabled {
             for host in rule.hosts where intercept.neverDecrypts(host) {
                 lint(
                     rule.place,
@@ -32,7 +23,7 @@ struct ProfileLints {
                 )
             }
         }
-        let recorded = record.locations
+        let recorded = settings.record.locations
         for entry in (recorded.only ?? []) + recorded.except { lintUndecrypted([entry.location], at: entry.place) }
     }
 
@@ -52,16 +43,15 @@ struct ProfileLints {
         }
     }
 
-    private mutating func lintShadows(_ tool: ToolOutline) {
-        for (rule, by) in tool.shadows.sorted(by: { $0.key < $1.key }) {
-            lint(tool.rules[rule], shadowedBy: tool.rules[by])
+    private mutating func lint(_ shadows: [Int: Int], of rules: [RuleHeading]) {
+        for (rule, by) in shadows.sorted(by: { $0.key < $1.key }) {
+            let reason = "'\(rules[by].name)' at \(rules[by].place) already matches everything it matches"
+            lint(rules[rule].place, "'\(rules[rule].name)' is never used: \(reason)")
         }
     }
 
-    private mutating func lint(_ shadowed: RuleHeading, shadowedBy shadow: RuleHeading) {
-        let message =
-            "'\(shadowed.name)' is never used: '\(shadow.name)' at \(shadow.place) already matches everything it matches"
-        lint(shadowed.place, message)
+    private mutating func lintUndecrypted(_ rules: [RuleHeading]) {
+        for rule in rules where rule.isEnabled { lintUndecrypted(rule.scope.locations ?? [], at: rule.place) }
     }
 
     /// Without decryption only host and port are known.

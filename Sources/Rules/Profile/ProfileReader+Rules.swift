@@ -2,13 +2,17 @@ package import HTTPModel
 import Text
 
 extension ProfileReader {
-    /// Reads what every rule has: its name, whether it is in force, and the requests it is for.
-    ///
-    /// `number` is the rule's in its tool, from 1. `nil` if the rule cannot be used.
-    mutating func heading(_ fields: ProfileFields, _ tool: ToolDescriptor, number: Int) -> RuleHeading? {
+    /// Reads a rule's name and whether it is in force; `number` is the rule's among those of its kind, from 1.
+    mutating func heading(_ fields: ProfileFields, number: Int) -> RuleHeading {
         let name = text(fields, "name") ?? ""
         var heading = RuleHeading(name: name.isEmpty ? "rule \(number)" : name, place: place(fields.node))
         heading.isEnabled = flag(fields, "enabled") ?? true
+        return heading
+    }
+
+    /// Reads what every rule of a tool has, with the requests it is for; `nil` if the rule cannot be used.
+    mutating func heading(_ fields: ProfileFields, _ tool: ToolDescriptor, number: Int) -> RuleHeading? {
+        var heading = heading(fields, number: number)
         switch tool.scope {
         case .none: return heading
         case .only: heading.scope.locations = fields["only"].map { locations($0) }

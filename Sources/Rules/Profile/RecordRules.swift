@@ -22,13 +22,9 @@ package struct RecordRules: Sendable {
 
 extension RecordRules {
     static let keys: [GrammarKey] = [
-        GrammarKey(
-            "only",
-            .locations,
-            example: "[ \"*.example.com\", \"localhost:3000/api/*\" ]",
-            fallback: "everything"
-        )
-        .means("The exchanges to record; others are not recorded."),
+        GrammarKey("only", .locations, fallback: "everything")
+            .example("[ \"*.example.com\", \"localhost:3000/api/*\" ]")
+            .means("The exchanges to record; others are not recorded."),
         GrammarKey("except", .locations, example: "[ \"*.telemetry.example\", \"*/health\" ]", fallback: "nothing")
             .means("The exchanges not to record."),
     ]

@@ -52,12 +52,8 @@ extension ReplayRules {
             .means("The recorded exchanges that answer, by the client's URL."),
         GrammarKey("except", .locations, example: "[ \"*/health\" ]", fallback: "nothing")
             .means("The exchanges that do not answer."),
-        GrammarKey(
-            "ignore",
-            .list(.choice(Part.allCases.map(\.rawValue))),
-            example: "[ host, port ]",
-            fallback: "none"
-        ).means("The parts of the URL that may differ."),
+        GrammarKey("ignore", .list(.choice(Part.allCases.map(\.rawValue))), example: "[ host, port ]", fallback: "none")
+            .means("The parts of the URL that may differ."),
         GrammarKey("ignore-query", .list(.text), example: "[ ts, nonce ]", fallback: "none")
             .means("Query parameters that may differ or be missing."),
         GrammarKey("ignore-body", .list(.text), example: "[ requestId, \"json.items[*].created\" ]", fallback: "none")

@@ -4,26 +4,32 @@ package import HTTPModel
 /// The tools as one file or several configure them: read, checked and compiled.
 ///
 /// The rules of several files are in the order of the files.
+@dynamicMemberLookup
 package struct RuleProfile: Sendable {
-    /// May be empty.
-    package let name: String
+    /// What the files say beside the rules of tools.
+    package struct Settings: Sendable {
+        /// May be empty.
+        package internal(set) var name = ""
+        /// Tools that are off at the start.
+        package internal(set) var off: Set<StageID> = []
+        package internal(set) var intercept = InterceptRules()
+        package internal(set) var record = RecordRules()
+        package internal(set) var upstream = UpstreamRules()
+        package internal(set) var clientCertificates = ClientCertificateRules()
+        package internal(set) var mask = MaskRules()
+        package internal(set) var replay = ReplayRules()
+        /// Descriptor sets for gRPC messages, with absolute paths.
+        package internal(set) var protobuf: [String] = []
+        package internal(set) var access: [String] = []
+        package internal(set) var expectations: [Expectation] = []
+        package internal(set) var assertions: [Assertion] = []
+    }
+
+    let settings: Settings
     /// The files, those that are included before those that include them.
     package let sources: [ProfileSource]
     /// In the fixed order.
     package let tools: [ToolOutline]
-    /// Tools that are off at the start.
-    package let off: Set<StageID>
-    package let intercept: InterceptRules
-    package let record: RecordRules
-    package let upstream: UpstreamRules
-    package let clientCertificates: ClientCertificateRules
-    package let mask: MaskRules
-    package let replay: ReplayRules
-    /// Descriptor sets for gRPC messages, with absolute paths.
-    package let protobuf: [String]
-    package let access: [String]
-    package let expectations: [Expectation]
-    package let assertions: [Assertion]
     package let lints: [ProfileIssue]
 
     let registry: ToolRegistry
@@ -34,6 +40,8 @@ package struct RuleProfile: Sendable {
         let stage: any RuleTool
         let headings: [RuleHeading]
     }
+
+    package subscript<Value>(dynamicMember path: KeyPath<Settings, Value>) -> Value { settings[keyPath: path] }
 
     /// Reads a profile from its files and those that they include.
     ///
@@ -65,41 +73,24 @@ package struct RuleProfile: Sendable {
         var compiler = ProfileCompiler(registry)
         try compiler.add(sources)
         try ProfileError.check(compiler.issues)
-        (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
-        (intercept, record, access) = (compiler.intercept, compiler.record, compiler.access)
-        (mask, replay, protobuf) = (compiler.mask, compiler.replay, compiler.protobuf)
-        (upstream, clientCertificates) = (compiler.upstream, compiler.clientCertificates)
-        (expectations, assertions) = (compiler.expectations, compiler.assertions)
+        (self.registry, self.sources, settings) = (registry, sources, compiler.settings)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
-        lints = RuleProfile.sorted(
-            compiler.issues
-                + ProfileLints(
-                    tools,
-                    intercept: intercept,
-                    record: record,
-                    upstream: upstream,
-                    clientCertificates: clientCertificates
-                ).issues,
-            by: sources
-        )
+        lints = RuleProfile.sorted(compiler.issues + ProfileLints(tools, settings).issues, by: sources)
         compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
             Compiled(tool: tool, stage: tool.stage(rules), headings: rules.map(\.heading))
         }
-        switchTools(without: off)
+        switchTools(without: settings.off)
     }
 
     /// What texts that have been in force say of masking, even where this Sluice cannot read the rest of them.
-    package static func mask(
-        in sources: [ProfileSource],
-        tools registry: ToolRegistry
-    ) throws(ProfileError) -> MaskRules {
-        var compiler = ProfileCompiler(registry)
+    package static func mask(in sources: [ProfileSource], tools: ToolRegistry) throws(ProfileError) -> MaskRules {
+        var compiler = ProfileCompiler(tools)
         try compiler.add(sources)
-        return compiler.mask
+        return compiler.settings.mask
     }
 
     /// The chain with the tools that are on at the start.
-    package var chain: StageChain { chain(without: off) }
+    package var chain: StageChain { chain(without: settings.off) }
 
     /// The tools in force, in their fixed order, without those that are switched off.
     ///
@@ -151,16 +142,17 @@ package struct RuleProfile: Sendable {
     /// For example `2 block rules, 1 rewrite rule`.
     package var summary: String {
         let ways = [
-            (upstream.rules.count { $0.heading.isEnabled }, "upstream rule"),
-            (clientCertificates.rules.count { $0.isEnabled }, "client certificate"),
+            (settings.upstream.rules.count { $0.heading.isEnabled }, "upstream rule"),
+            (settings.clientCertificates.rules.count { $0.isEnabled }, "client certificate"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
         let counts = tools.compactMap { tool -> String? in
             let count = tool.rules.count { $0.isEnabled }
-            let state = off.contains(tool.tool.id) ? " (off)" : ""
+            let state = settings.off.contains(tool.tool.id) ? " (off)" : ""
             let noun = tool.tool.counted
             return count == 0 ? nil : "\(count) \(noun)\(count == 1 ? "" : "s")\(state)"
         }
-        let checks = assertions.isEmpty ? [] : ["\(assertions.count) assertion\(assertions.count == 1 ? "" : "s")"]
+        let assertions = settings.assertions.count
+        let checks = assertions == 0 ? [] : ["\(assertions) assertion\(assertions == 1 ? "" : "s")"]
         let parts = counts + ways + checks
         return parts.isEmpty ? "no rules" : parts.joined(separator: ", ")
     }

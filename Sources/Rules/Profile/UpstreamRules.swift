@@ -18,8 +18,6 @@ package struct UpstreamRules: Sendable {
                 || bypass.contains { $0.matches(host: url.host, port: url.port) }
         }
 
-        /// `only a.example: through http://proxy:3128 as user`.
-        fileprivate var text: String { "\(heading.scope.text): \(heading.action)" }
     }
 
     package private(set) var rules: [Rule] = []
@@ -31,8 +29,9 @@ package struct UpstreamRules: Sendable {
         rules.first { $0.heading.isEnabled && $0.heading.scope.matches(method: "", url: url) }
     }
 
+    /// `office: a.example: through http://proxy:3128 as user`.
     package var texts: [String] {
-        rules.map { "\($0.heading.name): \($0.text)\($0.heading.isEnabled ? "" : " (disabled)")" }
+        rules.map(\.heading).map { "\($0.name): \($0.scope.text): \($0.action)\($0.isEnabled ? "" : " (disabled)")" }
     }
 
     /// How a server is reached, in words; `nil` if no rule is for the request.
@@ -40,41 +39,31 @@ package struct UpstreamRules: Sendable {
         guard let rule = rule(for: url) else { return nil }
         let decider = "'\(rule.heading.name)' under 'upstream', \(rule.heading.place)"
         guard let proxy = rule.proxy else { return "asked directly (\(decider))" }
-        let isBypassed = rule.bypasses(url)
-        return isBypassed
+        return rule.bypasses(url)
             ? "connected directly: the proxy of \(decider) is bypassed" : "asked through \(proxy) (\(decider))"
     }
 
     /// Rules that are never used, and those that match in their place.
-    var shadows: [(shadowed: RuleHeading, by: RuleHeading)] {
-        Shadows.find(rules.map(\.heading)).sorted { $0.key < $1.key }
-            .map { (rules[$0.key].heading, rules[$0.value].heading) }
-    }
+    var shadows: [Int: Int] { Shadows.find(rules.map(\.heading)) }
 }
 
 extension UpstreamRules {
     static let keys: [GrammarKey] = [
         GrammarKey("name", .text, example: "office", fallback: "its number").means("The rule's name in traces."),
-        GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is enabled."),
-        GrammarKey("proxy", .text, example: "\"http://me@proxy.example:3128\"")
-            .means(
-                "The proxy, as http://, https:// (TLS with the proxy) or socks5://[USER@]HOST:PORT, or 'direct' for none. Put its password into a file, because sessions contain the profile."
-            ),
+        .enabled,
+        GrammarKey("proxy", .text, example: "\"http://me@proxy.example:3128\"").means(
+            "The proxy, as http://, https:// (TLS with the proxy) or socks5://[USER@]HOST:PORT, or 'direct' for none. Put its password into a file, because sessions contain the profile."
+        ),
         GrammarKey("password-file", .path, example: "~/.proxy-password", fallback: "no password")
             .means("The file whose first line is the password of the proxy's user."),
-        GrammarKey(
-            "only",
-            .locations,
-            example: "[ \"*.example.com\", \"https://api.example.org\" ]",
-            fallback: "every server"
-        )
-        .means("The requests, by their final URL, after map-remote and rewrite."),
+        GrammarKey("only", .locations, fallback: "every server")
+            .example("[ \"*.example.com\", \"https://api.example.org\" ]")
+            .means("The requests, by their final URL, after map-remote and rewrite."),
         GrammarKey("except", .locations, example: "[ \"*.internal.example\" ]", fallback: "none")
             .means("Exceptions; a later rule may match them."),
-        GrammarKey("bypass", .list(.text), example: "[ \"*.corp.example\", 10.0.0.0/8 ]", fallback: "none")
-            .means(
-                "Servers to connect to directly: hosts, '*.SUFFIX', '.SUFFIX' (includes the name itself), addresses, networks; hosts may have a port."
-            ),
+        GrammarKey("bypass", .list(.text), example: "[ \"*.corp.example\", 10.0.0.0/8 ]", fallback: "none").means(
+            "Servers to connect to directly: hosts, '*.SUFFIX', '.SUFFIX' (includes the name itself), addresses, networks; hosts may have a port."
+        ),
         GrammarKey("bypass-localhost", .flag, example: "false", fallback: "true")
             .means("Whether to connect directly to localhost, names below it and loopback addresses."),
     ]
@@ -95,9 +84,7 @@ extension UpstreamRules {
 
     private func rule(in node: Node, _ reader: inout ProfileReader) -> Rule? {
         guard let fields = reader.fields(node, "an upstream rule", keys: UpstreamRules.keys) else { return nil }
-        let name = reader.text(fields, "name") ?? ""
-        var heading = RuleHeading(name: name.isEmpty ? "rule \(rules.count + 1)" : name, place: reader.place(node))
-        heading.isEnabled = reader.flag(fields, "enabled") ?? true
+        var heading = reader.heading(fields, number: rules.count + 1)
         heading.scope.locations = fields["only"].map { reader.locations($0) }
         heading.scope.exceptions = fields["except"].map { reader.locations($0) } ?? []
         guard let proxyNode = reader.required(fields, "proxy", "an upstream rule"),

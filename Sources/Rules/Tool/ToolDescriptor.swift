@@ -185,16 +185,12 @@ extension GrammarKey {
     fileprivate static let at = locations("at", "[\"*.example.com\", \"https://api.example.com/v1/*\"]")
     fileprivate static let from = locations("from", "\"https://api.example.com/v1/*\"")
     fileprivate static let only = locations("only", "[\"api.example.com\"]", fallback: "every request")
-    fileprivate static let except = GrammarKey(
-        "except",
-        .locations,
-        example: "[\"*.example.com/health\"]",
-        fallback: "none"
-    ).means("Exceptions, even if another key matches them.")
+    fileprivate static let except = GrammarKey("except", .locations, fallback: "none")
+        .example("[\"*.example.com/health\"]").means("Exceptions, even if another key matches them.")
     fileprivate static let method = GrammarKey("method", .list(.text), example: "[GET, HEAD]", fallback: "any")
         .means("The methods that match.")
     fileprivate static let name = GrammarKey("name", .text, example: "no ads", fallback: "its number, as in 'rule 3'")
         .means("The rule's name in traces and messages.")
-    fileprivate static let enabled = GrammarKey("enabled", .flag, example: "false", fallback: "true")
+    package static let enabled = GrammarKey("enabled", .flag, example: "false", fallback: "true")
         .means("Whether the rule is enabled.")
 }

@@ -15,11 +15,9 @@ extension Rewrite {
         scope: .at,
         selection: .all,
         keys: [
-            GrammarKey(
-                "rules",
-                .list(.mapping(RewriteRuleReader.keys)),
-                example: "[ { remove: header, on: request, name: X-Debug } ]"
-            ).means("The edits, in order; each has one of 'add', 'modify' and 'remove'."),
+            GrammarKey("rules", .list(.mapping(RewriteRuleReader.keys)))
+                .example("[ { remove: header, on: request, name: X-Debug } ]")
+                .means("The edits, in order; each has one of 'add', 'modify' and 'remove'."),
             GrammarKey("strict", .flag, example: "true", fallback: "false")
                 .means("Whether to refuse a message whose body is too large to edit, or for which there is no memory."),
         ],

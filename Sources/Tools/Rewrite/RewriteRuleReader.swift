@@ -354,68 +354,51 @@ struct RewriteRuleReader {
 extension RewriteRuleReader {
     static let keys: [GrammarKey] =
         [
-            key(
-                .add,
-                "Adds one after the others, even if the name exists.",
-                example: "{ add: header, on: response, name: X-Sluice, to: seen }"
-            ),
-            key(
-                .modify,
-                "Changes each match.",
-                example: "{ modify: body, on: response, match: \"free\", to: \"pro\" }"
-            ),
-            key(
-                .remove,
-                "Removes each match; a cookie is removed from Cookie and with its Set-Cookie.",
-                example: "{ remove: cookie, name: \"_ga*\" }"
-            ),
-            GrammarKey(
-                "on",
-                .directions,
-                example: "[request, response]",
-                fallback: "request and response for cookies"
-            ).means("The messages to edit; only for headers, cookies and bodies."),
+            key(.add, example: "{ add: header, on: response, name: X-Sluice, to: seen }")
+                .means("Adds one after the others, even if the name exists."),
+            key(.modify, example: "{ modify: body, on: response, match: \"free\", to: \"pro\" }")
+                .means("Changes each match."),
+            key(.remove, example: "{ remove: cookie, name: \"_ga*\" }")
+                .means("Removes each match; a cookie is removed from Cookie and with its Set-Cookie."),
+            GrammarKey("on", .directions, example: "[request, response]", fallback: "request and response for cookies")
+                .means("The messages to edit; only for headers, cookies and bodies."),
             GrammarKey("name", .text, example: "Server", fallback: "any").means(
                 "The whole name of the header or parameter, in any case; for 'add' the name of the new one. For a "
                     + "cookie, a case-sensitive wildcard pattern (* and ?)."
             ),
-            GrammarKey(
-                "name-regex",
-                .flag,
-                whole: "{ remove: header, on: request, name: \"^X-Debug-\", name-regex: true }",
-                fallback: "false"
-            ).means("Whether 'name' is a regular expression, which may match a part of the name."),
+            GrammarKey("name-regex", .flag, fallback: "false")
+                .example(whole: "{ remove: header, on: request, name: \"^X-Debug-\", name-regex: true }")
+                .means("Whether 'name' is a regular expression, which may match a part of the name."),
         ] + matchKeys + [
             GrammarKey("to", .text, example: "\"plan-$1\"").means(
                 "The replacement of the match, with $1 for its first group, or of the whole value without 'match'; "
                     + "empty keeps the value of a header or parameter, and deletes in a host, path, URL or body."
             ),
-            GrammarKey("rename", .text, whole: "{ modify: query, name: q, rename: query }", fallback: "the same name")
+            GrammarKey("rename", .text, fallback: "the same name")
+                .example(whole: "{ modify: query, name: q, rename: query }")
                 .means(
                     "The new name of the header or parameter; with 'name-regex' the replacement of the match in it."
                 ),
             GrammarKey("replace", .choice(["first", "all"]), example: "first", fallback: "all")
                 .means("Whether only the first match in a value, URL or body is replaced."),
-            GrammarKey(
-                "if",
-                .mapping(conditionKeys),
-                whole: "{ add: header, on: response, name: X-Was, to: $1, if: { name: Server, match: '/(\\w+)/' } }"
-            ).means("Adds only if another header or parameter matches; 'to' may use the groups of its 'match'."),
-            GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is enabled."),
+            GrammarKey("if", .mapping(conditionKeys))
+                .example(
+                    whole: "{ add: header, on: response, name: X-Was, to: $1, if: { name: Server, match: '/(\\w+)/' } }"
+                )
+                .means("Adds only if another header or parameter matches; 'to' may use the groups of its 'match'."),
+            .enabled,
         ]
 
-    private static func key(_ verb: Verb, _ summary: String, example: String) -> GrammarKey {
-        GrammarKey(verb.rawValue, .choice(verb.targets.map(\.rawValue)), whole: example).means(summary)
+    private static func key(_ verb: Verb, example: String) -> GrammarKey {
+        GrammarKey(verb.rawValue, .choice(verb.targets.map(\.rawValue))).example(whole: example)
     }
 
     private static let matchKeys: [GrammarKey] = [
-        GrammarKey("match", .pattern, example: "'/\"plan\":\"(\\w+)\"/'", fallback: "anything").means(
-            "The text or /regular expression/ to find in the value, host, path, URL, status or body."
-        ),
+        GrammarKey("match", .pattern, example: "'/\"plan\":\"(\\w+)\"/'", fallback: "anything")
+            .means("The text or /regular expression/ to find in the value, host, path, URL, status or body."),
         GrammarKey("whole", .flag, example: "true", fallback: "false")
             .means("Whether 'match' must match all of it, not just a part."),
-        GrammarKey("case", .flag, example: "true", fallback: "false")
-            .means("Whether 'match' is case-sensitive."),
+        GrammarKey("case", .flag, example: "true", fallback: "false").means("Whether 'match' is case-sensitive."),
     ]
 
     private static let conditionKeys: [GrammarKey] =

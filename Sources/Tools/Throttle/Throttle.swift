@@ -70,15 +70,12 @@ extension Throttle {
                     + "'offline' fails every request, also those that map-local would answer."
             )
         ] + ThrottleConditions.keys + [
-            GrammarKey(
-                "seed",
-                .number(0...9_007_199_254_740_992, unit: ""),
-                example: "42",
-                fallback: "different in every run"
-            ).means(
-                "The random seed: under a rule of the same name the same requests fail, with any port on this "
-                    + "machine, and the same seconds are unstable, in every run."
-            )
+            GrammarKey("seed", .number(0...9_007_199_254_740_992, unit: ""), fallback: "different in every run")
+                .example("42")
+                .means(
+                    "The random seed: under a rule of the same name the same requests fail, with any port on this "
+                        + "machine, and the same seconds are unstable, in every run."
+                )
         ],
         example: "throttle: { name: mobile, preset: 3g, only: [\"api.example.com\"], reliability: 99, seed: 42 }",
         presets: PresetChoice(
@@ -96,12 +93,9 @@ extension Throttle {
             }
         ),
         definitions: ToolDefinitions(
-            GrammarKey(
-                definedPresets,
-                .names(.mapping(ThrottleConditions.keys)),
-                whole: "presets: { office-vpn: { down: 2000, up: 500, latency: 80 } }",
-                fallback: "none"
-            ).means("Your own throttle presets, by names that are not taken yet."),
+            GrammarKey(definedPresets, .names(.mapping(ThrottleConditions.keys)), fallback: "none")
+                .example(whole: "presets: { office-vpn: { down: 2000, up: 500, latency: 80 } }")
+                .means("Your own throttle presets, by names that are not taken yet."),
             noun: "preset",
             values: "conditions",
             keys: ThrottleConditions.keys,

@@ -102,18 +102,13 @@ extension ThrottleConditions {
 
     /// The keys of a rule and of a preset.
     static let keys: [GrammarKey] = [
-        GrammarKey("down", bandwidth, example: "1600", fallback: "no limit").means(
-            "Bandwidth to the client, heads and bodies, shared by all matches of the rule; 0 means no network."
-        ),
-        GrammarKey("up", bandwidth, example: "768", fallback: "no limit").means(
-            "Bandwidth to the server, heads and bodies, shared by all matches of the rule; 0 means no network."
-        ),
-        GrammarKey(
-            "utilisation",
-            .either(percent, .mapping(utilisationKeys)),
-            example: "{ down: 70, up: 90 }",
-            fallback: "100"
-        ).means("The usable share of the bandwidth: one number for both directions, or one for each."),
+        GrammarKey("down", bandwidth, example: "1600", fallback: "no limit")
+            .means("Bandwidth to the client, heads and bodies, shared by all matches of the rule; 0 means no network."),
+        GrammarKey("up", bandwidth, example: "768", fallback: "no limit")
+            .means("Bandwidth to the server, heads and bodies, shared by all matches of the rule; 0 means no network."),
+        GrammarKey("utilisation", .either(percent, .mapping(utilisationKeys)), fallback: "100")
+            .example("{ down: 70, up: 90 }")
+            .means("The usable share of the bandwidth: one number for both directions, or one for each."),
         GrammarKey("latency", .number(0...600_000, unit: "ms"), example: "300", fallback: "0")
             .means("The round trip time: every request waits this long, on reused connections too."),
         GrammarKey("mtu", .number(1...65_535, unit: "bytes"), example: "576", fallback: "1500")
