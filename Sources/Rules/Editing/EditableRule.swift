@@ -50,10 +50,11 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
     }
 }
 
-/// One rule as its tool reads it.
+/// One rule as its section reads it.
 struct RuleReading {
-    /// `nil` if it is invalid, or does not belong to a tool.
+    /// `nil` if it is invalid, does nothing, or does not belong to a tool.
     private(set) var rule: (any ToolRule)?
+    private(set) var intercept: InterceptRules?
     private(set) var summary: String?
 
     /// Reads a rule; what is wrong with it goes to the reader.
@@ -61,6 +62,7 @@ struct RuleReading {
         guard let tool = section.tool else {
             var intercept = InterceptRules()
             intercept.add(node, &reader)
+            self.intercept = intercept
             summary = reader.hasErrors ? nil : intercept.text ?? "every host is decrypted"
             return
         }

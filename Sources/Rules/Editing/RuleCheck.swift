@@ -44,13 +44,13 @@ package enum RuleCheck {
         _ rule: RuleText,
         of section: ProfileSection,
         in profile: EditableProfile
-    ) -> (rule: (any ToolRule)?, issues: [ProfileIssue]) {
+    ) -> (reading: RuleReading?, issues: [ProfileIssue]) {
         do throws(ProfileError) {
             var reader = ProfileReader(file: profile.file ?? "", tools: profile.tools, profile.definitions)
             let reading = RuleReading(try RuleLines(rule).node, of: section, number: 1, &reader)
-            var issues = reader.issues
+            var issues = reader.sortedIssues
             for index in issues.indices { issues[index].file = RuleText.file }
-            return (reading.rule, issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+            return (reading, issues)
         } catch {
             return (nil, error.issues)
         }

@@ -91,13 +91,9 @@ extension Assertion {
     }
 
     private static func count(_ node: Node, _ reader: inout ProfileReader) -> CountTest? {
-        guard let text = reader.text(node, "count") else { return nil }
-        if let test = CountTest(text) {
-            if test.isImpossible { reader.error("count: no count is \(test)", at: node) }
-            return test
-        }
-        let message = "count must be a number, or one with >=, <=, > or < before it, not '\(text.prefix(40))'"
-        reader.error(message, at: node)
-        return nil
+        let form = "a number, or one with >=, <=, > or < before it"
+        let test = reader.parsed(node, "count", as: form) { CountTest($0) }
+        if let test, test.isImpossible { reader.error("count: no count is \(test)", at: node) }
+        return test
     }
 }

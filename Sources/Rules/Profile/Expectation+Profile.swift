@@ -103,13 +103,11 @@ extension Expectation {
 
     private static func sends(_ node: Node, _ reader: inout ProfileReader) -> Check? {
         guard node.mapping == nil else { return message(node, "sends", sentKeys, &reader).map { .sends($0) } }
-        guard let text = reader.text(node, "sends") else { return nil }
-        if text == "nothing" { return .sendsNothing }
-        guard RequestURL(text) != nil || DryRunRequest(method: "CONNECT", target: text) != nil else {
-            reader.error("sends must be a URL, 'nothing' or a mapping, not '\(text.prefix(40))'", at: node)
-            return nil
+        return reader.parsed(node, "sends", as: "a URL, 'nothing' or a mapping") { text in
+            if text == "nothing" { return .sendsNothing }
+            guard RequestURL(text) != nil || DryRunRequest(method: "CONNECT", target: text) != nil else { return nil }
+            return .sends(MessageTest(url: .text(RequestURL(text)?.description ?? text)))
         }
-        return .sends(MessageTest(url: .text(RequestURL(text)?.description ?? text)))
     }
 
     private static func answers(_ node: Node, _ reader: inout ProfileReader) -> Check? {
@@ -138,10 +136,7 @@ extension Expectation {
     }
 
     static func status(_ node: Node, _ what: String, _ reader: inout ProfileReader) -> StatusTest? {
-        guard let text = reader.text(node, what) else { return nil }
-        if let test = StatusTest(text) { return test }
-        reader.error("\(what) must be a status such as 200 or 2xx, not '\(text.prefix(40))'", at: node)
-        return nil
+        reader.parsed(node, what, as: "a status such as 200 or 2xx") { StatusTest($0) }
     }
 
     private static func held(_ node: Node, _ reader: inout ProfileReader) -> Set<FlowDirection> {
@@ -172,14 +167,10 @@ extension DryRunRequest {
     /// `METHOD URL`, or a mapping.
     fileprivate init?(_ node: Node, _ reader: inout ProfileReader) {
         guard node.mapping != nil else {
-            guard let text = reader.text(node, "request") else { return nil }
-            if let request = DryRunRequest(text) {
-                self = request
-                return
-            }
-            let message = "request must be METHOD URL, as in GET https://example.com/, not '\(text.prefix(40))'"
-            reader.error(message, at: node)
-            return nil
+            let form = "METHOD URL, as in GET https://example.com/"
+            guard let request = reader.parsed(node, "request", as: form, { DryRunRequest($0) }) else { return nil }
+            self = request
+            return
         }
         guard let fields = reader.fields(node, "request", keys: Expectation.requestKeys),
             let url = reader.required(fields, "url", "request"), let target = reader.text(url, "url")

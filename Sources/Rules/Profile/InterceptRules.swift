@@ -16,11 +16,7 @@ package struct InterceptRules: Sendable, Hashable {
     }
 
     /// `decrypted: HOSTS except HOSTS`; `nil` where every host is decrypted.
-    package var text: String? {
-        guard !hosts.isEverything else { return nil }
-        let except = hosts.exceptText.map { " except \($0)" } ?? ""
-        return "decrypted: \(hosts.onlyText("no host") ?? "every host")\(except)"
-    }
+    package var text: String? { hosts.text("decrypted", nothing: "no host", everything: "every host") }
 
     /// Whether no host that the location matches is decrypted.
     func neverDecrypts(_ location: Location) -> Bool {

@@ -42,6 +42,12 @@ struct LocationChoice: Sendable {
     /// `nil` without exceptions.
     var exceptText: String? { except.isEmpty ? nil : LocationChoice.list(except) }
 
+    /// `recorded: LOCATIONS except LOCATIONS`; `nil` for everything.
+    func text(_ verb: String, nothing: String, everything: String) -> String? {
+        guard !isEverything else { return nil }
+        return "\(verb): \(onlyText(nothing) ?? everything)\(exceptText.map { " except \($0)" } ?? "")"
+    }
+
     private static func list(_ entries: [Entry]) -> String {
         entries.map(\.location.description).joined(separator: ", ")
     }

@@ -19,8 +19,7 @@ extension MaskRules {
         also += names(fields["also"], "also", &reader)
         except += names(fields["except"], "except", &reader)
         for entry in fields["patterns"]?.members ?? [] {
-            let choices = Pattern.allCases.map { ($0.rawValue, $0) }
-            if let pattern = reader.choice(entry, "patterns", choices) { patterns.insert(pattern) }
+            if let pattern = reader.choice(entry, "patterns", of: Pattern.self) { patterns.insert(pattern) }
         }
     }
 

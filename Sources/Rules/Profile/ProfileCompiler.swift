@@ -66,7 +66,7 @@ struct ProfileCompiler {
     }
 
     private mutating func finish(_ reader: ProfileReader) {
-        issues += reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+        issues += reader.sortedIssues
     }
 
     private func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {

@@ -1,3 +1,5 @@
+import Text
+
 /// The output of `sluice profile help`: the tables by which profiles are read, as text.
 package enum ProfileHelp {
     package struct UnknownKeyError: Error, CustomStringConvertible {
@@ -166,22 +168,8 @@ package enum ProfileHelp {
 
     /// A label with a wrapped text beside it.
     private static func row(_ label: String, _ text: String, column: Int) -> String {
-        func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
-        let lines = wrap(text, to: width - column).joined(separator: "\n" + blanks(column))
-        return label + blanks(column - label.count) + lines + "\n"
-    }
-
-    private static func wrap(_ text: String, to width: Int) -> [String] {
-        var lines = [""]
-        for word in text.split(separator: " ") {
-            let line = lines[lines.count - 1]
-            if !line.isEmpty, line.count + 1 + word.count > width {
-                lines.append(String(word))
-            } else {
-                lines[lines.count - 1] = line.isEmpty ? String(word) : "\(line) \(word)"
-            }
-        }
-        return lines
+        let lines = TextWidth.wrap(text, to: width - column).joined(separator: "\n" + "".filled(to: column))
+        return label.filled(to: column) + lines + "\n"
     }
 }
 

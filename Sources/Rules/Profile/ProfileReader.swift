@@ -24,6 +24,8 @@ package struct ProfileReader {
     }
 
     var hasErrors: Bool { issues.contains { $0.severity == .error } }
+    /// In the order of the file.
+    var sortedIssues: [ProfileIssue] { issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) } }
 
     // MARK: - Issues
 
@@ -112,11 +114,28 @@ package struct ProfileReader {
     }
 
     package mutating func choice<Value>(_ node: Node, _ what: String, _ choices: [(String, Value)]) -> Value? {
+        parsed(node, what, as: choices.map(\.0).joined(separator: " or ")) { text in
+            choices.first { $0.0 == text }?.1
+        }
+    }
+
+    mutating func choice<Value: CaseIterable & RawRepresentable<String>>(
+        _ node: Node,
+        _ what: String,
+        of type: Value.Type
+    ) -> Value? { choice(node, what, type.allCases.map { ($0.rawValue, $0) }) }
+
+    /// The value of a text that `parse` reads; `form` says how it is written.
+    mutating func parsed<Value>(
+        _ node: Node,
+        _ what: String,
+        as form: @autoclosure () -> String,
+        _ parse: (String) -> Value?
+    ) -> Value? {
         guard let text = text(node, what) else { return nil }
-        if let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
-        let words = choices.map(\.0).joined(separator: " or ")
-        error("\(what) must be \(words), not '\(text.prefix(40))'", at: node)
-        return nil
+        let value = parse(text)
+        if value == nil { error("\(what) must be \(form()), not '\(text.prefix(40))'", at: node) }
+        return value
     }
 
     package mutating func directions(_ node: Node, _ what: String) -> [(direction: FlowDirection, node: Node)] {

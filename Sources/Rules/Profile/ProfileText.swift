@@ -2,6 +2,7 @@ import Dispatch
 import Files
 import Foundation
 import Synchronization
+import Text
 import Yams
 
 /// Reads YAML, within limits that protect against hostile files.
@@ -32,9 +33,18 @@ package enum ProfileText {
     /// The error with the place of the first invalid byte.
     private static func notUTF8(_ bytes: [UInt8], _ file: String) -> ProfileError {
         let before = String(decoding: bytes, as: UTF8.self).unicodeScalars.prefix { $0 != "\u{FFFD}" }
-        let line = before.count { $0 == "\n" } + 1
-        let column = before.reversed().prefix { $0 != "\n" }.count + 1
-        return ProfileError("not UTF-8 text; save the file as UTF-8", file: file, line: line, column: column)
+        return error("not UTF-8 text; save the file as UTF-8", behind: before, file)
+    }
+
+    /// An error at the end of the text before it.
+    private static func error(
+        _ message: String,
+        behind text: Substring.UnicodeScalarView,
+        _ file: String
+    ) -> ProfileError {
+        let line = text.count { $0 == "\n" } + 1
+        let column = text.reversed().prefix { $0 != "\n" }.count + 1
+        return ProfileError(message, file: file, line: line, column: column)
     }
 
     /// `.` for a name without a directory.
@@ -115,12 +125,9 @@ package enum ProfileText {
         case .reader(let problem, let offset, let value, let text):
             // The offset counts characters, and is not known within what is not a character.
             let before = text.prefix(offset ?? 0).unicodeScalars
-            let line = before.count { $0 == "\n" } + 1
-            let column = before.reversed().prefix { $0 != "\n" }.count + 1
-            let code = String(max(value, 0), radix: 16, uppercase: true)
-            let hex = String(repeating: "0", count: max(0, 4 - code.count)) + code
+            let hex = max(value, 0).padded(to: 4, radix: 16, uppercase: true)
             let message = "not valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)"
-            return ProfileError(message, file: file, line: line, column: column)
+            return Self.error(message, behind: before, file)
         default: return ProfileError("not valid YAML: \(error)", file: file)
         }
     }

@@ -13,11 +13,7 @@ package struct RecordRules: Sendable {
     package func admits(_ url: RequestURL) -> Bool { locations.admits(url) }
 
     /// `recorded: LOCATIONS except LOCATIONS`; `nil` where every exchange is recorded.
-    package var text: String? {
-        guard !isEverything else { return nil }
-        let except = locations.exceptText.map { " except \($0)" } ?? ""
-        return "recorded: \(locations.onlyText("nothing") ?? "everything")\(except)"
-    }
+    package var text: String? { locations.text("recorded", nothing: "nothing", everything: "everything") }
 }
 
 extension RecordRules {

@@ -29,21 +29,19 @@ package struct ReplayRules: Sendable {
 
     /// What differs from the rules without a profile; `nil` if nothing does.
     package var text: String? {
-        var parts: [String] = []
-        if let only = locations.onlyText("nothing") { parts.append("answers: \(only)") }
-        if let except = locations.exceptText { parts.append("no answers: \(except)") }
-        let ignoredParts = ignored.map(\.rawValue).sorted()
-        if !ignoredParts.isEmpty { parts.append("ignored: \(ignoredParts.joined(separator: ", "))") }
-        if !ignoredQuery.isEmpty {
-            parts.append("ignored in queries: \(ignoredQuery.map(\.description).joined(separator: ", "))")
-        }
-        if !ignoredBody.isEmpty {
-            parts.append("ignored in bodies: \(ignoredBody.map(\.description).joined(separator: ", "))")
-        }
-        if !headers.isEmpty { parts.append("compared headers: \(headers.joined(separator: ", "))") }
-        if afterLast == .miss { parts.append("each answer once") }
+        let parts = [
+            ("answers: ", locations.onlyText("nothing")),
+            ("no answers: ", locations.exceptText),
+            ("ignored: ", ReplayRules.list(ignored.map(\.rawValue).sorted())),
+            ("ignored in queries: ", ReplayRules.list(ignoredQuery.map(\.description))),
+            ("ignored in bodies: ", ReplayRules.list(ignoredBody.map(\.description))),
+            ("compared headers: ", ReplayRules.list(headers)),
+            ("each answer once", afterLast == .miss ? "" : nil),
+        ].compactMap { title, list in list.map { title + $0 } }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
+
+    private static func list(_ items: [String]) -> String? { items.isEmpty ? nil : items.joined(separator: ", ") }
 }
 
 extension ReplayRules {
@@ -72,8 +70,7 @@ extension ReplayRules {
         guard let fields = reader.fields(node, "replay", keys: ReplayRules.keys) else { return }
         locations.add(fields, &reader)
         for entry in fields["ignore"]?.members ?? [] {
-            let choices = Part.allCases.map { ($0.rawValue, $0) }
-            if let part = reader.choice(entry, "ignore", choices) { ignored.insert(part) }
+            if let part = reader.choice(entry, "ignore", of: Part.self) { ignored.insert(part) }
         }
         ignoredQuery += rules(fields, "ignore-query", [.query], &reader)
         ignoredBody += rules(fields, "ignore-body", [.form, .part, .json, .body], &reader)
@@ -81,8 +78,7 @@ extension ReplayRules {
             if case .place(let place) = rule { place.name ?? "" } else { rule.description }
         }
         if let node = fields["after-last"] {
-            let choices = AfterLast.allCases.map { ($0.rawValue, $0) }
-            afterLast = reader.choice(node, "after-last", choices) ?? afterLast
+            afterLast = reader.choice(node, "after-last", of: AfterLast.self) ?? afterLast
         }
     }
 

@@ -45,9 +45,8 @@ package enum YAMLText {
 
     /// A character as double-quoted YAML escapes it (YAML 1.1 §5.5).
     package static func escape(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
         let (letter, width) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
-        return "\\\(letter)\(String(repeating: "0", count: width - digits.count))\(digits)".unicodeScalars
+        return "\\\(letter)\(scalar.value.padded(to: width, radix: 16, uppercase: true))".unicodeScalars
     }
 
     /// The text of a comment: on one line, and nothing in it that profiles do not take.

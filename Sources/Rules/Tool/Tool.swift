@@ -28,17 +28,17 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         if node.scalar != nil, descriptor.takesTrue {
             guard reader.flag(node, descriptor.key) == true else { return [] }
             let heading = RuleHeading(name: "rule \(count + 1)", place: reader.place(node))
-            return type.anyRule(heading, ProfileFields(node: node, keys: []), &reader).map { [$0] } ?? []
+            return type.rule(heading, ProfileFields(node: node, keys: []), &reader).map { [$0] } ?? []
         }
         if let message = descriptor.emptyListLint, node.sequence?.isEmpty == true { reader.lint(message, at: node) }
         var rules: [any ToolRule] = []
         for entry in node.members {
             guard let fields = reader.fields(entry, descriptor.noun, keys: descriptor.allKeys) else { continue }
             if let heading = reader.heading(fields, descriptor, number: count + rules.count + 1) {
-                if let rule = type.anyRule(heading, fields, &reader) { rules.append(rule) }
+                if let rule = type.rule(heading, fields, &reader) { rules.append(rule) }
             } else if descriptor.scope == .at {
                 // What else is wrong with it is found too.
-                _ = type.anyRule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
+                _ = type.rule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
             }
         }
         return rules
@@ -77,14 +77,6 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
 }
 
 extension RuleTool {
-    fileprivate static func anyRule(
-        _ heading: RuleHeading,
-        _ fields: ProfileFields,
-        _ reader: inout ProfileReader
-    ) -> (any ToolRule)? {
-        rule(heading, fields, &reader)
-    }
-
     fileprivate static func stage(_ rules: [any ToolRule]) -> any RuleTool {
         Self(rules: RuleList(rules.compactMap { $0 as? Rule }, takesTunnels: descriptor.takesTunnels))
     }
