@@ -1,10 +1,5 @@
+import Foundation
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// Restores the terminal at a crash, and when `exit` is called.
 ///
@@ -61,7 +56,7 @@ enum CrashRestoration {
     }()
 
     /// From now on a crash or an exit restores this terminal, in place of an earlier one.
-    static func arm(input: Int32, output: Int32, attributes: termios, sequence: [UInt8]) {
+    static func arm(input: Int32, output: Int32, _ attributes: termios, _ sequence: [UInt8]) {
         disarm()
         guard isInstalled else { return }
         record.pointee.input = input

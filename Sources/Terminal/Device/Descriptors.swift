@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
+import Foundation
 
 /// Reading, writing and waiting on file descriptors, with interrupted calls repeated.
 package enum Descriptors {
@@ -32,8 +28,8 @@ package enum Descriptors {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
-                let count = UnsafeRawBufferPointer(rebasing: rest)
-                let written = repeated { write(descriptor, count.baseAddress, count.count) }
+                let bytes = UnsafeRawBufferPointer(rebasing: rest)
+                let written = repeated { write(descriptor, bytes.baseAddress, bytes.count) }
                 if written >= 0 {
                     rest = rest.dropFirst(written)
                 } else if errno == EAGAIN {
@@ -51,11 +47,7 @@ package enum Descriptors {
     /// A pipe of which neither end blocks, and which no child inherits; `nil` if the process may open no more.
     package static func pipe() -> (reading: Int32, writing: Int32)? {
         var ends: [Int32] = [-1, -1]
-        #if canImport(Darwin)
-        guard Darwin.pipe(&ends) == 0 else { return nil }
-        #else
-        guard Glibc.pipe(&ends) == 0 else { return nil }
-        #endif
+        guard Foundation.pipe(&ends) == 0 else { return nil }
         for end in ends {
             _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

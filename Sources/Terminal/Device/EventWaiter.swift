@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
+import Foundation
 
 package enum EventWaiter {
     /// Waits until one of the descriptors can be read, and returns those that can; empty at the timeout.

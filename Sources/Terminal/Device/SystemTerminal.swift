@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// The terminal the program was started in.
 ///
 /// While entered, input is raw, the alternate screen is shown without a cursor and without line wrapping, and mouse,
@@ -15,13 +9,11 @@ package final class SystemTerminal: TerminalDevice {
     package let capabilities: TerminalCapabilities
     package let inputDescriptor: Int32
     private let outputDescriptor: Int32
-    /// Whether the descriptor was opened here, so that it is closed here.
+    /// Whether `deinit` closes the descriptor.
     private let ownsDescriptor: Bool
     private let sequences: ScreenSequences
     private var isEntered = false
-    package var reportsMouse = true {
-        didSet { if isEntered, reportsMouse != oldValue { writeMouse() } }
-    }
+    package var reportsMouse = true { didSet { if isEntered, reportsMouse != oldValue { writeMouse() } } }
     private var cooked = termios()
 
     /// The terminal of standard input and output, or else the one that controls the process.
@@ -67,20 +59,15 @@ package final class SystemTerminal: TerminalDevice {
         }
     }
 
-    /// Writes all the bytes, and waits if the terminal is slow; a terminal that is gone loses them.
+    /// A terminal that is gone loses the bytes.
     package func write(_ bytes: [UInt8]) { Descriptors.writeAll(bytes, to: outputDescriptor) }
 
-    /// Takes the screen; if raw mode is not possible it throws, and nothing has changed.
+    /// If raw mode is not possible, it throws and has changed nothing.
     package func enter() throws {
         guard !isEntered else { return }
         guard tcgetattr(inputDescriptor, &cooked) == 0 else { throw TerminalError.refused(code: errno) }
         // Armed before any change, so that a crash at any moment restores the terminal.
-        CrashRestoration.arm(
-            input: inputDescriptor,
-            output: outputDescriptor,
-            attributes: cooked,
-            sequence: sequences.leave
-        )
+        CrashRestoration.arm(input: inputDescriptor, output: outputDescriptor, cooked, sequences.leave)
         var raw = cooked
         cfmakeraw(&raw)
         guard Descriptors.repeated({ tcsetattr(inputDescriptor, TCSADRAIN, &raw) }) == 0 else {
@@ -95,7 +82,7 @@ package final class SystemTerminal: TerminalDevice {
 
     private func writeMouse() { write(reportsMouse ? ScreenSequences.mouse.on : ScreenSequences.mouse.off) }
 
-    /// Gives the screen back as it was; unread input, such as mouse reports, is dropped.
+    /// Unread input, such as mouse reports, is dropped.
     package func leave() {
         guard isEntered else { return }
         isEntered = false
@@ -104,11 +91,8 @@ package final class SystemTerminal: TerminalDevice {
         CrashRestoration.disarm()
     }
 
-    /// Gives the screen back, stops the process group as `^Z` does, and takes the screen again when the program goes
-    /// on.
-    ///
-    /// Where the terminal refuses raw mode then, the screen is not taken, and the next read finds the end of input or
-    /// plain lines.
+    /// Stops the whole process group. If the terminal refuses raw mode afterwards, the screen is not taken, and the next
+    /// read finds the end of input or plain lines.
     package func suspend() {
         let wasEntered = isEntered
         leave()

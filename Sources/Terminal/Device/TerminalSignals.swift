@@ -1,10 +1,5 @@
+import Foundation
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// Turns signals into something a loop can wait for.
 ///
@@ -13,16 +8,8 @@ import Glibc
 /// than once, and stopping must not be interrupted.
 package final class TerminalSignals {
     package enum Signal: CaseIterable, Hashable, Sendable {
-        /// SIGWINCH: the terminal has another size.
-        case resized
-        /// SIGCONT: the program goes on after it was stopped.
-        case continued
-        /// SIGTERM.
-        case terminate
-        /// SIGHUP: the terminal is gone.
-        case hangUp
-        /// SIGINT from another process; `^C` comes as a key.
-        case interrupt
+        /// An interrupt comes from another process: `^C` is a key here.
+        case resized, continued, terminate, hangUp, interrupt
 
         var number: Int32 {
             switch self {
@@ -53,10 +40,8 @@ package final class TerminalSignals {
             desired: pipe.writing,
             ordering: .sequentiallyConsistent
         )
-        guard isFirst else {
-            // `deinit` runs for an object whose properties are all set, and finds that it owns only the pipe.
-            throw TerminalError.signalsInUse
-        }
+        // `deinit` runs for an object whose properties are all set, and finds that it owns only the pipe.
+        guard isFirst else { throw TerminalError.signalsInUse }
         for signal in signals {
             var action = sigaction()
             action.setHandler { TerminalSignals.arrived($0) }

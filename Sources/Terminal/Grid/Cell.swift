@@ -9,7 +9,7 @@ package struct Cell: Hashable, Sendable {
     /// UTF-8, first byte lowest; 0 in a continuation.
     let glyph: UInt64
     /// The style's bits (0–39) and the two flags.
-    private(set) var format: UInt64
+    let format: UInt64
 
     private static let continuationFlag: UInt64 = 1 << 56
     private static let wideFlag: UInt64 = 1 << 57
@@ -17,11 +17,6 @@ package struct Cell: Hashable, Sendable {
     init(glyph: UInt64, isWide: Bool, style: UInt64) {
         self.glyph = glyph
         format = isWide ? style | Cell.wideFlag : style
-    }
-
-    private init(continuation style: UInt64) {
-        glyph = 0
-        format = style | Cell.continuationFlag
     }
 
     /// A cell of one character, as ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` draws it.
@@ -33,7 +28,12 @@ package struct Cell: Hashable, Sendable {
     /// A space in the terminal's own colours.
     package static let blank = Cell(glyph: 0x20, isWide: false, style: 0)
 
-    package var text: String { String(decoding: glyphBytes, as: UTF8.self) }
+    package var text: String {
+        var bytes: [UInt8] = []
+        writeGlyph(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     package var style: Style { Style(packed: styleBits) }
 
     /// Whether it is the second column of the character at its left.
@@ -45,20 +45,18 @@ package struct Cell: Hashable, Sendable {
 
     var styleBits: UInt64 { format & 0xFF_FFFF_FFFF }
 
-    var continuation: Cell { Cell(continuation: styleBits) }
+    var continuation: Cell { Cell(glyph: 0, isWide: false, style: styleBits | Cell.continuationFlag) }
 
     /// The same character in another style.
     func styled(_ style: Style) -> Cell { Cell(glyph: glyph, isWide: isWide, style: style.packed) }
 
     var blanked: Cell { Cell(glyph: 0x20, isWide: false, style: styleBits) }
 
-    var glyphBytes: [UInt8] {
-        var bytes: [UInt8] = []
+    func writeGlyph(to bytes: inout [UInt8]) {
         var rest = glyph
         while rest != 0 {
             bytes.append(UInt8(truncatingIfNeeded: rest))
             rest >>= 8
         }
-        return bytes
     }
 }

@@ -2,10 +2,9 @@ package struct Size: Hashable, Sendable {
     package var width: Int
     package var height: Int
 
-    /// A size; negative numbers become zero.
+    /// Negative numbers become zero.
     package init(width: Int, height: Int) {
-        self.width = max(0, width)
-        self.height = max(0, height)
+        (self.width, self.height) = (max(0, width), max(0, height))
     }
 }
 
@@ -14,10 +13,7 @@ package struct CursorPosition: Hashable, Sendable {
     package var x: Int
     package var y: Int
 
-    package init(x: Int, y: Int) {
-        self.x = x
-        self.y = y
-    }
+    package init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
 }
 
 /// A rectangle of cells.
@@ -30,12 +26,9 @@ package struct Rect: Hashable, Sendable {
     package var width: Int
     package var height: Int
 
-    /// A rectangle; a negative width or height becomes zero.
+    /// A negative width or height becomes zero.
     package init(x: Int, y: Int, width: Int, height: Int) {
-        self.x = x
-        self.y = y
-        self.width = max(0, width)
-        self.height = max(0, height)
+        (self.x, self.y, self.width, self.height) = (x, y, max(0, width), max(0, height))
     }
 
     package init(_ size: Size) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
@@ -43,7 +36,6 @@ package struct Rect: Hashable, Sendable {
     package var isEmpty: Bool { width <= 0 || height <= 0 }
 
     package var maxX: Int { Rect.end(x, width) }
-
     package var maxY: Int { Rect.end(y, height) }
 
     /// The sum, or the greatest number if it overflows.
@@ -66,11 +58,8 @@ package struct Rect: Hashable, Sendable {
     package func row(_ row: Int) -> Rect { Rect(x: x, y: y + row, width: width, height: 1) }
 
     package func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {
-        let rows = min(max(rows, 0), height)
-        return (
-            Rect(x: x, y: y, width: width, height: rows),
-            Rect(x: x, y: y + rows, width: width, height: height - rows)
-        )
+        let top = Rect(x: x, y: y, width: width, height: min(rows, height))
+        return (top, Rect(x: x, y: top.maxY, width: width, height: height - top.height))
     }
 
     package func splitBottom(_ rows: Int) -> (rest: Rect, bottom: Rect) {
@@ -79,10 +68,7 @@ package struct Rect: Hashable, Sendable {
     }
 
     package func splitLeft(_ columns: Int) -> (left: Rect, rest: Rect) {
-        let columns = min(max(columns, 0), width)
-        return (
-            Rect(x: x, y: y, width: columns, height: height),
-            Rect(x: x + columns, y: y, width: width - columns, height: height)
-        )
+        let left = Rect(x: x, y: y, width: min(columns, width), height: height)
+        return (left, Rect(x: left.maxX, y: y, width: width - left.width, height: height))
     }
 }

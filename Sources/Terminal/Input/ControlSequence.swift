@@ -1,7 +1,5 @@
 /// What begins a sequence: `ESC [` or `ESC O`.
-enum Introducer: Sendable {
-    case csi, ss3
-}
+enum Introducer: Sendable { case csi, ss3 }
 
 struct ControlSequence {
     private let introducer: Introducer

@@ -10,28 +10,20 @@ package enum InputEvent: Hashable, Sendable {
 
 /// A click, a drag, or a turn of the wheel.
 package struct MouseEvent: Hashable, Sendable {
-    package enum Button: Hashable, Sendable {
-        case left
-        /// The wheel, pressed.
-        case middle
-        case right
-    }
+    package enum Button: Hashable, Sendable { case left, middle, right }
 
     package enum Kind: Hashable, Sendable {
         case press(Button)
         case release
         /// The mouse moved to another cell with a button down.
         case drag(Button)
-        /// Away from the user.
-        case wheelUp
-        /// Towards the user.
-        case wheelDown
+        /// Away from the user, and towards him.
+        case wheelUp, wheelDown
     }
 
     package var kind: Kind
-    /// The column, from 0.
+    /// Column and row, from 0.
     package var x: Int
-    /// The row, from 0.
     package var y: Int
     package var modifiers: Key.Modifiers
 
@@ -49,8 +41,7 @@ package enum TerminalReply: Hashable, Sendable {
 
     package var isDark: Bool {
         switch self {
-        case .background(let red, let green, let blue):
-            299 * Int(red) + 587 * Int(green) + 114 * Int(blue) < 128_000
+        case .background(let red, let green, let blue): 299 * Int(red) + 587 * Int(green) + 114 * Int(blue) < 128_000
         }
     }
 }

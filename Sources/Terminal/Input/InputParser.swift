@@ -147,9 +147,7 @@ package struct InputParser: Sendable {
         }
     }
 
-    private mutating func emit(_ character: Character, alt: Bool) {
-        emit(Key(.character(character), alt ? .alt : []))
-    }
+    private mutating func emit(_ character: Character, alt: Bool) { emit(Key(.character(character), alt ? .alt : [])) }
 
     private mutating func emit(_ key: Key) { events.append(.key(key)) }
 

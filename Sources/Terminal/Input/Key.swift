@@ -2,16 +2,7 @@ package struct Key: Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// A key that writes something; with control, the lower-case letter.
         case character(Character)
-        /// Return, also on the keypad.
-        case enter
-        case escape
-        /// With shift, back tab.
-        case tab
-        /// Deletes what is left of the cursor.
-        case backspace
-        /// Deletes what is under the cursor.
-        case delete
-        case insert, up, down, left, right, home, end, pageUp, pageDown
+        case enter, escape, tab, backspace, delete, insert, up, down, left, right, home, end, pageUp, pageDown
         /// F1 and so on.
         case function(Int)
     }
@@ -31,10 +22,7 @@ package struct Key: Hashable, Sendable {
     package var code: Code
     package var modifiers: Modifiers
 
-    package init(_ code: Code, _ modifiers: Modifiers = []) {
-        self.code = code
-        self.modifiers = modifiers
-    }
+    package init(_ code: Code, _ modifiers: Modifiers = []) { (self.code, self.modifiers) = (code, modifiers) }
 }
 
 extension Key {
@@ -58,26 +46,20 @@ extension Key {
     /// `?`.
     package var spelling: String {
         let prefix = Key.prefixes.filter { modifiers.contains($0.modifier) }.map(\.name).joined()
-        if let name = Key.names.first(where: { $0.code == code })?.name { return prefix + name }
+        let name = Key.names.first { $0.code == code }?.name
         return switch code {
-        case .character(let character): prefix + String(character)
+        case .character(let character): prefix + (name ?? String(character))
         case .function(let number): prefix + "f\(number)"
-        default: prefix
+        default: prefix + (name ?? "")
         }
     }
 
-    /// The key of a spelling; `nil` if there is none.
-    ///
-    /// Names and modifiers may be in capitals. `ctrl-X` is `ctrl-x`, and `shift-a` is `A`: the forms in which such keys
-    /// arrive.
+    /// Names and modifiers may be in capitals. `ctrl-X` is `ctrl-x`, and `shift-a` is `A`, as such keys arrive.
     package init?(spelling: String) {
         var modifiers: Modifiers = []
         var rest = spelling[...]
-        while rest.count > 1,
-            let prefix = Key.prefixes.first(where: {
-                rest.lowercased().hasPrefix($0.name) && rest.count > $0.name.count
-            })
-        {
+        func isFirst(_ name: String) -> Bool { rest.lowercased().hasPrefix(name) && rest.count > name.count }
+        while let prefix = Key.prefixes.first(where: { isFirst($0.name) }) {
             guard !modifiers.contains(prefix.modifier) else { return nil }
             modifiers.insert(prefix.modifier)
             rest = rest.dropFirst(prefix.name.count)
@@ -102,10 +84,7 @@ extension Key {
         }
         let name = word.lowercased()
         if let code = names.first(where: { $0.name == name })?.code ?? otherNames[name] { return code }
-        if name.first == "f", let number = Int(name.dropFirst()), (1...24).contains(number), name != "f0\(number)" {
-            return .function(number)
-        }
-        return nil
+        return (1...24).first { name == "f\($0)" }.map { .function($0) }
     }
 
     static func lowered(_ character: Character) -> Character {

@@ -6,8 +6,7 @@ extension Style {
         switch depth {
         case .palette256: return self
         case .none: return Style(.standard, on: .standard, attributes)
-        case .ansi16:
-            return Style(foreground.nearest16, on: background.nearest16, attributes).legible(instead: self)
+        case .ansi16: return Style(foreground.nearest16, on: background.nearest16, attributes).legible(instead: self)
         case .ansi8:
             var style = Style(foreground.nearest16, on: background.nearest16, attributes)
             if case .ansi(let number) = style.background { style.background = .ansi(number & 7) }

@@ -18,10 +18,6 @@ package struct FrameRenderer: Sendable {
     private var isCursorVisible: Bool?
     private var output: [UInt8] = []
 
-    private static let synchronize: (on: [UInt8], off: [UInt8]) = (
-        Array("\u{1B}[?2026h".utf8), Array("\u{1B}[?2026l".utf8)
-    )
-
     /// Begins with a screen in an unknown state.
     package init(_ capabilities: TerminalCapabilities) {
         isUnicode = capabilities.isUnicode
@@ -36,7 +32,7 @@ package struct FrameRenderer: Sendable {
     /// The first frame, and one of another size, is drawn whole on a cleared screen.
     package mutating func render(_ next: CellBuffer) -> [UInt8] {
         output.removeAll(keepingCapacity: true)
-        output += FrameRenderer.synchronize.on
+        append("\u{1B}[?2026h")
         let empty = output.count
         let before: CellBuffer
         if let shown, shown.size == next.size {
@@ -53,7 +49,7 @@ package struct FrameRenderer: Sendable {
         showCursor(next)
         shown = next
         guard output.count > empty else { return [] }
-        output += FrameRenderer.synchronize.off
+        append("\u{1B}[?2026l")
         return output
     }
 
@@ -97,11 +93,13 @@ package struct FrameRenderer: Sendable {
             draw(new[x], x: x, y: y, width: new.count)
             x += new[x].isWide ? 2 : 1
         }
-        if isErased {
-            move(x: blank, y: y)
-            setPen(0)
-            append("\u{1B}[K")
-        }
+        if isErased { eraseRow(y, from: blank) }
+    }
+
+    private mutating func eraseRow(_ y: Int, from x: Int) {
+        move(x: x, y: y)
+        setPen(0)
+        append("\u{1B}[K")
     }
 
     /// The first cell of either row whose columns are not certain.
@@ -116,20 +114,15 @@ package struct FrameRenderer: Sendable {
         if isCursorVisible == true { hideCursor() }
         // Never begins within a wide character.
         var x = start > 0 && new[start].isContinuation ? start - 1 : start
-        move(x: x, y: y)
-        setPen(0)
-        append("\u{1B}[K")
+        eraseRow(y, from: x)
         var end = new.count
         while end > x, new[end - 1] == .blank { end -= 1 }
         while x < end {
             draw(new[x], x: x, y: y, width: new.count)
             x += new[x].isWide ? 2 : 1
         }
-        guard end < new.count else { return }
         // The last character may cover what is blank.
-        move(x: end, y: y)
-        setPen(0)
-        append("\u{1B}[K")
+        if end < new.count { eraseRow(y, from: end) }
     }
 
     /// Whether the cells can be written as they are: one byte each, in the present style.
@@ -149,22 +142,17 @@ package struct FrameRenderer: Sendable {
             isCertain = self.isCertain(cell)
             if !isCertain, cell.isWide {
                 // If the terminal thinks it narrow, its second column is empty anyway.
-                output.append(0x20)
-                output.append(0x20)
+                append("  ")
                 cursor = nil
                 move(x: x, y: y)
             }
-            var rest = cell.glyph
-            while rest != 0 {
-                output.append(UInt8(truncatingIfNeeded: rest))
-                rest >>= 8
-            }
+            cell.writeGlyph(to: &output)
         } else {
             output.append(Fallback.ascii(cell))
             if cell.isWide { output.append(0x20) }
         }
         let after = x + cell.width
-        // After the last column, terminals differ in if the cursor is.
+        // Behind the last column, terminals differ in where the cursor is.
         cursor = isCertain && after < width ? CursorPosition(x: after, y: y) : nil
     }
 
@@ -203,8 +191,7 @@ package struct FrameRenderer: Sendable {
             }
             cursor = CursorPosition(x: x, y: y)
         } else if x == 0, y == from.y + 1 {
-            output.append(0x0D)
-            output.append(0x0A)
+            append("\r\n")
             cursor = CursorPosition(x: x, y: y)
         } else {
             moveAnywhere(x: x, y: y)

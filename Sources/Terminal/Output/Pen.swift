@@ -27,31 +27,21 @@ struct Pen: Sendable {
     }
 
     private func write(_ style: Style, after before: Style?, output: inout [UInt8]) {
-        output.append(0x1B)
-        output.append(0x5B)
+        // Without a number it means reset.
+        guard style != .plain else { return output += [0x1B, 0x5B, 0x6D] }
+        output += [0x1B, 0x5B]
         var known = before ?? .plain
-        var isFirst = true
-        if before == nil || style == .plain || !known.attributes.isSubset(of: style.attributes) {
-            // Without a number it means reset.
-            if style == .plain {
-                output.append(0x6D)
-                return
-            }
-            output.append(0x30)
-            isFirst = false
+        if before == nil || !known.attributes.isSubset(of: style.attributes) {
+            output += [0x30, 0x3B]
             known = .plain
         }
         for (attribute, code) in Pen.codes where style.attributes.subtracting(known.attributes).contains(attribute) {
-            separate(&isFirst, &output)
-            output.append(code)
+            output += [code, 0x3B]
         }
-        if style.foreground != known.foreground {
-            write(style.foreground, base: 30, isFirst: &isFirst, output: &output)
-        }
-        if style.background != known.background {
-            write(style.background, base: 40, isFirst: &isFirst, output: &output)
-        }
-        output.append(0x6D)
+        if style.foreground != known.foreground { write(style.foreground, base: 30, output: &output) }
+        if style.background != known.background { write(style.background, base: 40, output: &output) }
+        // In place of the last semicolon; styles that differ have at least one number.
+        output[output.count - 1] = 0x6D
     }
 
     /// Each attribute's number, a digit.
@@ -59,8 +49,7 @@ struct Pen: Sendable {
         (.bold, 0x31), (.dim, 0x32), (.italic, 0x33), (.underline, 0x34), (.reverse, 0x37), (.strikethrough, 0x39),
     ]
 
-    private func write(_ color: Color, base: Int, isFirst: inout Bool, output: inout [UInt8]) {
-        separate(&isFirst, &output)
+    private func write(_ color: Color, base: Int, output: inout [UInt8]) {
         switch color {
         case .standard: output.appendDecimal(base + 9)
         case .ansi(let number) where number < 8: output.appendDecimal(base + Int(number))
@@ -70,10 +59,6 @@ struct Pen: Sendable {
             output += [0x3B, 0x35, 0x3B]
             output.appendDecimal(Int(number))
         }
-    }
-
-    private func separate(_ isFirst: inout Bool, _ output: inout [UInt8]) {
-        if !isFirst { output.append(0x3B) }
-        isFirst = false
+        output.append(0x3B)
     }
 }

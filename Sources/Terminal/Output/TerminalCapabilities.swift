@@ -1,14 +1,5 @@
-package enum ColorDepth: Int, Hashable, Sendable, Comparable {
-    case none
-    case ansi8
-    /// These and their bright forms.
-    case ansi16
-    case palette256
-
-    package static func < (left: ColorDepth, right: ColorDepth) -> Bool {
-        left.rawValue < right.rawValue
-    }
-}
+/// ``ansi16`` has the eight colours and their bright forms.
+package enum ColorDepth: Hashable, Sendable, Comparable { case none, ansi8, ansi16, palette256 }
 
 /// What a terminal can do, as far as the drawing depends on it.
 package struct TerminalCapabilities: Hashable, Sendable {
@@ -74,8 +65,7 @@ extension TerminalCapabilities {
 
     /// The first of the three that is set decides, as in the C library.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        let word = locale.lowercased()
-        return word.contains("utf-8") || word.contains("utf8")
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        return locale?.lowercased().contains(/utf-?8/) == true
     }
 }

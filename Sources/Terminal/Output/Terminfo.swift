@@ -42,9 +42,7 @@ extension Terminfo {
         )
     }
 
-    private static func pair(_ on: String, _ off: String) -> Pair {
-        Pair(on: string(on), off: string(off))
-    }
+    private static func pair(_ on: String, _ off: String) -> Pair { Pair(on: string(on), off: string(off)) }
 
     private static func string(_ name: String) -> [UInt8] {
         sluice_terminfo_string(name).map { undelayed(String(cString: $0)) } ?? []
