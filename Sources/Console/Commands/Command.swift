@@ -76,9 +76,7 @@ package struct CommandEntry: Sendable {
         case console = "The console"
     }
 
-    enum Form: Sendable {
-        case both, screen, lines
-    }
+    enum Form: Sendable { case both, screen, lines }
 
     /// What linear mode writes of the list or of the open exchange after the command.
     enum Answer: Sendable {

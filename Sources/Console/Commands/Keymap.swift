@@ -43,8 +43,7 @@ package struct Keymap: Sendable, Hashable {
     /// The tool or page that one of several keys of a command selects.
     private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
         switch entry.command {
-        case .toggleTool, .panel, .ruleFromExchange:
-            Tool.all.first { keys.lowercased().hasSuffix($0.letter) }?.key
+        case .toggleTool, .panel, .ruleFromExchange: Tool.all.first { keys.lowercased().hasSuffix($0.letter) }?.key
         case .page: keys
         default: nil
         }
@@ -122,9 +121,7 @@ package struct KeyFile: Sendable {
             ? KeyFile(file: KeyFile.path) : KeyFile("", file: KeyFile.path)
     }
 
-    package init(file: String) {
-        self.init(file) { () throws(ProfileError) in try Node.read(file: file) }
-    }
+    package init(file: String) { self.init(file) { () throws(ProfileError) in try Node.read(file: file) } }
 
     /// Reads a text; `file` is its name in issues.
     package init(_ text: String, file: String) {
@@ -293,9 +290,7 @@ private struct KeyFileReading {
         }
     }
 
-    private mutating func wrong(_ place: Node, _ message: String) {
-        issues.append(place.issue(message, in: file))
-    }
+    private mutating func wrong(_ place: Node, _ message: String) { issues.append(place.issue(message, in: file)) }
 
     private mutating func refused<Value>(_ place: Node, _ message: String) -> Value? {
         wrong(place, message)

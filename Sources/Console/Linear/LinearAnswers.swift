@@ -155,8 +155,7 @@ struct LinearAwaited {
         case .found(generation, _): finds = 0
         case .structure(let level) where level.generation == generation && level.progress == nil:
             nodes.remove(level.node)
-        case .statistics(let answer) where answer.generation == generation && answer.progress == nil:
-            statistics = false
+        case .statistics(let answer) where answer.generation == generation && answer.progress == nil: statistics = false
         case .failed: self = LinearAwaited()
         default: break
         }

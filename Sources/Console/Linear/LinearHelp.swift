@@ -75,8 +75,7 @@ enum LinearHelp {
         case .editHold: lines.append("NAME is one of \(HoldOption.allCases.map(\.rawValue).joined(separator: ", ")).")
         case .newRequest, .compose, .requests:
             lines.append("This makes a draft: draft changes it, apply sends it, discard deletes it.")
-        case .columns:
-            lines.append("+NAME adds a column to each line, -NAME removes one; names alone replace all.")
+        case .columns: lines.append("+NAME adds a column to each line, -NAME removes one; names alone replace all.")
         case .draft:
             lines += [
                 "draft alone shows it with line numbers; edit opens it in an editor.",

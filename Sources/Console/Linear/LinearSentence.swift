@@ -45,16 +45,13 @@ enum LinearSentence {
         case ..<1_000: "under 1 millisecond"
         case ..<2_000: "1 millisecond"
         case ..<1_000_000: "\(microseconds / 1_000) milliseconds"
-        case ..<60_000_000:
-            "\(microseconds / 1_000_000).\(microseconds % 1_000_000 / 100_000) seconds"
+        case ..<60_000_000: "\(microseconds / 1_000_000).\(microseconds % 1_000_000 / 100_000) seconds"
         default:
             "\(count(Int(microseconds / 60_000_000), "minute")) \(count(Int(microseconds / 1_000_000 % 60), "second"))"
         }
     }
 
-    static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
-    }
+    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     // MARK: - Columns
 

@@ -88,9 +88,7 @@ package struct ConsoleModel: Sendable {
     /// Counts queries, so that late answers are recognised.
     package var generation = 0
 
-    package init(source: Source, size: Size, look: Look) {
-        (self.source, self.size, self.look) = (source, size, look)
-    }
+    package init(source: Source, size: Size, look: Look) { (self.source, self.size, self.look) = (source, size, look) }
 
     package var context: Context {
         if let overlay = overlays.last { return overlay.context }
@@ -117,9 +115,7 @@ package struct ConsoleModel: Sendable {
         return key ?? (isLinear ? command.rawValue : ":\(command.rawValue)")
     }
 
-    func highlight(_ record: ExchangeRecord) -> Int? {
-        highlights.first { $0.filter.decides(record) == true }?.number
-    }
+    func highlight(_ record: ExchangeRecord) -> Int? { highlights.first { $0.filter.decides(record) == true }?.number }
 
     /// Shows a notice, with which a command may end: it has no effects.
     @discardableResult
@@ -138,9 +134,7 @@ package struct ConsoleModel: Sendable {
 }
 
 extension String {
-    var onOneLine: String {
-        split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
-    }
+    var onOneLine: String { split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ") }
 
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
@@ -164,9 +158,7 @@ package struct Look: Sendable, Hashable {
 }
 
 package struct Notice: Sendable, Hashable {
-    package enum Kind: Sendable, Hashable {
-        case info, error
-    }
+    package enum Kind: Sendable, Hashable { case info, error }
 
     package static let most = 500
     /// How long one is in the status line if no key is pressed, in microseconds.

@@ -113,8 +113,7 @@ extension ConsoleModel {
             if pressed == index { return take(Key(.enter)) }
             replaceTop(by: .holds(selected: proxy.holds[pressed].id))
             return []
-        case .report:
-            return pressReport(mouse)
+        case .report: return pressReport(mouse)
         case .prompt, .editor: return []
         }
     }

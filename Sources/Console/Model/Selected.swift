@@ -81,9 +81,7 @@ extension ConsoleModel {
         return list.sessionTotal == 0 ? "No exchanges yet." : "No exchanges here."
     }
     /// Whether the list has no row and none is still looked for, so that nothing is selected that one could see.
-    private var isListEmpty: Bool {
-        list.total == 0 && list.progress == nil && (!isLinear || list.sessionTotal == 0)
-    }
+    private var isListEmpty: Bool { list.total == 0 && list.progress == nil && (!isLinear || list.sessionTotal == 0) }
     var noRecord: String? { list.total == 0 || isTreeInUse || isTimelineInUse ? noSelection : nil }
     var noBranch: String? {
         if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table below first." }
@@ -174,9 +172,7 @@ extension ConsoleModel {
         }
     }
 
-    mutating func selected(_ argument: String?) -> ExchangeID? {
-        argument.map { number($0) } ?? selectedID
-    }
+    mutating func selected(_ argument: String?) -> ExchangeID? { argument.map { number($0) } ?? selectedID }
 
     /// Whether commands are about the selected row of the structure; on lines they are always about the list.
     var isTreeInUse: Bool { view == .structure && !isLinear && !(isDetailFocused && detail.isOpen) }
@@ -201,9 +197,7 @@ extension ConsoleModel {
             ?? structure.exchanges.values.lazy.flatMap(\.self).first { $0.id == id }
     }
 
-    private var selectedURL: RequestURL? {
-        isTreeInUse ? structure.selectedRow?.child.node.url : selectedRecord?.url
-    }
+    private var selectedURL: RequestURL? { isTreeInUse ? structure.selectedRow?.child.node.url : selectedRecord?.url }
 
     var selectedHost: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.host }
     /// The selected host, with its port if it is not the scheme's own.

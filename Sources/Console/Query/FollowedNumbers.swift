@@ -81,9 +81,7 @@ struct UntrustingClients {
     private var next: Int64 = 0
     private var found: Set<Int64> = []
 
-    mutating func begin(_ reader: SessionReader) throws {
-        next = (try reader.bounds()?.upperBound ?? 0) + 1
-    }
+    mutating func begin(_ reader: SessionReader) throws { next = (try reader.bounds()?.upperBound ?? 0) + 1 }
 
     /// Those that are new, oldest first. Throws ``SessionError`` if the session cannot be read.
     mutating func advance(_ reader: SessionReader) throws -> [ExchangeRecord] {

@@ -94,8 +94,7 @@ enum FooterView {
                 ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"),
                 ("o", "tool on/off"),
             ] + preset + file + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
-        case .holds:
-            return holdHints(model) + [("esc", "close")]
+        case .holds: return holdHints(model) + [("esc", "close")]
         case .editor(let editor):
             let word =
                 switch editor.purpose {

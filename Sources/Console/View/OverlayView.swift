@@ -26,9 +26,7 @@ enum OverlayView {
     }
 
     /// Where a frame is; the raw value is how many halves of the free rows are above it.
-    enum Place: Int {
-        case top, middle, bottom
-    }
+    enum Place: Int { case top, middle, bottom }
 
     /// Draws an empty frame, by default in the middle of the screen, at most as large as the screen; returns its inside.
     static func frame(

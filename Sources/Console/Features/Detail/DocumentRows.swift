@@ -112,9 +112,7 @@ struct DocumentRows {
         return columns
     }
 
-    func folding(_ folds: Set<Int>) -> DocumentRows {
-        DocumentRows(document, folds, width: width, wraps: wraps)
-    }
+    func folding(_ folds: Set<Int>) -> DocumentRows { DocumentRows(document, folds, width: width, wraps: wraps) }
 
     /// The visible line that shows a line of the document: itself, or the one into which it is folded.
     func showing(_ line: Int) -> Int {

@@ -182,9 +182,7 @@ enum HelpDocument {
     // MARK: - The filter language
 
     private static var filterLines: [DetailLine] {
-        func line(_ term: String, _ text: String) -> [DetailLine] {
-            row(Span(term, .key), text, keyWidth: 30)
-        }
+        func line(_ term: String, _ text: String) -> [DetailLine] { row(Span(term, .key), text, keyWidth: 30) }
         let keys = Filter.reference.flatMap { line($0.example, "\($0.name): \($0.summary)") }
         let facts = Filter.properties.flatMap { line("is:\($0.name)", $0.summary) }
         return filters.flatMap { line($0.0, $0.1) } + keys + [DetailLine([Span(Filter.expressionNote)])] + facts

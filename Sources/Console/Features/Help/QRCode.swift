@@ -28,9 +28,7 @@ struct QRCode: Sendable, Hashable {
     }
 
     /// Whether a module is dark; those outside are not.
-    subscript(x: Int, y: Int) -> Bool {
-        x >= 0 && y >= 0 && x < side && y < side && modules[y * side + x]
-    }
+    subscript(x: Int, y: Int) -> Bool { x >= 0 && y >= 0 && x < side && y < side && modules[y * side + x] }
 
     // MARK: - Patterns
 
