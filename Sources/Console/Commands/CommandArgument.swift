@@ -104,11 +104,8 @@ struct CommandArgument: Sendable {
     static let toolAndID = choice("TOOL [ID]", .tool) { $0.toolChoices($1) }
     static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) {
         let items = JumpChoice.allCases.map { PickerState.Item($0.rawValue, $0.rawValue, detail: $0.meaning) }
-        return PickerState(
-            command: $1,
-            title: "Jump with \($0.way(to: .next)) and \($0.way(to: .previous)) to",
-            items: items
-        )
+        let title = "Jump with \($0.way(to: .next)) and \($0.way(to: .previous)) to"
+        return PickerState(command: $1, title: title, items: items)
     }
     static let order = choice("COLUMN [asc|desc]", .word("column", sortable)) {
         let columns = $0.isTimelineInUse ? words(TimelineState.Column.self) : Column.sortable.map(\.rawValue)
@@ -124,9 +121,7 @@ struct CommandArgument: Sendable {
         prompt: "Descriptor file (protoc --descriptor_set_out FILE --include_imports)"
     )
     static let export = choice("FORMAT [SCOPE] [secrets] FILE", .word("form", words(ExportFormat.self))) {
-        model,
-        command in
-        PickerState(command: command, title: "Export", items: model.exportChoices)
+        PickerState(command: $1, title: "Export", items: $0.exportChoices)
     }
     static let preset = choice("PRESET", .preset) { model, command in
         let choice = ToolRegistry.standard.withPresets?.presets

@@ -11,8 +11,7 @@ package struct Keymap: Sendable, Hashable {
         package var argument: String?
 
         package init(_ command: Command, _ argument: String? = nil) {
-            self.command = command
-            self.argument = argument
+            (self.command, self.argument) = (command, argument)
         }
     }
 
@@ -49,10 +48,7 @@ package struct Keymap: Sendable, Hashable {
         }
     }
 
-    /// Binds keys to a command, or to nothing.
-    ///
-    /// - Parameter keys: one key, or two with a space between, as in the key file.
-    /// - Returns: whether the keys could be read.
+    /// Binds one key, or two with a space between, to a command or to nothing; returns whether they could be read.
     @discardableResult
     package mutating func bind(_ keys: String, to binding: Binding?, in context: Context) -> Bool {
         let keys = keys.split(separator: " ").map { Key(spelling: String($0)) }
@@ -116,9 +112,8 @@ package struct KeyFile: Sendable {
 
     /// Reads the user's file; the standard keys if there is none.
     package init() {
-        self =
-            FileManager.default.fileExists(atPath: KeyFile.path)
-            ? KeyFile(file: KeyFile.path) : KeyFile("", file: KeyFile.path)
+        let path = KeyFile.path
+        self = FileManager.default.fileExists(atPath: path) ? KeyFile(file: path) : KeyFile("", file: path)
     }
 
     package init(file: String) { self.init(file) { () throws(ProfileError) in try Node.read(file: file) } }
@@ -143,8 +138,7 @@ package struct KeyFile: Sendable {
         model.keymap = keymap
         guard let first = issues.first else { return }
         let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
-        model.tell("\(first)\(more). The standard keys are used; sluice keys check shows all errors.", .error)
-        model.notices[model.notices.count - 1].isPinned = true
+        model.pin("\(first)\(more). The standard keys are used; sluice keys check shows all errors.", .error)
     }
 
     package static func text(_ keymap: Keymap) -> String {
@@ -152,9 +146,8 @@ package struct KeyFile: Sendable {
         for context in Context.allCases {
             let bindings = keymap.bindings(in: context).filter { !isTyped($0.keys, in: context) }
             let known = Set(bindings.map(\.keys))
-            let taken = Keymap.standard.bindings(in: context).map(\.keys).filter {
-                !known.contains($0) && !isTyped($0, in: context)
-            }
+            let all = Keymap.standard.bindings(in: context).map(\.keys)
+            let taken = all.filter { !known.contains($0) && !isTyped($0, in: context) }
             guard !bindings.isEmpty || !taken.isEmpty else { continue }
             lines.append("  \(context.rawValue):")
             for (keys, binding) in bindings {
@@ -186,8 +179,6 @@ private struct KeyFileReading {
     let file: String
     var keymap = Keymap.standard
     var issues: [ProfileIssue] = []
-
-    init(file: String) { self.file = file }
 
     mutating func take(_ root: Node) {
         guard case .mapping(let members) = root.content else {

@@ -19,8 +19,7 @@ extension ConsoleModel {
 
     func toolChoices(_ command: Command) -> PickerState {
         let items = Tool.all.map { PickerState.Item($0.key, $0.title, detail: describe($0)) }
-        let title = CommandTable.entry(command)?.title ?? ""
-        return PickerState(command: command, title: title, items: items)
+        return PickerState(command: command, title: CommandTable.entry(command)?.title ?? "", items: items)
     }
 
     private func paletteItem(_ entry: CommandEntry) -> PickerState.Item {
@@ -41,10 +40,7 @@ extension ConsoleModel {
         if !marks.isEmpty { fitting += [.compare, .export, .mark] }
         if noHome == nil, !detail.isOpen { fitting += [.backToLive] }
         guard let record = selectedRecord else { return fitting }
-        switch record.kind {
-        case .tunnel, .decryptedTunnel, .failedHandshake: fitting += [.decrypt, .why, .trust]
-        case .http, .webSocket, .upgraded, .malformed: break
-        }
+        if [.tunnel, .decryptedTunnel, .failedHandshake].contains(record.kind) { fitting += [.decrypt, .why, .trust] }
         if record.failure?.unverifiedHost != nil { fitting.append(.insecureHost) }
         if record.state == .failed || record.state == .blocked || record.status >= 400 {
             fitting += [.why, .repeatRequest, .compose]
@@ -60,19 +56,14 @@ extension ConsoleModel {
         ]
         return commands.map { command, words in
             let keys = keymap.keys(for: command, argument: tool.key, in: .list).prefix(2)
-            return .init(
-                "\(command.rawValue) \(tool.key)",
-                "\(tool.title): \(words)",
-                detail: keys.joined(separator: "  "),
-                disabled: whyNot(command)
-            )
+            let (value, detail) = ("\(command.rawValue) \(tool.key)", keys.joined(separator: "  "))
+            return .init(value, "\(tool.title): \(words)", detail: detail, disabled: whyNot(command))
         }
     }
 
     func describe(_ tool: Tool) -> String {
         guard let state = proxy.tool(tool), state.rules > 0 else { return "no rules" }
-        let rules = state.rules == 1 ? "1 rule" : "\(state.rules) rules"
-        return state.isOn ? "on, \(rules)" : "off, \(rules)"
+        return "\(state.isOn ? "on" : "off"), \(LinearSentence.count(state.rules, "rule"))"
     }
 
     mutating func type(_ key: Key, into picker: PickerState) -> [Effect] {
@@ -94,8 +85,7 @@ extension ConsoleModel {
             case .ignored: return key.modifiers.contains(.control) ? run(key) : []
             }
         }
-        replaceTop(by: .picker(picker))
-        return []
+        return replaceTop(by: .picker(picker))
     }
 
     private mutating func choose(_ picker: PickerState) -> [Effect] {
@@ -105,8 +95,7 @@ extension ConsoleModel {
         var picker = picker
         if let reason = item.disabled {
             (picker.problem, picker.candidates) = (reason, [])
-            replaceTop(by: .picker(picker))
-            return []
+            return replaceTop(by: .picker(picker))
         }
         let (effects, refusal) = closeTop { model in
             if let command = picker.command { return model.perform(command, item.value) }
@@ -116,8 +105,7 @@ extension ConsoleModel {
         }
         guard let refusal else { return effects }
         (picker.problem, picker.candidates) = (refusal.text, [])
-        replaceTop(by: .picker(picker))
-        return []
+        return replaceTop(by: .picker(picker))
     }
 
     /// Asks before a command that discards something, unless its own word was typed; `nil` if there is no question.
@@ -154,8 +142,7 @@ extension ConsoleModel {
         if key.code == .escape || isInterrupt { return choose(nil) }
         guard let choice = confirm.choices.first(where: { key.code == .character($0.key) }) else { return [] }
         if choice.takesCare, now - confirm.askedAt < ConfirmState.readingTime {
-            tell("The key arrived before you could read the question; press \(choice.key) again.")
-            return []
+            return tell("The key arrived before you could read the question; press \(choice.key) again.")
         }
         return choose(choice)
     }

@@ -2,42 +2,10 @@ import Description
 import HTTPModel
 import Rules
 
-package struct Completion: Sendable, Hashable {
-    /// How many characters before the cursor are replaced.
-    package var replaced: Int
-    package var candidates: [String]
-
-    package init(replaced: Int, candidates: [String]) {
-        self.replaced = replaced
-        self.candidates = candidates
-    }
-
-    /// The candidates that begin with what was typed, in whatever case, and go on.
-    package init(_ typed: some StringProtocol, among known: some Sequence<String>) {
-        let typed = typed.lowercased()
-        replaced = typed.count
-        candidates = known.filter { $0.lowercased().hasPrefix(typed) && $0.count > typed.count }
-    }
-
-    package var common: String {
-        guard var common = candidates.first else { return "" }
-        for candidate in candidates.dropFirst() { common = common.sharedPrefix(with: candidate) }
-        return common
-    }
-
-    /// Puts what all candidates begin with into a line; returns what is left to choose from.
-    package func complete(_ line: inout LineEditor) -> [String] {
-        if common.count > replaced || candidates.count == 1 { line.replace(last: replaced, by: common) }
-        return candidates.count > 1 ? candidates : []
-    }
-}
-
-package struct SeenValues: Sendable {
+struct SeenValues {
     private static let most = 500
 
     private(set) var values: [String: [String]] = [:]
-
-    package init() {}
 
     mutating func add(_ record: ExchangeRecord) {
         add("host", record.url.host)
@@ -58,23 +26,33 @@ package struct SeenValues: Sendable {
     }
 }
 
-extension Completion {
-    /// Completes the filter up to the cursor: a key, or a value after a key's colon; `nil` if nothing is known.
-    static func filter(_ text: String, _ model: ConsoleModel) -> Completion? {
+extension ConsoleModel {
+    /// Completes the filter up to the cursor: a key, or a value after a key's colon.
+    mutating func completeFilter() -> [Effect] {
+        let text = String(filter.line.characters.prefix(filter.line.cursor))
         let word = text.split(omittingEmptySubsequences: false) { " (".contains($0) }.last ?? ""
         let term = word.drop { "!-".contains($0) }
         guard let colon = term.firstIndex(of: ":") else {
-            return Completion(term, among: Filter.reference.map { $0.name + ":" })
+            return complete(term.lowercased(), among: Filter.reference.map { $0.name + ":" })
         }
-        let key = term[..<colon].lowercased()
         let value = term[term.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false).last ?? ""
-        let known = values(of: key, model)
-        guard !known.isEmpty else { return nil }
-        return Completion(value, among: known)
+        return complete(value.lowercased(), among: filterValues(of: term[..<colon].lowercased()))
     }
 
-    private static func values(of key: String, _ model: ConsoleModel) -> [String] {
-        var seen = model.seen.values[key] ?? []
+    /// Puts the common beginning of all candidates into the line, and offers the candidates if there are several.
+    private mutating func complete(_ typed: String, among known: [String]) -> [Effect] {
+        let fitting = known.filter { $0.lowercased().hasPrefix(typed) && $0.count > typed.count }
+        guard let first = fitting.first else { return [] }
+        let common = fitting.dropFirst().reduce(first) { $0.sharedPrefix(with: $1) }
+        if common.count > typed.count || fitting.count == 1 {
+            filter.line.replace(from: max(0, filter.line.cursor - typed.count), with: common)
+        }
+        filter.candidates = fitting.count > 1 ? fitting : []
+        return filterChanged()
+    }
+
+    private func filterValues(of key: String) -> [String] {
+        var seen = seen.values[key] ?? []
         switch key {
         case "is": return Filter.properties.map(\.name)
         case "version": return ["h1", "h2", "1.0", "1.1"]
@@ -84,8 +62,8 @@ extension Completion {
         case "status": seen = seen.sorted() + ["2xx", "3xx", "4xx", "5xx"]
         case "type": seen += ["json", "html", "xml", "css", "javascript", "image"]
         case "host":
-            seen += model.structure.levels[.root]?.children.compactMap { $0.node.siteURL?.host } ?? []
-            seen += model.timeline.hosts.map(\.name).filter { $0.first != "(" }
+            seen += structure.levels[.root]?.children.compactMap { $0.node.siteURL?.host } ?? []
+            seen += timeline.hosts.map(\.name).filter { $0.first != "(" }
         case "header", "reqheader", "resheader":
             seen = [
                 "authorization:", "cache-control:", "content-type:", "cookie:", "location:", "set-cookie:", "server:",
@@ -95,15 +73,6 @@ extension Completion {
         var known: Set<String> = []
         // What would be read otherwise is quoted by hand.
         return seen.filter { known.insert($0).inserted && !$0.contains { " ,()\"\\*?".contains($0) } }
-    }
-}
-
-extension ConsoleModel {
-    mutating func completeFilter() -> [Effect] {
-        let text = String(filter.line.characters.prefix(filter.line.cursor))
-        guard let completion = Completion.filter(text, self), !completion.candidates.isEmpty else { return [] }
-        filter.candidates = completion.complete(&filter.line)
-        return filterChanged()
     }
 }
 

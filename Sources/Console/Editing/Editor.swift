@@ -66,10 +66,7 @@ extension ConsoleModel {
     }
 
     mutating func takeBack(_ editor: EditorState, _ text: String) -> [Effect] {
-        guard !text.hasSameBytes(as: editor.area.text) else {
-            if isLinear { tell("Nothing was changed.") }
-            return []
-        }
+        guard !text.hasSameBytes(as: editor.area.text) else { return isLinear ? tell("Nothing was changed.") : [] }
         var editor = editor
         editor.area.replace(with: text)
         if isLinear { return editor.isDraft ? open(editor) : finish(editor) }
@@ -94,10 +91,11 @@ extension ConsoleModel {
     /// The proxy may refuse a message, so its text stays until the answer is there.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
-        case .rule(let tool, nil) where tool.answersFrom != nil:
-            if case .exchange(let id)? = editor.origin { return [.offerAnswer(editor, id, rules.editableTexts)] }
-            return applyRule(editor)
-        case .rule: return applyRule(editor)
+        case .rule(let tool, let replaced):
+            guard replaced == nil, tool.answersFrom != nil, case .exchange(let id)? = editor.origin else {
+                return applyRule(editor)
+            }
+            return [.offerAnswer(editor, id, rules.editableTexts)]
         case .hold(let id): return [.editHold(id, .draft(editor.finishedText))]
         case .request, .newRequest:
             remember(editor)
@@ -135,10 +133,8 @@ extension ConsoleModel {
 
     /// Writes under the editor of a message that is no longer held that it is gone.
     mutating func tellGoneHolds() {
-        remark(
-            "This message is no longer held: it was decided, its time ran out, or its client disconnected.",
-            isWrong: true
-        ) { [holds = proxy.holds] editor in
+        let words = "This message is no longer held: it was decided, its time ran out, or its client disconnected."
+        remark(words, isWrong: true) { [holds = proxy.holds] editor in
             if case .hold(let id) = editor.purpose { !holds.contains { $0.id == id } } else { false }
         }
     }
@@ -148,13 +144,8 @@ enum EditorView {
     static func draw(_ editor: EditorState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let remark = remark(editor, model)
-        let inner = OverlayView.frame(
-            editor.title,
-            width: frameWidth,
-            height: model.editorRows(editor) + remark.count,
-            model,
-            on: &screen
-        )
+        let height = model.editorRows(editor) + remark.count
+        let inner = OverlayView.frame(editor.title, width: frameWidth, height: height, model, on: &screen)
         let (body, bottom) = inner.splitBottom(inner.height > 3 ? remark.count : 0)
         let area = editor.area
         let numbers = String(area.lines.count).count + 1
@@ -201,13 +192,11 @@ enum EditorView {
 
 /// A JSON body that an editor shows laid out, one member or element a line.
 struct LaidOutBody: Sendable {
-    /// What stood behind the head before, and what stands there since.
+    /// The body before and after laying it out.
     private let original: String
     private let shown: String
 
-    /// Lays the body of a message out; `nil` if it is no JSON.
-    ///
-    /// - Parameter text: start line, fields, an empty line, the body.
+    /// Lays the body of a message out, which stands behind an empty line; `nil` if it is not JSON.
     static func layOut(_ text: String) -> (text: String, body: LaidOutBody)? {
         let place = bodyStart(text)
         let original = String(text[place...])
@@ -216,12 +205,9 @@ struct LaidOutBody: Sendable {
         return (String(text[..<place]) + shown, LaidOutBody(original: original, shown: shown))
     }
 
-    private init(original: String, shown: String) { (self.original, self.shown) = (original, shown) }
-
-    /// The text with the body as it came; as it stands if the body was edited.
+    /// The text with the original body; unchanged if the body was edited.
     func restored(_ text: String) -> String {
-        let place = LaidOutBody.bodyStart(text)
-        return text[place...].utf8.elementsEqual(shown.utf8) ? String(text[..<place]) + original : text
+        isUnedited(in: text) ? text[..<LaidOutBody.bodyStart(text)] + original : text
     }
 
     func isUnedited(in text: String) -> Bool { text[LaidOutBody.bodyStart(text)...].utf8.elementsEqual(shown.utf8) }

@@ -4,10 +4,7 @@ import Text
 
 /// One line of text that is being typed, with the editing keys of readline.
 package struct LineEditor: Sendable, Hashable {
-    package enum Outcome: Sendable, Hashable {
-        case ignored
-        case moved, changed
-    }
+    package enum Outcome: Sendable, Hashable { case ignored, moved, changed }
 
     /// The longest text, in characters.
     package static let longest = 10_000
@@ -58,11 +55,7 @@ package struct LineEditor: Sendable, Hashable {
         let room = Self.longest - characters.count
         let new = text.prefix(max(0, room)).map { $0.isNewline ? Character(" ") : $0 }
         guard !new.isEmpty else { return .moved }
-        if isSuggestion {
-            isSuggestion = false
-            characters = []
-            cursor = 0
-        }
+        if isSuggestion { (isSuggestion, characters, cursor) = (false, [], 0) }
         characters.insert(contentsOf: new, at: cursor)
         cursor += new.count
         return .changed
@@ -80,11 +73,6 @@ package struct LineEditor: Sendable, Hashable {
     package mutating func move(to position: Int) -> Outcome {
         cursor = min(max(0, position), characters.count)
         return .moved
-    }
-
-    package mutating func replace(last count: Int, by text: String) {
-        remove(max(0, cursor - count)..<cursor)
-        insert(text)
     }
 
     @discardableResult

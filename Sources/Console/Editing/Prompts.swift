@@ -35,8 +35,7 @@ extension ConsoleModel {
                 }
             }
         }
-        replaceTop(by: .prompt(prompt))
-        return []
+        return replaceTop(by: .prompt(prompt))
     }
 
     /// Performs the prompt's command; if it is refused, the prompt stays with its text and the reason.
@@ -46,18 +45,16 @@ extension ConsoleModel {
         guard let refusal else { return effects }
         var prompt = prompt
         prompt.show(refusal)
-        replaceTop(by: .prompt(prompt))
-        return []
+        return replaceTop(by: .prompt(prompt))
     }
 
     /// Opens the prompt again whose command was refused after it had closed, or only tells the reason.
-    mutating func promptAgain(_ command: Command, _ reason: String) {
+    mutating func promptAgain(_ command: Command, _ reason: String) -> [Effect] {
         guard var prompt = submitted, prompt.command == command, overlays.isEmpty, !isLinear else {
-            tell(reason, .error)
-            return
+            return refuse(reason)
         }
         prompt.show(Notice(text: reason.onOneLine, kind: .error, at: now))
-        overlays.append(.prompt(prompt))
+        return push(.prompt(prompt))
     }
 
     func hint(for entry: CommandEntry) -> String {
@@ -92,10 +89,8 @@ extension ConsoleModel {
         else { return [] }
         prompt.completing = nil
         let effects = take(ValueCompletion.file(path, names), into: prompt)
-        guard completing.isSubmitted, names.count < 2, case .prompt(let completed)? = overlays.last else {
-            return effects
-        }
-        return submit(completed)
+        guard completing.isSubmitted, names.count < 2, case .prompt(let whole)? = overlays.last else { return effects }
+        return submit(whole)
     }
 
     private mutating func take(_ completion: ValueCompletion, into prompt: PromptState) -> [Effect] {
@@ -104,21 +99,18 @@ extension ConsoleModel {
         prompt.forgetMistake()
         prompt.candidates = completion.candidates
         if completion.candidates.isEmpty, completion.text.isEmpty { prompt.candidates = ["no match"] }
-        replaceTop(by: .prompt(prompt))
-        return []
+        return replaceTop(by: .prompt(prompt))
     }
 
     /// The words that may stand in a command's argument; empty if they are not known.
     func completions(for command: Command) -> [String] {
-        guard let entry = CommandTable.entry(command) else { return [] }
-        switch entry.argument.form {
-        case .word(_, let words), .words(_, let words), .beginning(_, let words): return words
+        guard let argument = CommandTable.entry(command)?.argument else { return [] }
+        switch argument.form {
+        case .word, .words, .beginning, .exchange, .pattern: return argument.values ?? []
         case .tool: return Tool.all.map(\.key)
-        case .preset: return (entry.argument.values ?? []) + RuleEditing.ownPresets(in: rules.texts)
+        case .preset: return (argument.values ?? []) + RuleEditing.ownPresets(in: rules.texts)
         case .page: return detail.pages.map(\.rawValue)
-        case .exchange, .pattern: return []
-        case .host: return knownHosts
-        case .text: return entry.argument.name.contains("HOST") ? knownHosts : []
+        case .host, .text: return argument.name.contains("HOST") ? knownHosts : []
         }
     }
 

@@ -94,16 +94,12 @@ package struct TextArea: Sendable {
         cursor = Position(line: line, column: min(max(0, column), lines[line].count))
     }
 
-    mutating func setWidth(_ columns: Int) { width = columns }
-    mutating func scroll(to line: Int, _ row: Int) { (top, topRow) = (line, row) }
-
     /// Begins a line that is indented as the one before, and deeper behind a key without a value.
     mutating func insertIndentedLine() {
         let before = lines[cursor.line].prefix(cursor.column)
         let blanks = before.prefix { $0 == " " }
-        let isOpen = before.last == ":"
         let hyphen = before.dropFirst(blanks.count).hasPrefix("- ") ? "  " : ""
-        insert("\n" + blanks + hyphen + (isOpen ? "  " : ""))
+        insert("\n" + blanks + hyphen + (before.last == ":" ? "  " : ""))
     }
 
     private mutating func undo() {
@@ -176,8 +172,7 @@ package struct TextArea: Sendable {
     }
 
     private func halves() -> (before: String, after: String) {
-        let line = lines[cursor.line]
-        return (String(line.prefix(cursor.column)), String(line.dropFirst(cursor.column)))
+        (String(lines[cursor.line].prefix(cursor.column)), String(lines[cursor.line].dropFirst(cursor.column)))
     }
 
     private mutating func keep(isTyping: Bool) {
@@ -233,9 +228,12 @@ extension TextArea {
 
     package mutating func reveal(rows height: Int, width: Int = .max) {
         guard height > 0 else { return }
-        setWidth(max(1, width))
+        self.width = max(1, width)
         let row = cursorRow
-        if top >= lines.count || (cursor.line, row) < (top, topRow) { return scroll(to: cursor.line, row) }
+        if top >= lines.count || (cursor.line, row) < (top, topRow) {
+            (top, topRow) = (cursor.line, row)
+            return
+        }
         // Upwards from the cursor, at most as many rows as fit.
         var (line, first) = (cursor.line, row)
         for _ in 1..<height where (line, first) > (top, topRow) {
@@ -246,7 +244,7 @@ extension TextArea {
                 first = rows(of: line).count - 1
             }
         }
-        if (line, first) > (top, topRow) { scroll(to: line, first) }
+        if (line, first) > (top, topRow) { (top, topRow) = (line, first) }
     }
 
     func visibleRows(_ height: Int) -> [(line: Int, range: Range<Int>)] {

@@ -70,18 +70,12 @@ extension ConsoleModel {
 
     mutating func discardDraft() -> [Effect] {
         draft = nil
-        tell("Draft discarded.")
-        return []
+        return tell("Draft discarded.")
     }
 
     mutating func tellExchanges(_ areTold: Bool) -> [Effect] {
         tellsExchanges = areTold
-        tell("New exchanges are \(areTold ? "" : "not ")reported.")
-        return []
-    }
-
-    private mutating func report(_ title: String, _ lines: [String]) -> [Effect] {
-        report(title, DetailDocument(lines: lines))
+        return tell("New exchanges are \(areTold ? "" : "not ")reported.")
     }
 
     /// How many exchanges the list has, and why it has none.

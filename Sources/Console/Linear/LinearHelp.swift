@@ -1,31 +1,26 @@
 import Description
 import HTTPModel
 import Rules
+import Text
 
 extension ConsoleModel {
     mutating func openLineHelp(_ word: String?) -> [Effect] {
-        guard let word = word?.lowercased() else { return lineReport("Commands", LinearHelp.overview) }
+        guard let word = word?.lowercased() else { return report("Commands", LinearHelp.overview) }
         let group = CommandEntry.Group.allCases.first { $0.word == word }
         let isCommand = CommandTable.entries.contains { $0.command.rawValue == word }
-        if let group, !isCommand { return lineReport(group.rawValue, LinearHelp.lines(of: group)) }
-        switch word {
-        case "all": return lineReport("Commands", CommandEntry.Group.allCases.flatMap(LinearHelp.lines))
-        case "tools":
-            return lineReport("Tools", Tool.all.map { "\($0.letter), \($0.key): \($0.title), \(describe($0))." })
-        default: break
+        if let group, !isCommand { return report(group.rawValue, LinearHelp.lines(of: group)) }
+        if word == "all" { return report("Commands", CommandEntry.Group.allCases.flatMap(LinearHelp.lines)) }
+        if word == "tools" {
+            return report("Tools", Tool.all.map { "\($0.letter), \($0.key): \($0.title), \(describe($0))." })
         }
         do {
             guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
                 throw ConsoleError("help takes the word of a command or of a group.")
             }
-            return lineReport("Help", LinearHelp.lines(on: entry, self))
+            return report("Help", LinearHelp.lines(on: entry, self))
         } catch {
             return refuse("\(error)")
         }
-    }
-
-    private mutating func lineReport(_ title: String, _ lines: [String]) -> [Effect] {
-        report(title, DetailDocument(lines: lines))
     }
 }
 
@@ -38,7 +33,7 @@ enum LinearHelp {
     static var overview: [String] {
         let groups = CommandEntry.Group.allCases.flatMap { group in
             let words = rows.filter { $0.group == group }.map(\.command.rawValue)
-            return wrapped("\(group.word): \(words.joined(separator: ", "))")
+            return TextWidth.wrap("\(group.word): \(words.joined(separator: ", "))", to: width).map(String.init)
         }
         return groups + [
             "help and a group or a command says more, for example: help rules, help filter.",
@@ -88,7 +83,7 @@ enum LinearHelp {
         if let example = examples[entry.command] { lines.append("For example: \(example)") }
         if let reason = entry.problem(model) { lines.append("Not now: \(reason)") }
         let others = rows.filter { $0.group == entry.group && $0.command != entry.command }.map(\.command.rawValue)
-        return lines + wrapped("See also: \(others.joined(separator: ", "))")
+        return lines + TextWidth.wrap("See also: \(others.joined(separator: ", "))", to: width).map(String.init)
     }
 
     private static let examples: [Command: String] = [
@@ -112,19 +107,4 @@ enum LinearHelp {
         .highlight: "highlight status:5xx",
         .toggleTool: "toggle no-caching",
     ]
-
-    private static func wrapped(_ text: String) -> [String] {
-        var lines = [""]
-        for word in text.split(separator: " ") {
-            let line = lines[lines.count - 1]
-            if line.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if line.count + word.count < width {
-                lines[lines.count - 1] = "\(line) \(word)"
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines
-    }
 }

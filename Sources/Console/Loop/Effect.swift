@@ -113,9 +113,7 @@ package enum Message: Sendable {
     case failed(any Error)
     case stop
 
-    static func said(_ words: String, _ kind: Notice.Kind = .info) -> Message {
-        .answer { $0.tell(words, kind) }
-    }
+    static func said(_ words: String, _ kind: Notice.Kind = .info) -> Message { .answer { $0.tell(words, kind) } }
 
     var isAnswer: Bool {
         switch self {

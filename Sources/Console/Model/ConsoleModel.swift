@@ -7,19 +7,14 @@ package import Terminal
 /// Everything that the screen shows: changed only by `update`, drawn only by `view`.
 package struct ConsoleModel: Sendable {
     package enum Source: Sendable, Hashable {
-        /// A proxy in this process.
         case live
-        /// A proxy in another process.
+        /// To a proxy in another process.
         case attached(canSteer: Bool)
         case recorded(name: String)
         case demo
     }
 
-    package enum ListView: String, Sendable, Hashable, CaseIterable {
-        case sequence
-        case structure
-        case timeline
-    }
+    package enum ListView: String, Sendable, Hashable, CaseIterable { case sequence, structure, timeline }
 
     package var source: Source
     package var size: Size
@@ -117,20 +112,23 @@ package struct ConsoleModel: Sendable {
 
     func highlight(_ record: ExchangeRecord) -> Int? { highlights.first { $0.filter.decides(record) == true }?.number }
 
-    /// Shows a notice, with which a command may end: it has no effects.
+    /// Shows the user a notice; returns no effects.
     @discardableResult
-    package mutating func tell(_ text: String, _ kind: Notice.Kind = .info) -> [Effect] {
+    package mutating func tell(
+        _ text: String,
+        _ kind: Notice.Kind = .info,
+        _ change: (inout Notice) -> Void = { _ in }
+    ) -> [Effect] {
         noticeCount += 1
-        notices.append(Notice(text: text.onOneLine, kind: kind, at: now))
+        var notice = Notice(text: text.onOneLine, kind: kind, at: now)
+        change(&notice)
+        notices.append(notice)
         if notices.count > Notice.most { notices.removeFirst(notices.count - Notice.most) }
         return []
     }
 
     /// Shows the user a notice until a key is pressed, or for two minutes.
-    mutating func pin(_ text: String, _ kind: Notice.Kind = .info) {
-        tell(text, kind)
-        notices[notices.count - 1].isPinned = true
-    }
+    mutating func pin(_ text: String, _ kind: Notice.Kind = .info) { tell(text, kind) { $0.isPinned = true } }
 }
 
 extension String {
@@ -185,16 +183,8 @@ package struct Notice: Sendable, Hashable {
 }
 
 package struct Job: Sendable, Hashable, Identifiable {
-    /// One of each kind runs at a time.
-    package enum Kind: Sendable, Hashable {
-        case pass
-        case find
-        case repeating
-        case export
-        case importing
-        /// Counting what a rule would match.
-        case matching
-    }
+    /// One of each kind runs at a time; ``matching`` counts the matches of a rule.
+    package enum Kind: Sendable, Hashable { case pass, find, repeating, export, importing, matching }
 
     package var id: Kind
     package var title: String
@@ -223,7 +213,7 @@ package enum JumpChoice: String, CaseIterable, Sendable, Hashable {
     /// In bytes.
     static let largeFrom: Int64 = 1_000_000
 
-    /// What counts as such; empty if the word says it.
+    /// Empty if the word says it.
     var meaning: String {
         switch self {
         case .error: "failed, or status 400 and above"

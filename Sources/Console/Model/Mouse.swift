@@ -4,11 +4,10 @@ import Terminal
 
 extension ConsoleModel {
     mutating func take(_ mouse: MouseEvent) -> [Effect] {
-        if case .release = mouse.kind {
+        switch mouse.kind {
+        case .release:
             isDraggingSplit = false
             return []
-        }
-        switch mouse.kind {
         case .wheelUp: return scroll(mouse, -3)
         case .wheelDown: return scroll(mouse, 3)
         case .press(.left):
@@ -95,24 +94,21 @@ extension ConsoleModel {
             return take(Key(.enter))
         case .confirm(let confirm):
             let rect = OverlayView.choiceRows(confirm, size)
-            guard rect.contains(x: mouse.x, y: mouse.y), confirm.choices.indices.contains(mouse.y - rect.y) else {
-                return []
-            }
-            return choose(confirm.choices[mouse.y - rect.y])
+            let index = mouse.y - rect.y
+            let isHit = rect.contains(x: mouse.x, y: mouse.y) && confirm.choices.indices.contains(index)
+            return isHit ? choose(confirm.choices[index]) : []
         case .panel(var panel):
             let count = panelRules(panel.tool).count
             guard let index = row(count, panel.selected, PanelView.place(count, size)) else { return [] }
             if panel.selected == index { return take(Key(.enter)) }
             panel.selected = index
-            replaceTop(by: .panel(panel))
-            return []
+            return replaceTop(by: .panel(panel))
         case .holds(let selected):
             let index = proxy.holds.firstIndex { $0.id == selected }
             let rect = OverlayView.holdRows(proxy.holds.count, size)
             guard let pressed = row(proxy.holds.count, index ?? -1, rect) else { return [] }
             if pressed == index { return take(Key(.enter)) }
-            replaceTop(by: .holds(selected: proxy.holds[pressed].id))
-            return []
+            return replaceTop(by: .holds(selected: proxy.holds[pressed].id))
         case .report: return pressReport(mouse)
         case .prompt, .editor: return []
         }

@@ -3,9 +3,8 @@ package import HTTPModel
 import Tools
 
 extension ConsoleModel {
-    /// Performs a command, or says why it cannot be performed.
-    ///
-    /// - Parameter argument: `nil` if a key gave the command, so that a choice or a prompt may be opened.
+    /// Performs a command, or says why it cannot be performed. Without an argument, as a key gives it, a choice or a prompt
+    /// may be opened.
     package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         guard let entry = CommandTable.entry(command) else { return [] }
         if let reason = entry.problem(self) { return refuse(reason) }
@@ -40,11 +39,8 @@ extension ConsoleModel {
 
     package func whyNot(_ command: Command) -> String? { CommandTable.entry(command)?.problem(self) }
 
-    /// - Parameter column: the column of the argument that is wrong, from 0.
     mutating func refuse(_ reason: String, at column: Int? = nil) -> [Effect] {
-        tell(reason, .error)
-        notices[notices.count - 1].column = column
-        return []
+        tell(reason, .error) { $0.column = column }
     }
 
     mutating func push(_ overlay: Overlay) -> [Effect] {
@@ -54,6 +50,10 @@ extension ConsoleModel {
 
     mutating func report(_ title: String, _ document: DetailDocument, topic: String? = nil) -> [Effect] {
         push(.report(ReportState(title: title, document: document, topic: topic)))
+    }
+
+    mutating func report(_ title: String, _ lines: [String]) -> [Effect] {
+        report(title, DetailDocument(lines: lines))
     }
 
     mutating func confirm(_ question: String, _ choices: [ConfirmState.Choice]) -> [Effect] {
@@ -71,7 +71,12 @@ extension ConsoleModel {
         confirm(question, [.init(key, title, takesCare: takesCare, action), .init("n", "cancel")])
     }
 
-    mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
+    @discardableResult
+    mutating func replaceTop(by overlay: Overlay) -> [Effect] {
+        overlays[overlays.count - 1] = overlay
+        return []
+    }
+
     var noExchange: String? { list.total == 0 && selectedID == nil ? nothingHere : nil }
     /// That nothing is selected, as the tree is not there yet, nothing was recorded, or nothing fits.
     var nothingHere: String {
@@ -100,11 +105,7 @@ extension ConsoleModel {
     var noRows: String? { isTreeInUse || isTimelineInUse ? noSequence : nil }
     var noJump: String? { noRows ?? noList }
     var noNews: String? { noSequence ?? (isLive ? noList : "Not available: viewing a recording.") }
-    var noCopy: String? {
-        if case .report? = overlays.last { return nil }
-        return marks.isEmpty ? noRecord : nil
-    }
-
+    var noCopy: String? { isInReport || !marks.isEmpty ? nil : noRecord }
     var noJob: String? { jobs.isEmpty ? "No job is running." : nil }
     var noDraft: String? { draft == nil ? "There is no draft; rule TOOL or compose makes one." : nil }
     /// On lines, a draft can be edited too.
@@ -112,10 +113,7 @@ extension ConsoleModel {
     var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message is held." : nil) }
     var noDecision: String? { noSteering ?? noHold }
 
-    var noText: String? {
-        if case .report? = overlays.last { return nil }
-        return noDetail
-    }
+    var noText: String? { isInReport ? nil : noDetail }
 
     /// Why there is no exchange to go on to from the open one; `nil` if there may be.
     var noStep: String? { noSequence ?? (isLinear ? noExchange : noDetail) }
@@ -127,10 +125,8 @@ extension ConsoleModel {
     }
 
     var noSending: String? {
-        if case .recorded = source {
-            return "Not available: viewing a recording. Requests are sent through a running proxy."
-        }
-        return noSteering ?? noSelection
+        guard case .recorded = source else { return noSteering ?? noSelection }
+        return "Not available: viewing a recording. Requests are sent through a running proxy."
     }
 
     /// On lines, the rule itself may follow.
@@ -167,9 +163,7 @@ extension ConsoleModel {
     }
 
     var refusedRecord: ExchangeRecord? {
-        selectedRecord.flatMap {
-            $0.kind == .failedHandshake || $0.flags.contains(.certificateRefused) ? $0 : nil
-        }
+        selectedRecord.flatMap { $0.kind == .failedHandshake || $0.flags.contains(.certificateRefused) ? $0 : nil }
     }
 
     mutating func selected(_ argument: String?) -> ExchangeID? { argument.map { number($0) } ?? selectedID }

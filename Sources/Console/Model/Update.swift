@@ -106,8 +106,8 @@ extension ConsoleModel {
         let known = Set(proxy.holds.map(\.id))
         for hold in holds where !known.contains(hold.id) {
             let ways = "\(way(to: .holds)) shows it, \(way(to: .executeAll)) executes all."
-            tell(isLinear ? LinearSentence.text(hold) : "Held: \(hold.method) \(hold.url), \(hold.side). \(ways)")
-            notices[notices.count - 1].isNews = true
+            let words = isLinear ? LinearSentence.text(hold) : "Held: \(hold.method) \(hold.url), \(hold.side). \(ways)"
+            tell(words) { $0.isNews = true }
         }
         proxy.holds = holds
         updateHolds()
@@ -187,9 +187,7 @@ extension ConsoleModel {
     }
 
     private mutating func refuseKey(_ words: String) -> [Effect] {
-        tell(words, .error)
-        notices[notices.count - 1].isAboutKey = true
-        return []
+        tell(words, .error) { $0.isAboutKey = true }
     }
 
     private mutating func paste(_ text: String) -> [Effect] {
@@ -197,7 +195,7 @@ extension ConsoleModel {
         case .prompt(let prompt): return paste(text, into: prompt)
         case .picker(var picker):
             picker.line.insert(text)
-            replaceTop(by: .picker(picker))
+            return replaceTop(by: .picker(picker))
         case .editor(var editor):
             editor.area.insert(text)
             return changed(editor)
@@ -206,6 +204,5 @@ extension ConsoleModel {
             return filterChanged()
         default: return pasteOutside(text)
         }
-        return []
     }
 }

@@ -25,19 +25,18 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     package init() {}
 
     init(_ model: ConsoleModel) {
-        columns = model.list.columns.isEmpty ? nil : model.list.columns.map(\.rawValue)
+        func given<Value: Collection>(_ value: Value) -> Value? { value.isEmpty ? nil : value }
+        columns = given(model.list.columns.map(\.rawValue))
         theme = model.isThemeChosen ? model.look.theme.rawValue : nil
         layout = model.layout == .split ? nil : model.layout.rawValue
         wraps = model.wraps ? nil : false
         split = model.split == ViewSettings.split ? nil : model.split
         splitBelow = model.splitBelow == ViewSettings.splitBelow ? nil : model.splitBelow
-        let hosts = model.home == nil ? model.list.query.focusedHosts : []
-        focusedHosts = hosts.isEmpty ? nil : hosts.sorted()
-        let ignored = model.home == nil ? model.list.query.ignoredHosts : []
-        ignoredHosts = ignored.isEmpty ? nil : ignored.sorted()
+        focusedHosts = model.home == nil ? given(model.list.query.focusedHosts.sorted()) : nil
+        ignoredHosts = model.home == nil ? given(model.list.query.ignoredHosts.sorted()) : nil
         let filters = Dictionary(model.highlights.map { ($0.number, $0.filter.description) }) { first, _ in first }
-        highlights = filters.isEmpty ? nil : filters
-        filterHistory = model.filter.history.isEmpty ? nil : model.filter.history
+        highlights = given(filters)
+        filterHistory = given(model.filter.history)
         usesMouse = model.isMouseOn == model.isMouseOnAtFirst ? nil : model.isMouseOn
     }
 
@@ -64,14 +63,12 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     private static let split = 500
     private static let splitBelow = 800
 
-    /// What of it changes what the list shows, in a sentence; `nil` for nothing.
+    /// The settings that change what the list shows, as a sentence; `nil` for none.
     func effects(on model: ConsoleModel) -> String? {
         var parts: [String] = []
         if let focusedHosts { parts.append("only \(focusedHosts.joined(separator: ", ")) is shown") }
         if let ignoredHosts { parts.append("\(ignoredHosts.joined(separator: ", ")) is hidden") }
-        if let count = highlights?.count {
-            parts.append("\(LinearSentence.count(count, "highlight"))")
-        }
+        if let highlights { parts.append(LinearSentence.count(highlights.count, "highlight")) }
         guard !parts.isEmpty else { return nil }
         return "Restored view: \(parts.joined(separator: ", ")); \(model.way(to: .resetView)) resets it."
     }
@@ -93,14 +90,13 @@ extension ConsoleModel {
     /// Has the mouse reported, or left to the terminal, so that text can be selected with it.
     mutating func setMouse(_ word: String?) -> [Effect] {
         isMouseOn = word.map { $0.lowercased() == "on" } ?? !isMouseOn
-        tell(isMouseOn ? "Mouse on." : "Mouse off: the terminal selects text with it; :mouse turns it on.")
-        return []
+        return tell(isMouseOn ? "Mouse on." : "Mouse off: the terminal selects text with it; :mouse turns it on.")
     }
 }
 
 /// The file with the user's ``ViewSettings``: `view.json` in Sluice's configuration directory.
 package struct ViewSettingsFile: Sendable {
-    /// No such file is larger, in bytes.
+    /// In bytes.
     private static let longest = 1 << 20
 
     let path: String

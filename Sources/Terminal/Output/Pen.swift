@@ -27,9 +27,12 @@ struct Pen: Sendable {
     }
 
     private func write(_ style: Style, after before: Style?, output: inout [UInt8]) {
-        // Without a number it means reset.
-        guard style != .plain else { return output += [0x1B, 0x5B, 0x6D] }
         output += [0x1B, 0x5B]
+        guard style != .plain else {
+            // Without a number it means reset.
+            output.append(0x6D)
+            return
+        }
         var known = before ?? .plain
         if before == nil || !known.attributes.isSubset(of: style.attributes) {
             output += [0x30, 0x3B]

@@ -104,8 +104,7 @@ extension ConsoleModel {
         }
         guard !detail.reading.follows else {
             readDetail { reading, _, _ in reading.follows = false }
-            tell("No longer following the newest.")
-            return []
+            return tell("No longer following the newest.")
         }
         tell("Following the newest until you move.")
         return readToEdge(first: false)
@@ -155,8 +154,7 @@ extension ConsoleModel {
             reading.left = max(0, rows.column(of: before.extent(place).lowerBound, line: place.line) - rows.width / 3)
         }
         revealTexts()
-        tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; left and right scroll.")
-        return []
+        return tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; left and right scroll.")
     }
 
     /// Shows the list, the list with the open exchange, or that alone; the next of these if none is named.
@@ -239,9 +237,7 @@ extension ConsoleModel {
         read { index = $0.goToMatch(forward: forward, among: found.all, in: $1, height: $2) }
         guard let index else { return refuse("No match for '\(text.prefix(60))'\(end).") }
         // On lines, all matches are written.
-        if isLinear { return [] }
-        tell("Match \(index + 1) of \(found.all.count) (\(findKeys))\(end)")
-        return []
+        return isLinear ? [] : tell("Match \(index + 1) of \(found.all.count) (\(findKeys))\(end)")
     }
 
     private var findKeys: String {
@@ -261,8 +257,7 @@ extension ConsoleModel {
         var index: Int?
         read { index = $0.goToMatch(forward: forward, among: places, in: $1, height: $2) }
         guard let index else { return refuse("There is no difference here.") }
-        tell("Difference \(index + 1) of \(places.count) (\(findKeys))")
-        return []
+        return tell("Difference \(index + 1) of \(places.count) (\(findKeys))")
     }
 
     // MARK: - Searching while a text is typed

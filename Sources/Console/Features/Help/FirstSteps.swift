@@ -177,8 +177,7 @@ extension ConsoleModel {
             isRefused
             ? "\(rejected), so it is not decrypted. \(setup), then \(retry) on the row to retry decryption."
             : "\(rejected). \(setup), then try again; \(retry) on a refused row retries decryption."
-        tell(words, .error)
-        notices[notices.count - 1].isPinned = true
+        pin(words, .error)
     }
 }
 

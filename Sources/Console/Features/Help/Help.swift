@@ -120,8 +120,7 @@ extension ConsoleModel {
         turned.page = page
         turned.document = HelpDocument.document(report.pages, shown: page)
         turned.reading = ReadingState()
-        replaceTop(by: .report(turned))
-        return []
+        return replaceTop(by: .report(turned))
     }
 
     func asksForHelp(_ key: Key) -> Bool {
