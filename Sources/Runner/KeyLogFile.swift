@@ -24,7 +24,5 @@ final class KeyLogFile: Sendable {
         handle = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }
 
-    func append(_ line: String) {
-        handle.withLock { try? $0.write(contentsOf: Data((line + "\n").utf8)) }
-    }
+    func append(_ line: String) { handle.withLock { try? $0.write(contentsOf: Data((line + "\n").utf8)) } }
 }

@@ -313,9 +313,7 @@ package final class RunningProxy: Sendable {
     /// Throws for listeners whose clients cannot authenticate, if they must.
     private static func checkAuthentication(_ settings: RunSettings) throws {
         guard settings.proxyUsers != nil, let open = settings.listeners.first(where: { !$0.mode.canAuthenticate })
-        else {
-            return
-        }
+        else { return }
         throw StartError(
             "--proxy-auth cannot ask the clients of the listener \(open.mode), which know nothing of a proxy.",
             hint: "Say with --allow which machines may use it, or start it by itself without --proxy-auth."

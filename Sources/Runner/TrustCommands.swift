@@ -10,9 +10,7 @@ package struct TrustCommands {
     let file: String
     private let isRoot: Bool
 
-    package init(file: String, isRoot: Bool = geteuid() == 0) {
-        (self.file, self.isRoot) = (file, isRoot)
-    }
+    package init(file: String, isRoot: Bool = geteuid() == 0) { (self.file, self.isRoot) = (file, isRoot) }
 
     /// A command follows.
     var curl: String { "curl --cacert \(file)" }

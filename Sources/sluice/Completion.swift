@@ -189,13 +189,9 @@ struct Completion: Sendable {
         return last + names.map { ($0, "") } + files(extensions)
     }
 
-    func filterTerms() -> [Candidate] {
-        Filter.properties.map { ("is:\($0.name)", $0.summary) }
-    }
+    func filterTerms() -> [Candidate] { Filter.properties.map { ("is:\($0.name)", $0.summary) } }
 
-    func tools() -> [Candidate] {
-        ToolRegistry.standard.inOrder.map { ($0.key, $0.summary) } + [("all", "every tool")]
-    }
+    func tools() -> [Candidate] { ToolRegistry.standard.inOrder.map { ($0.key, $0.summary) } + [("all", "every tool")] }
 
     func holds() -> [Candidate] {
         RunningSluices.holds(of: values(of: "--control").last, within: Completion.patienceWithOthers)

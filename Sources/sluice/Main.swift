@@ -109,9 +109,7 @@ struct Sluice: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Start a proxy",
-                subcommands: [
-                    ConsoleCommand.self, Run.self, BrowserCommand.self, ReplayCommand.self, DemoCommand.self,
-                ]
+                subcommands: [ConsoleCommand.self, Run.self, BrowserCommand.self, ReplayCommand.self, DemoCommand.self]
             ),
             CommandGroup(
                 name: "Read a session",

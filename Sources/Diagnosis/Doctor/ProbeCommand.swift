@@ -28,9 +28,7 @@ final class ProbeCommand: Sendable {
 
     func remove() { directory.remove() }
 
-    func path(of name: String) -> String? {
-        (try? ChildCommand([name], environment: environment))?.executable
-    }
+    func path(of name: String) -> String? { (try? ChildCommand([name], environment: environment))?.executable }
 
     /// Returns what it printed; it is killed after ``Doctor/patience``.
     func ask(_ words: [String], variables: [String: String] = [:]) async -> Answer {

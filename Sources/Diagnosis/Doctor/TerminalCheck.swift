@@ -8,9 +8,7 @@ struct TerminalCheck {
 
     private static let smallest = (columns: 80, rows: 24)
 
-    func findings() -> [Finding] {
-        [kind(), locale(), dimensions(), clipboard()].compactMap { $0 }
-    }
+    func findings() -> [Finding] { [kind(), locale(), dimensions(), clipboard()].compactMap { $0 } }
 
     static var currentSize: (columns: Int, rows: Int)? {
         for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO] {
@@ -37,9 +35,7 @@ struct TerminalCheck {
         if environment["NO_COLOR"]?.isEmpty == false {
             return .note(about, "\(name), \(mouse); NO_COLOR keeps colours away", fix: "unset NO_COLOR")
         }
-        if entry.colours < 8 {
-            return .note(about, "\(name), \(colours), \(mouse)", fix: "export TERM=xterm-256color")
-        }
+        if entry.colours < 8 { return .note(about, "\(name), \(colours), \(mouse)", fix: "export TERM=xterm-256color") }
         return .ok(about, "\(name), \(colours), \(mouse)")
     }
 
@@ -60,9 +56,7 @@ struct TerminalCheck {
     }
 
     private func dimensions() -> Finding? {
-        guard let size else {
-            return .note("size", "not a terminal; the console needs one", fix: "sluice run")
-        }
+        guard let size else { return .note("size", "not a terminal; the console needs one", fix: "sluice run") }
         let text = "\(size.columns) × \(size.rows)"
         guard size.columns >= Self.smallest.columns, size.rows >= Self.smallest.rows else {
             let wanted = "\(Self.smallest.columns) × \(Self.smallest.rows)"

@@ -9,9 +9,7 @@ package enum StandardPaths {
     package static var configuration: String { directory("XDG_CONFIG_HOME", ".config") }
 
     /// The certificate of the user's own authority.
-    package static var authorityCertificate: String {
-        configuration + "/" + CertificateAuthority.certificateFileName
-    }
+    package static var authorityCertificate: String { configuration + "/" + CertificateAuthority.certificateFileName }
 
     /// Unnamed sessions: `$XDG_STATE_HOME/sluice/sessions`.
     package static var sessions: String { state + "/sessions" }

@@ -17,9 +17,7 @@ package final class TemporaryDirectory: Sendable {
     private static let markText = "a temporary directory of sluice, process "
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
-    package convenience init(_ kind: String) throws(StartError) {
-        try self.init(kind, in: TemporaryDirectory.parent)
-    }
+    package convenience init(_ kind: String) throws(StartError) { try self.init(kind, in: TemporaryDirectory.parent) }
 
     init(_ kind: String, in parent: String) throws(StartError) {
         TemporaryDirectory.sweep(parent)

@@ -201,9 +201,7 @@ extension SessionStatistics.Endpoint {
     }
 
     /// For people: a host with letters outside ASCII in both of its forms.
-    package var title: String {
-        VisibleText.of("\(shownMethod) \(HostForms.text(of: host))\(path)")
-    }
+    package var title: String { VisibleText.of("\(shownMethod) \(HostForms.text(of: host))\(path)") }
 
     package var shownMethod: String { method.isEmpty ? "(no request)" : method }
 }

@@ -60,10 +60,7 @@ package enum SessionMask {
     }
 
     /// Reads exchanges for their secrets, on several threads.
-    static func collect(
-        _ pipeline: ExportPipeline,
-        _ masked: MaskedSource
-    ) throws {
+    static func collect(_ pipeline: ExportPipeline, _ masked: MaskedSource) throws {
         let copy = masked.mask.copy
         try pipeline.run { pages in
             let mask = TextMask(copy)

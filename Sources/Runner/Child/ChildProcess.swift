@@ -48,9 +48,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    package func send(_ signal: Int32) {
-        running.withLock { if let pid = $0 { kill(pid, signal) } }
-    }
+    package func send(_ signal: Int32) { running.withLock { if let pid = $0 { kill(pid, signal) } } }
 
     package func exitCode() async -> Int32 {
         await withCheckedContinuation { continuation in

@@ -22,9 +22,7 @@ struct SocketEndpoint: Hashable {
         self.init(address: bytes, port: UInt16(truncatingIfNeeded: address.port ?? 0))
     }
 
-    var text: String {
-        (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address), port: 0))?.ipAddress ?? "?"
-    }
+    var text: String { (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address), port: 0))?.ipAddress ?? "?" }
 
     var isLoopback: Bool {
         address.count == 4 ? address[0] == 127 : address.dropLast().allSatisfy { $0 == 0 } && address.last == 1

@@ -86,9 +86,7 @@ final class ControlConnection: ChannelInboundHandler {
         hasEnded = true
         received = ByteBuffer()
         let failure = ControlError("A line has at most \(ControlProtocol.longestLine >> 20) MiB.")
-        guard let line = try? ControlLine.encode(ControlReply(failure)) else {
-            return context.close(promise: nil)
-        }
+        guard let line = try? ControlLine.encode(ControlReply(failure)) else { return context.close(promise: nil) }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: line))).whenComplete { _ in
             bound.value.close(promise: nil)

@@ -97,7 +97,5 @@ final class ControlDispatcher: Sendable {
         return try request.needed(ids.count == 1 ? ids.first : nil, "the 'id' of one message")
     }
 
-    private func holds(_ request: ControlRequest) -> [String] {
-        (request.ids ?? []) + (request.id.map { [$0] } ?? [])
-    }
+    private func holds(_ request: ControlRequest) -> [String] { (request.ids ?? []) + (request.id.map { [$0] } ?? []) }
 }

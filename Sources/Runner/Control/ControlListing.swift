@@ -100,7 +100,5 @@ package enum ControlListing {
     }
 
     /// For a terminal; `--json` prints the exact text.
-    private static func printable(_ text: String) -> String {
-        VisibleText.lines(text.replacing("\r\n", with: "\n"))
-    }
+    private static func printable(_ text: String) -> String { VisibleText.lines(text.replacing("\r\n", with: "\n")) }
 }

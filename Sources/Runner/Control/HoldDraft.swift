@@ -39,9 +39,7 @@ package struct HoldDraft {
     }
 
     private static func body(of message: HeldMessage) -> DraftBody {
-        guard let content = HoldContent(message) else {
-            return .placeholder("<<the body is not held>>")
-        }
+        guard let content = HoldContent(message) else { return .placeholder("<<the body is not held>>") }
         let size = "\(content.bytes.readableBytes) bytes"
         guard content.bytes.readableBytes <= ControlProtocol.longestShownBody else {
             return .placeholder("<<a body of \(size): leave this line to keep it>>")
@@ -213,7 +211,5 @@ private struct LineReader {
 }
 
 extension StringProtocol {
-    fileprivate var trimmingBlanks: String {
-        trimmingCharacters(in: CharacterSet(charactersIn: " \t\n\u{0B}\u{0C}\r"))
-    }
+    fileprivate var trimmingBlanks: String { trimmingCharacters(in: CharacterSet(charactersIn: " \t\n\u{0B}\u{0C}\r")) }
 }

@@ -100,9 +100,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         if let raw {
             var others = self
             others.raw = nil
-            guard others.isEmpty else {
-                throw ControlError("A raw message excludes edits of its parts.")
-            }
+            guard others.isEmpty else { throw ControlError("A raw message excludes edits of its parts.") }
             return try HoldDraft(message).apply(raw)
         }
         var message = message

@@ -91,9 +91,7 @@ package struct TextEditor: Sendable {
                 posix_spawn(&process, arguments[0], nil, &attributes, $0, environment)
             }
         }
-        guard code == 0 else {
-            throw StartError("\(arguments[0]) cannot be run: \(String(cString: strerror(code))).")
-        }
+        guard code == 0 else { throw StartError("\(arguments[0]) cannot be run: \(String(cString: strerror(code))).") }
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0 {
             guard errno == EINTR else {

@@ -57,9 +57,7 @@ struct Export: ParsableCommand {
             let formats = ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("Give a --format (\(formats)) or a file with its ending, such as -o bug.har.")
         }
-        if secrets, strict || !profile.isEmpty {
-            throw ValidationError("--secrets excludes --strict and --profile.")
-        }
+        if secrets, strict || !profile.isEmpty { throw ValidationError("--secrets excludes --strict and --profile.") }
         if title ?? note != nil, !format.takesNote {
             throw ValidationError("\(title != nil ? "--title" : "--note") needs --format html or bundle.")
         }

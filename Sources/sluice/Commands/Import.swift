@@ -68,9 +68,7 @@ struct Import: ParsableCommand {
                 )
             }
             StandardStreams.error("\(report)\n")
-            guard profile.isUsable else {
-                throw StartError("\(name) has no rule that Sluice supports.")
-            }
+            guard profile.isUsable else { throw StartError("\(name) has no rule that Sluice supports.") }
             try OutputFile(output).writeAll(.init(string: profile.text))
         }
 

@@ -128,7 +128,5 @@ struct List: ParsableCommand {
 
 extension String {
     /// Backslash, tab and line ends as `\\`, `\t`, `\n` and `\r`.
-    fileprivate var tabSeparatedEscape: String {
-        replacing(["\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"])
-    }
+    fileprivate var tabSeparatedEscape: String { replacing(["\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"]) }
 }

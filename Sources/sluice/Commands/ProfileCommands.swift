@@ -10,9 +10,7 @@ struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile",
         abstract: "Check, test, show and explain rule profiles.",
-        subcommands: [
-            ProfileHelpCommand.self, ProfileCheck.self, ProfileTest.self, ProfileShow.self, ProfileWhy.self,
-        ]
+        subcommands: [ProfileHelpCommand.self, ProfileCheck.self, ProfileTest.self, ProfileShow.self, ProfileWhy.self]
     )
 }
 

@@ -25,9 +25,7 @@ struct RecordCommand: AsyncParsableCommand {
     @OptionGroup var options: ControlOptions
     @Argument(help: "'on' or 'off'.") var state: RecordingSwitch
 
-    func run() async throws {
-        StandardStreams.out(try await options.target().setRecording(state == .on) + "\n")
-    }
+    func run() async throws { StandardStreams.out(try await options.target().setRecording(state == .on) + "\n") }
 }
 
 struct DeleteCommand: AsyncParsableCommand {

@@ -111,7 +111,5 @@ enum GuideTables {
         text.map { "\\`*_[]<".contains($0) ? "\\\($0)" : String($0) }.joined()
     }
 
-    private static func code(_ text: String) -> String {
-        text.contains("`") ? "`` \(text) ``" : "`\(text)`"
-    }
+    private static func code(_ text: String) -> String { text.contains("`") ? "`` \(text) ``" : "`\(text)`" }
 }
