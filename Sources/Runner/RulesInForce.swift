@@ -287,7 +287,9 @@ actor RulesInForce {
         if isChanging { await withCheckedContinuation { waiting.append($0) } } else { isChanging = true }
     }
 
-    private func endTurn() { if waiting.isEmpty { isChanging = false } else { waiting.removeFirst().resume() } }
+    private func endTurn() {
+        if waiting.isEmpty { isChanging = false } else { waiting.removeFirst().resume() }
+    }
 
     private func change(to after: RuleProfile?) async throws(ProfileError) {
         do {

@@ -26,8 +26,7 @@ package struct TLSProbe: Sendable {
         timeLimit: Duration,
         counted: @escaping @Sendable () throws -> Void = {}
     ) throws {
-        self.target = target
-        self.trust = trust
+        (self.target, self.trust) = (target, trust)
         try trust.load()
         let context = try TLSProbeContext(trust: trust)
         _ = try context.makeSession(host: target.serverName, offer: TLSProbeOffer(.tls1_2 ... .tls1_3))
@@ -45,7 +44,7 @@ package struct TLSProbe: Sendable {
 
     package func report() async throws -> TLSReport {
         let now = Int64(Date().timeIntervalSince1970)
-        var report = TLSReport(target, moment: now, library: TLSProbeContext.libraryName)
+        var report = TLSReport(target: target, moment: now, library: TLSProbeContext.libraryName)
         let context = try TLSProbeContext(trust: trust)
         let usualOffer = TLSProbeOffer(.tls1_2 ... .tls1_3, applicationProtocols: ["h2", "http/1.1"], isLenient: false)
         let (first, answersWhileSilent) = try await handshakes.runFirst(usualOffer, in: context)
@@ -90,8 +89,7 @@ package struct TLSProbe: Sendable {
             report.usual = first.findings
         } else {
             if report.demandsClientCertificate {
-                let text = "The server requires a client certificate."
-                report.problems.append(.init(.clientCertificate, text))
+                report.problems.append(.init(.clientCertificate, "The server requires a client certificate."))
             } else if let failure = first.failure {
                 report.problems.append(problem(failure))
             }
@@ -109,9 +107,8 @@ package struct TLSProbe: Sendable {
         switch failure {
         case .unreachable(let reason): return .init(.unreachable, reason)
         case .silent(let seconds):
-            let time = String(format: "%g", seconds)
-            let text = "\(authority) took the connection and said nothing within \(time) seconds. "
-            return .init(.silent, text + "Does the port speak TLS?")
+            let text = "\(authority) took the connection and said nothing within \(String(format: "%g", seconds)) seconds."
+            return .init(.silent, text + " Does the port speak TLS?")
         case .closed:
             return .init(.closed, "\(authority) closed the connection during the handshake. Does the port speak TLS?")
         case .plainHTTP:
@@ -131,23 +128,18 @@ package struct TLSProbe: Sendable {
         _ context: TLSProbeContext,
         _ report: inout TLSReport
     ) async throws {
-        guard first.findings.hasTicket else {
-            report.resumption = .noTicket
-            return
-        }
+        report.resumption = .noTicket
+        guard first.findings.hasTicket else { return }
         let second = try await handshakes.run(offer, in: context, resumes: true)
-        guard second.failure == nil else { return }
-        report.resumption = second.findings.isResumed ? .resumed : .refused
+        report.resumption = second.failure != nil ? .unknown : second.findings.isResumed ? .resumed : .refused
     }
 
     /// The chosen ALPN protocol, and the other one if it is accepted alone.
     private func protocols(after first: ProbeOutcome, _ report: inout TLSReport) async throws {
-        let chosen = first.findings.applicationProtocol
-        guard let chosen else { return }
+        guard let chosen = first.findings.applicationProtocol else { return }
         let other = chosen == "h2" ? "http/1.1" : "h2"
-        let second = try await handshakes.run(
-            TLSProbeOffer(.tls1_2 ... .tls1_3, applicationProtocols: [other], isLenient: false)
-        )
+        let offer = TLSProbeOffer(.tls1_2 ... .tls1_3, applicationProtocols: [other], isLenient: false)
+        let second = try await handshakes.run(offer)
         let isTaken = second.failure == nil && second.findings.applicationProtocol == other
         report.applicationProtocols = isTaken ? ["h2", "http/1.1"] : [chosen]
     }
@@ -164,7 +156,7 @@ package struct TLSProbe: Sendable {
     /// Offers one version with fewer and fewer ciphers, until the server accepts none.
     private func ask(_ version: TLSVersion) async throws -> TLSReport.Version {
         var left = ciphers.filter { $0.isTLS13 == (version == .tls1_3) }
-        var answer = TLSReport.Version(version, .refused(""))
+        var answer = TLSReport.Version(version: version, state: .refused(""))
         while !left.isEmpty {
             let outcome = try await handshakes.run(TLSProbeOffer(version...version, ciphers: left))
             let chosen = left.firstIndex { $0.name == outcome.findings.cipher }
@@ -190,12 +182,11 @@ package struct TLSProbe: Sendable {
 
     private func words(_ failure: ProbeFailure) -> String {
         switch failure {
-        case .unreachable(let reason): reason
+        case .unreachable(let reason), .refused(let reason): reason
         case .silent: "no answer in time"
         case .closed: "the server closes the connection"
         case .plainHTTP: "the server speaks plain HTTP"
         case .alert(let name): "alert \(name)"
-        case .refused(let reason): reason
         case .outOfTime: "the time was over"
         }
     }
@@ -227,20 +218,15 @@ extension TransportSecurity {
             let allowsHTTP = demands.allowsInsecureHTTP || demands.allowsArbitraryLoads
             if speaksPlainHTTP {
                 let reasons = allowsHTTP ? [] : ["the server speaks HTTP without TLS"]
-                return Row(demands, passes: allowsHTTP, isPlainHTTP: allowsHTTP, reasons: reasons)
+                return Row(demands: demands, passes: allowsHTTP, isPlainHTTP: allowsHTTP, reasons: reasons)
             }
             guard let outcome = outcomes[shake(for: demands)] else {
-                return Row(demands, passes: false, reasons: ["it was not asked"])
+                return Row(demands: demands, passes: false, reasons: ["it was not asked"])
             }
             var reasons = refusals(of: outcome.findings)
             if let failure = outcome.failure { reasons.insert(words(failure, outcome, demands), at: 0) }
-            return Row(
-                demands,
-                passes: reasons.isEmpty,
-                version: outcome.findings.version,
-                cipher: outcome.findings.cipher,
-                reasons: reasons
-            )
+            let (version, cipher) = (outcome.findings.version, outcome.findings.cipher)
+            return Row(demands: demands, passes: reasons.isEmpty, version: version, cipher: cipher, reasons: reasons)
         }
     }
 

@@ -1,10 +1,10 @@
 import HTTPModel
-package import Wire
+import Wire
 
 /// The result of `sluice tls`.
 package struct TLSReport: Sendable {
     /// As in JSON.
-    package enum Code: String, Sendable, Hashable {
+    enum Code: String, Sendable, Hashable {
         case unreachable, silent, closed, tls, revoked, expired, other
         case plainHTTP = "plain-http"
         case clientCertificate = "client-certificate"
@@ -19,78 +19,70 @@ package struct TLSReport: Sendable {
     }
 
     /// A reason for which an ordinary client does not connect.
-    package struct Problem: Sendable, Hashable {
-        package var code: Code
+    struct Problem {
+        var code: Code
         /// In the chain, 0 for the server's own certificate.
-        package var depth: Int?
+        var depth: Int?
         /// With advice.
-        package var text: String
+        var text: String
 
-        package init(_ code: Code, depth: Int? = nil, _ text: String) {
+        init(_ code: Code, depth: Int? = nil, _ text: String) {
             (self.code, self.depth, self.text) = (code, depth, text)
         }
     }
 
-    package struct Version: Sendable, Hashable {
-        package enum State: Sendable, Hashable {
+    struct Version {
+        enum State {
             case offered
-            /// The reason.
-            case refused(String)
-            /// The reason.
-            case unknown(String)
+            case refused(_ reason: String)
+            case unknown(_ reason: String)
         }
 
-        package var version: TLSVersion
-        package var state: State
+        var version: TLSVersion
+        var state: State
         /// Accepted cipher suites, in the order of the server's choices.
-        package var ciphers: [TLSCipher] = []
+        var ciphers: [TLSCipher] = []
         /// `nil` if unknown.
-        package var prefersOwnOrder: Bool?
+        var prefersOwnOrder: Bool?
         /// Why the list may be incomplete.
-        package var incompleteness: String?
-
-        package init(_ version: TLSVersion, _ state: State) { (self.version, self.state) = (version, state) }
+        var incompleteness: String?
     }
 
-    package enum Resumption: String, Sendable, Hashable {
+    enum Resumption: String {
         case resumed, refused
         /// The server sent no ticket.
         case noTicket = "no-ticket"
         case unknown
     }
 
-    package var target: ProbeTarget
+    var target: ProbeTarget
     /// `nil` without a connection, or with a proxy.
-    package var address: String?
+    var address: String?
     /// As `http://host:port`.
-    package var proxy: String?
+    var proxy: String?
     /// Seconds since 1970.
-    package var moment: Int64
+    var moment: Int64
     /// The findings of an ordinary client; `nil` if its handshake failed.
-    package var usual: TLSProbeFindings?
+    var usual: TLSProbeFindings?
     /// Certificates and staple of any handshake.
-    package var findings = TLSProbeFindings()
-    package var problems: [Problem] = []
-    package var versions: [Version] = []
+    var findings = TLSProbeFindings()
+    var problems: [Problem] = []
+    var versions: [Version] = []
     /// Of `h2` and `http/1.1`.
-    package var applicationProtocols: [String] = []
-    package var resumption = Resumption.unknown
-    package var speaksPlainHTTP = false
-    package var demandsClientCertificate = false
+    var applicationProtocols: [String] = []
+    var resumption = Resumption.unknown
+    var speaksPlainHTTP = false
+    var demandsClientCertificate = false
     /// Empty if the server was not reached.
-    package var transportSecurity: [TransportSecurity.Row] = []
+    var transportSecurity: [TransportSecurity.Row] = []
     /// The library that speaks TLS.
-    package var library: String
-
-    package init(_ target: ProbeTarget, moment: Int64, library: String) {
-        (self.target, self.moment, self.library) = (target, moment, library)
-    }
+    var library: String
 
     /// Whether an ordinary client connects.
     package var isAcceptable: Bool { usual != nil && problems.isEmpty }
 
     /// Whole days; negative after the end.
-    package var daysLeft: Int? {
+    var daysLeft: Int? {
         findings.certificates.first.map { TLSReport.days(from: moment, to: $0.summary.notAfter) }
     }
 

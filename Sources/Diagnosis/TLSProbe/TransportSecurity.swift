@@ -1,96 +1,61 @@
 import HTTPModel
-package import Wire
+import Wire
 
 /// Apple's App Transport Security, and the exceptions that an app can declare.
 ///
 /// The rules are those that Apple documents at "Preventing Insecure Network Connections" and at the keys of
 /// `NSAppTransportSecurity`: TLS 1.2, forward secrecy by ECDHE with AES, a certificate that the system trusts. No key
 /// changes what the system requires of every certificate since iOS 13 and macOS 10.15 (support article HT210176).
-package enum TransportSecurity {
+enum TransportSecurity {
     /// What one configuration of an app requires of a server.
-    package struct Demands: Sendable, Hashable {
+    struct Demands: Sendable, Hashable {
         /// The oldest accepted version, if an exception names one.
-        package var minimum: TLSVersion?
-        package var needsForwardSecrecy = true
+        var minimum: TLSVersion?
+        var needsForwardSecrecy = true
         /// For this host.
-        package var allowsInsecureHTTP = false
+        var allowsInsecureHTTP = false
         /// For any host.
-        package var allowsArbitraryLoads = false
-
-        package init(
-            minimum: TLSVersion? = nil,
-            needsForwardSecrecy: Bool = true,
-            allowsInsecureHTTP: Bool = false,
-            allowsArbitraryLoads: Bool = false
-        ) {
-            self.minimum = minimum
-            self.needsForwardSecrecy = needsForwardSecrecy
-            self.allowsInsecureHTTP = allowsInsecureHTTP
-            self.allowsArbitraryLoads = allowsArbitraryLoads
-        }
+        var allowsArbitraryLoads = false
 
         /// Of an app without exceptions.
-        package static let usual = Demands()
+        static let usual = Demands()
     }
 
     /// A handshake that tests some demands.
-    package struct Shake: Sendable, Hashable {
-        package var minimum: TLSVersion
-        package var needsForwardSecrecy: Bool
-        package var takesAnything: Bool
+    struct Shake: Hashable {
+        var minimum: TLSVersion
+        var needsForwardSecrecy: Bool
+        var takesAnything: Bool
     }
 
-    package struct Row: Sendable, Hashable {
-        package var demands: Demands
-        package var passes: Bool
+    struct Row {
+        var demands: Demands
+        var passes: Bool
         /// Only by plain HTTP.
-        package var isPlainHTTP: Bool
+        var isPlainHTTP = false
         /// The negotiated version and cipher suite.
-        package var version: TLSVersion?
-        package var cipher: String?
+        var version: TLSVersion?
+        var cipher: String?
         /// In phrases.
-        package var reasons: [String]
-
-        package init(
-            _ demands: Demands,
-            passes: Bool,
-            isPlainHTTP: Bool = false,
-            version: TLSVersion? = nil,
-            cipher: String? = nil,
-            reasons: [String] = []
-        ) {
-            self.demands = demands
-            self.passes = passes
-            self.isPlainHTTP = isPlainHTTP
-            self.version = version
-            self.cipher = cipher
-            self.reasons = reasons
-        }
+        var reasons: [String]
     }
 
     /// In the order of `nscurl --ats-diagnostics`: the default demands, arbitrary loads, then all combinations of the
     /// exceptions for one host.
-    package static let all: [Demands] = {
-        var all = [Demands.usual, Demands(allowsArbitraryLoads: true)]
-        let minimums: [TLSVersion?] = [.tls1_3, .tls1_2, .tls1_1, .tls1_0]
-        all += minimums.map { Demands(minimum: $0) }
-        all.append(Demands(needsForwardSecrecy: false))
-        all += minimums.map { Demands(minimum: $0, needsForwardSecrecy: false) }
-        all.append(Demands(allowsInsecureHTTP: true))
-        all += minimums.map { Demands(minimum: $0, allowsInsecureHTTP: true) }
-        all.append(Demands(needsForwardSecrecy: false, allowsInsecureHTTP: true))
-        all += minimums.map { Demands(minimum: $0, needsForwardSecrecy: false, allowsInsecureHTTP: true) }
-        return all
+    static let all: [Demands] = {
+        let minimums: [TLSVersion?] = [nil, .tls1_3, .tls1_2, .tls1_1, .tls1_0]
+        let hosts = [(true, false), (false, false), (true, true), (false, true)].flatMap { isSecret, isHTTP in
+            minimums.map { Demands(minimum: $0, needsForwardSecrecy: isSecret, allowsInsecureHTTP: isHTTP) }
+        }
+        return [.usual, Demands(allowsArbitraryLoads: true)] + hosts.dropFirst()
     }()
 
     /// From the least exception to the greatest.
-    static let byLooseness: [Demands] = {
-        let versions: [TLSVersion?] = [nil, .tls1_1, .tls1_0]
-        var order = versions.map { Demands(minimum: $0) }
-        order.insert(Demands(needsForwardSecrecy: false), at: 1)
-        order += [TLSVersion.tls1_1, .tls1_0].map { Demands(minimum: $0, needsForwardSecrecy: false) }
-        return order + [Demands(allowsInsecureHTTP: true), Demands(allowsArbitraryLoads: true)]
-    }()
+    static let byLooseness = [
+        .usual, Demands(needsForwardSecrecy: false), Demands(minimum: .tls1_1), Demands(minimum: .tls1_0),
+        Demands(minimum: .tls1_1, needsForwardSecrecy: false), Demands(minimum: .tls1_0, needsForwardSecrecy: false),
+        Demands(allowsInsecureHTTP: true), Demands(allowsArbitraryLoads: true),
+    ]
 
     /// With forward secrecy.
     static let forwardSecret: Set<String> = {
@@ -116,14 +81,11 @@ package enum TransportSecurity {
     ]
 
     static func shake(for demands: Demands) -> Shake {
-        guard !demands.allowsArbitraryLoads else {
+        if demands.allowsArbitraryLoads {
             return Shake(minimum: .tls1_0, needsForwardSecrecy: false, takesAnything: true)
         }
-        return Shake(
-            minimum: demands.minimum ?? .tls1_2,
-            needsForwardSecrecy: demands.needsForwardSecrecy,
-            takesAnything: false
-        )
+        let minimum = demands.minimum ?? .tls1_2
+        return Shake(minimum: minimum, needsForwardSecrecy: demands.needsForwardSecrecy, takesAnything: false)
     }
 
     /// For ``all``, without duplicates.
@@ -138,11 +100,7 @@ package enum TransportSecurity {
             return forwardSecret.contains(cipher.name)
                 || !shake.needsForwardSecrecy && withoutForwardSecrecy.contains(cipher.name)
         }
-        return TLSProbeOffer(
-            shake.minimum...TLSVersion.tls1_3,
-            ciphers: offered,
-            applicationProtocols: ["h2", "http/1.1"]
-        )
+        return TLSProbeOffer(shake.minimum ... .tls1_3, ciphers: offered, applicationProtocols: ["h2", "http/1.1"])
     }
 }
 

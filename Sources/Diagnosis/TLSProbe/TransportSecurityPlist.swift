@@ -3,7 +3,7 @@ import Wire
 
 extension TransportSecurity.Demands {
     /// For example `minimum TLS 1.1, no forward secrecy`.
-    package var title: String {
+    var title: String {
         if allowsArbitraryLoads { return "arbitrary loads allowed" }
         var words = minimum.map { ["minimum \($0.title)"] } ?? []
         if !needsForwardSecrecy { words.append("no forward secrecy") }
@@ -12,7 +12,7 @@ extension TransportSecurity.Demands {
     }
 
     /// For `Info.plist`; empty for the default demands.
-    package var keys: [String] {
+    var keys: [String] {
         if allowsArbitraryLoads { return ["NSAllowsArbitraryLoads = true"] }
         var keys = minimum.map { ["NSExceptionMinimumTLSVersion = TLSv1.\($0.rawValue - 0x0301)"] } ?? []
         if !needsForwardSecrecy { keys.append("NSExceptionRequiresForwardSecrecy = false") }
@@ -22,7 +22,7 @@ extension TransportSecurity.Demands {
 
     /// To be pasted into the outermost `dict` of `Info.plist`; for this host only (`NSIncludesSubdomains` is false). Empty
     /// for the default demands.
-    package func plist(host: String) -> String {
+    func plist(host: String) -> String {
         let keys = keys
         guard !keys.isEmpty else { return "" }
         func member(_ key: String, _ depth: Int) -> String {
@@ -47,10 +47,9 @@ extension TransportSecurity.Demands {
 
 extension TLSReport {
     /// The least exceptions with which an app connects; `nil` if none help or none are needed.
-    package var leastExceptions: TransportSecurity.Row? {
-        let passing = transportSecurity.filter(\.passes)
+    var leastExceptions: TransportSecurity.Row? {
         let least = TransportSecurity.byLooseness.lazy.compactMap { demands in
-            passing.first { $0.demands == demands }
+            transportSecurity.first { $0.passes && $0.demands == demands }
         }
         return least.first.flatMap { $0.demands == .usual ? nil : $0 }
     }

@@ -48,7 +48,9 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    package func send(_ signal: Int32) { running.withLock { if let pid = $0 { kill(pid, signal) } } }
+    package func send(_ signal: Int32) {
+        running.withLock { if let pid = $0 { kill(pid, signal) } }
+    }
 
     package func exitCode() async -> Int32 {
         await withCheckedContinuation { continuation in

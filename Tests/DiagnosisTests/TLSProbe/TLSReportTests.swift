@@ -155,15 +155,15 @@ import Wire
     }
 
     private func report() -> TLSReport {
-        var report = TLSReport(ProbeTarget(host: "a.example"), moment: 1_700_100_000, library: "OpenSSL 3")
+        var report = TLSReport(target: ProbeTarget(host: "a.example"), moment: 1_700_100_000, library: "OpenSSL 3")
         report.findings = TLSProbeFindings(
             certificates: [facts("\u{1B}[31mred\u{202E}")],
             problems: [ChainProblem(depth: 0, problem: .missingIssuer("\u{1B}]0;x\u{7}", url: "http://x/\u{9B}"))]
         )
         report.problems = CertificateProblems.all(in: report.findings)
         let reasons = TransportSecurity.refusals(of: report.findings)
-        report.transportSecurity = TransportSecurity.all.map { .init($0, passes: false, reasons: reasons) }
-        var version = TLSReport.Version(.tls1_2, .refused("\u{1B}c"))
+        report.transportSecurity = TransportSecurity.all.map { .init(demands: $0, passes: false, reasons: reasons) }
+        var version = TLSReport.Version(version: .tls1_2, state: .refused("\u{1B}c"))
         version.incompleteness = nil
         report.versions = [version]
         return report
@@ -200,7 +200,7 @@ import Wire
     )
     func unknown() throws {
         func object(_ edit: (inout TLSReport) -> Void) throws -> [String: Any] {
-            var report = TLSReport(ProbeTarget(host: "a.example"), moment: 0, library: "OpenSSL 3")
+            var report = TLSReport(target: ProbeTarget(host: "a.example"), moment: 0, library: "OpenSSL 3")
             edit(&report)
             let read = try JSONSerialization.jsonObject(with: Data(try report.json().readableBytesView))
             return try #require(read as? [String: Any])
@@ -233,7 +233,7 @@ import Wire
         ] {
             var report = report()
             let end = report.findings.certificates.first?.summary.notAfter ?? 0
-            report = TLSReport(ProbeTarget(host: "a.example"), moment: end + Int64(seconds), library: "OpenSSL 3")
+            report = TLSReport(target: ProbeTarget(host: "a.example"), moment: end + Int64(seconds), library: "OpenSSL 3")
             report.findings = self.report().findings
             #expect(report.text.contains(words), "\(report.text)")
         }
