@@ -24,23 +24,17 @@ struct AuthorityCheck {
         let file = "\(directory)/\(CertificateAuthority.fileName)"
         var facts = stat()
         guard stat(file, &facts) == 0 else {
-            let number = errno
-            guard number == ENOENT || number == ENOTDIR else { return (nil, [unreachable(file, number)]) }
-            return (nil, [missing])
+            return (nil, [errno == ENOENT || errno == ENOTDIR ? missing : unreachable(file, errno)])
         }
         if let refusal = unreadable(file) { return (nil, [refusal]) }
         let authority: CertificateAuthority
         do {
             authority = try CertificateAuthority.load(file: file)
         } catch {
-            // The certificate is kept where clients have it, so nothing is lost by a new authority.
-            let aside = "mv \(ShellWord.word(file)) \(ShellWord.word(file + ".old")) && sluice ca path"
-            return (nil, [.problem(Self.about, "\(file): \(error.reason)", fix: aside)])
+            return (nil, [.problem(Self.about, "\(file): \(error.reason)", fix: Self.replacing(file))])
         }
-        let known = KnownAuthority(
-            authority: authority,
-            file: "\(directory)/\(CertificateAuthority.certificateFileName)"
-        )
+        let certificateFile = "\(directory)/\(CertificateAuthority.certificateFileName)"
+        let known = KnownAuthority(authority: authority, file: certificateFile)
         return (known, [validity(of: authority, file)] + modes(file, facts) + certificate(known))
     }
 
@@ -80,10 +74,15 @@ struct AuthorityCheck {
             return .problem(Self.about, text, fix: RootCommand.line("timedatectl set-ntp true"))
         }
         if days < Self.warning {
-            let aside = "mv \(ShellWord.word(file)) \(ShellWord.word(file + ".old")) && sluice ca path"
-            return .note(Self.about, "\(file) is valid until \(end) only; clients then need a new one", fix: aside)
+            let text = "\(file) is valid until \(end) only; clients then need a new one"
+            return .note(Self.about, text, fix: Self.replacing(file))
         }
         return .ok(Self.about, "\(file), valid until \(end)")
+    }
+
+    /// A command that makes a new authority. The certificate is kept where clients have it, so nothing is lost.
+    private static func replacing(_ file: String) -> String {
+        "mv \(ShellWord.word(file)) \(ShellWord.word(file + ".old")) && sluice ca path"
     }
 
     /// Whether others can read the key or enter the folder.

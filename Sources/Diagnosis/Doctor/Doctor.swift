@@ -23,19 +23,18 @@ package struct Doctor: Sendable {
     package func findings() async -> [Finding] {
         let check = AuthorityCheck(directory: StandardPaths.configuration, environment: environment)
         let (authority, findings) = check.look()
-        let checks: [@Sendable () async -> [Finding]] = [
+        return await Self.all([
             { findings },
             { await self.trust(authority) },
             { await PortCheck(host: self.host, port: self.port).findings() },
             { TerminalCheck(environment: self.environment).findings() },
             { ProxyVariableCheck(environment: self.environment, host: self.host, port: self.port).findings() },
             { SystemCheck(authority: authority, environment: self.environment).findings() },
-        ]
-        return await Self.all(checks)
+        ])
     }
 
     private func trust(_ authority: KnownAuthority?) async -> [Finding] {
-        let store = StoreCheck(authority, environment).findings()
+        let store = StoreCheck(known: authority, environment: environment).findings()
         let probe: ProbeCommand
         do {
             probe = try ProbeCommand(environment: environment, patience: patience)
@@ -46,8 +45,8 @@ package struct Doctor: Sendable {
         guard let authority else { return store }
         return await store
             + Self.all([
-                { await DatabaseCheck(authority, probe).findings() },
-                { await RuntimeCheck(authority, probe).findings() },
+                { await DatabaseCheck(known: authority, probe: probe).findings() },
+                { await RuntimeCheck(known: authority, probe: probe).findings() },
             ])
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import ProxyServer
 import Runner
 
 struct PortCheck: Sendable {
@@ -12,19 +13,19 @@ struct PortCheck: Sendable {
     private static let further = 20
 
     func findings() async -> [Finding] {
-        let place = Self.place(host, port)
+        let place = Listener(host: host, port: port).place
         guard let error = await refusal(port) else { return [.ok(Self.about, "\(place) is free")] }
-        let number = (error as? IOError)?.errnoCode
-        if number == EADDRINUSE {
+        switch (error as? IOError)?.errnoCode {
+        case EADDRINUSE:
             if await isOurs(place) { return [.ok(Self.about, "the running Sluice listens on \(place)")] }
             return [.problem(Self.about, "\(place) is in use", fix: "sluice --listen \(await otherPlace())")]
-        }
-        if number == EACCES {
+        case EACCES:
             let text = "\(place) is for root, as are all ports below 1024"
             return [.problem(Self.about, text, fix: "sluice --listen \(await otherPlace())")]
+        default:
+            let text = ListeningRefusal.words(error, host: host, place: place)
+            return [.problem(Self.about, text, fix: "sluice --listen 127.0.0.1:0")]
         }
-        let text = ListeningRefusal.words(error, host: host, place: place)
-        return [.problem(Self.about, text, fix: "sluice --listen 127.0.0.1:0")]
     }
 
     private func refusal(_ port: Int) async -> (any Error)? {
@@ -41,21 +42,15 @@ struct PortCheck: Sendable {
     }
 
     private func isOurs(_ place: String) async -> Bool {
-        guard let client = try? ControlClient(nil, timeout: .seconds(1)), let status = try? await client.status() else {
-            return false
-        }
-        return status.address == place
+        let client = try? ControlClient(nil, timeout: .seconds(1))
+        return (try? await client?.status())?.address == place
     }
 
     private func otherPlace() async -> String {
         let first = max(port, 8_080)
         for candidate in (first + 1)...(first + Self.further) where candidate < 65_536 {
-            if await refusal(candidate) == nil { return Self.place(host, candidate) }
+            if await refusal(candidate) == nil { return Listener(host: host, port: candidate).place }
         }
-        return Self.place(host, 0)
-    }
-
-    private static func place(_ host: String, _ port: Int) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return Listener(host: host, port: 0).place
     }
 }

@@ -14,18 +14,11 @@ struct ProxyVariableCheck {
     func findings() -> [Finding] {
         let set = Self.names.filter { environment[$0]?.isEmpty == false }
         let exceptions = Self.exceptions.filter { environment[$0]?.isEmpty == false }
-        var found: [Finding] = []
-        if set.isEmpty {
-            found.append(.ok(Self.about, "the environment names none"))
-        } else {
-            found.append(proxies(set))
-        }
-        if !exceptions.isEmpty {
-            let hosts = environment[exceptions[0]] ?? ""
-            let text = "programs of this shell ask \(hosts) without any proxy (\(exceptions.joined(separator: ", ")))"
-            found.append(.note(Self.about, text, fix: "unset \(exceptions.joined(separator: " "))"))
-        }
-        return found
+        let found = set.isEmpty ? .ok(Self.about, "the environment names none") : proxies(set)
+        guard let first = exceptions.first else { return [found] }
+        let hosts = environment[first] ?? ""
+        let text = "programs of this shell ask \(hosts) without any proxy (\(exceptions.joined(separator: ", ")))"
+        return [found, .note(Self.about, text, fix: "unset \(exceptions.joined(separator: " "))")]
     }
 
     /// Whether a variable names this Sluice.
@@ -39,8 +32,7 @@ struct ProxyVariableCheck {
     private func proxies(_ set: [String]) -> Finding {
         let own = set.filter(isOurs)
         if !own.isEmpty {
-            let names = own.joined(separator: ", ")
-            let text = "\(names): this Sluice itself, so that --upstream-proxy env is refused"
+            let text = "\(own.joined(separator: ", ")): this Sluice itself, so that --upstream-proxy env is refused"
             return .note(Self.about, text, fix: "unset \(own.joined(separator: " "))")
         }
         let names = set.joined(separator: ", ")

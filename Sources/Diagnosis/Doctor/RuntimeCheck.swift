@@ -4,10 +4,8 @@ import Runner
 
 /// Whether runtimes with their own authorities trust Sluice's; each is run.
 struct RuntimeCheck: Sendable {
-    private let known: KnownAuthority
-    private let probe: ProbeCommand
-
-    init(_ known: KnownAuthority, _ probe: ProbeCommand) { (self.known, self.probe) = (known, probe) }
+    let known: KnownAuthority
+    let probe: ProbeCommand
 
     private var commands: TrustCommands { TrustCommands(file: ShellWord.word(known.file)) }
 
@@ -92,24 +90,10 @@ struct RuntimeCheck: Sendable {
         let answer = await probe.ask([python, "-c", Self.pythonScript, known.digest])
         var words: [Substring] = []
         if case .text(let text) = answer { words = text.split(whereSeparator: \.isWhitespace) }
-        var found = [
-            finding(
-                "Python",
-                answer,
-                isTrusted: words.starts(with: ["ssl", "trusted"]),
-                fix: "\(commands.openSSL) python3 …"
-            )
-        ]
-        if words.count == 4, words[3] != "none" {
-            found.append(
-                finding(
-                    "Python certifi",
-                    answer,
-                    isTrusted: words[3] == "trusted",
-                    fix: "\(commands.requests) python3 …"
-                )
-            )
-        }
-        return found
+        let knows = words.starts(with: ["ssl", "trusted"])
+        let ssl = finding("Python", answer, isTrusted: knows, fix: "\(commands.openSSL) python3 …")
+        guard words.count == 4, words[3] != "none" else { return [ssl] }
+        let fix = "\(commands.requests) python3 …"
+        return [ssl, finding("Python certifi", answer, isTrusted: words[3] == "trusted", fix: fix)]
     }
 }

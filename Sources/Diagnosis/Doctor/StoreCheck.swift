@@ -7,14 +7,10 @@ import Wire
 /// Whether the system's store trusts the authority, which curl, git, wget and most programs in C use. Sluice verifies
 /// servers by it.
 struct StoreCheck {
-    private let known: KnownAuthority?
-    private let environment: [String: String]
+    let known: KnownAuthority?
+    let environment: [String: String]
 
     private static let about = "system store"
-
-    init(_ known: KnownAuthority?, _ environment: [String: String]) {
-        (self.known, self.environment) = (known, environment)
-    }
 
     func findings() -> [Finding] {
         let store = TrustStore.system(environment: environment)
@@ -47,12 +43,10 @@ struct StoreCheck {
 
 /// Whether the certificate databases of browsers (NSS) trust the authority.
 struct DatabaseCheck: Sendable {
-    private let known: KnownAuthority
-    private let probe: ProbeCommand
+    let known: KnownAuthority
+    let probe: ProbeCommand
 
     private static let limits = (databases: 12, certificates: 40)
-
-    init(_ known: KnownAuthority, _ probe: ProbeCommand) { (self.known, self.probe) = (known, probe) }
 
     func findings() async -> [Finding] {
         let databases = Self.databases(home: probe.environment["HOME"] ?? NSHomeDirectory())
@@ -75,25 +69,18 @@ struct DatabaseCheck: Sendable {
     /// The usual places, also those of Snap and Flatpak.
     static func databases(home: String) -> [Database] {
         let files = FileManager.default
-        var found: [Database] = []
-        for place in [".pki/nssdb", "snap/chromium/current/.pki/nssdb"] {
-            let folder = "\(home)/\(place)"
-            if files.fileExists(atPath: "\(folder)/cert9.db") {
-                found.append(Database(name: "Chromium", folder: folder))
-            }
-        }
+        let chromium = [".pki/nssdb", "snap/chromium/current/.pki/nssdb"].map { "\(home)/\($0)" }
         let firefox = [
             ".mozilla/firefox", "snap/firefox/common/.mozilla/firefox", ".var/app/org.mozilla.firefox/.mozilla/firefox",
             "Library/Application Support/Firefox/Profiles",
-        ]
-        for place in firefox {
-            for profile in ((try? files.contentsOfDirectory(atPath: "\(home)/\(place)")) ?? []).sorted() {
-                let folder = "\(home)/\(place)/\(profile)"
-                guard files.fileExists(atPath: "\(folder)/cert9.db") else { continue }
-                found.append(Database(name: "Firefox", folder: folder))
-            }
+        ].flatMap { place in
+            let profiles = (try? files.contentsOfDirectory(atPath: "\(home)/\(place)")) ?? []
+            return profiles.sorted().map { "\(home)/\(place)/\($0)" }
         }
-        return found
+        let all =
+            chromium.map { Database(name: "Chromium", folder: $0) }
+            + firefox.map { Database(name: "Firefox", folder: $0) }
+        return all.filter { files.fileExists(atPath: "\($0.folder)/cert9.db") }
     }
 
     private func finding(_ database: Database) async -> Finding {

@@ -31,9 +31,10 @@ enum CertificateProblems {
         for (depth, facts) in chain.enumerated() {
             let whose = whose(depth, facts)
             if isWeakKey(facts) {
-                let text =
-                    "\(whose) has a weak key: \(keyWords(facts)). Use RSA with 2048 bits or more, or EC with 256."
-                problems.append(.init(.weakKey, depth: depth, text))
+                let text = "\(whose) has a weak key: \(keyWords(facts))."
+                problems.append(
+                    .init(.weakKey, depth: depth, "\(text) Use RSA with 2048 bits or more, or EC with 256.")
+                )
             }
             if isWeakSignature(facts) {
                 let text = "\(whose) is signed with \(facts.signatureAlgorithm), which can be forged. "
@@ -79,7 +80,8 @@ enum CertificateProblems {
         case .selfSigned:
             let advice = "Have it issued by an authority, or trust it here with --upstream-ca FILE."
             return problem(.selfSigned, "is self-signed. \(advice)")
-        case .unknownIssuer(let issuer) where isMissing(found, facts):
+        // An intermediate certificate is probably missing.
+        case .unknownIssuer(let issuer) where facts?.isSelfIssued == false:
             return problem(.missingIssuer, missing(issuer, nil))
         case .unknownIssuer(let issuer):
             let text = "The chain ends at '\(VisibleText.of(issuer))', which this machine does not trust."
@@ -92,17 +94,13 @@ enum CertificateProblems {
             return problem(.wrongName, "names no host in its subjectAltName\(only).\(common)")
         case .compromisedAuthority(let name):
             let text =
-                "'\(VisibleText.of(name))' is an authority whose private key is public: anybody can issue such certificates."
-            return .init(.compromisedAuthority, depth: found.depth, "\(text) Have the server's issued by another one.")
+                "'\(VisibleText.of(name))' is an authority whose private key is public: anybody can issue such "
+                + "certificates. Have the server's issued by another one."
+            return .init(.compromisedAuthority, depth: found.depth, text)
         case .tooWeak(let reason): return problem(.weakKey, "is too weak (\(reason)).")
         case .revoked(let moment, _): return problem(.revoked, "was revoked on \(date(moment)).")
         case .other(let reason): return problem(.other, "did not pass: \(reason).")
         }
-    }
-
-    /// Whether an intermediate certificate is probably missing.
-    private static func isMissing(_ found: ChainProblem, _ facts: CertificateFacts?) -> Bool {
-        facts.map { !$0.isSelfIssued } ?? false
     }
 
     private static func missing(_ issuer: String, _ url: String?) -> String {

@@ -122,12 +122,8 @@ struct ProbeHandshakes: Sendable {
         return (outcome, try await answers)
     }
 
-    private func answersPlainHTTP(after pause: Duration, within limit: Duration) async throws -> Bool {
+    func answersPlainHTTP(after pause: Duration = .zero, within longest: Duration? = nil) async throws -> Bool {
         if pause > .zero { try await Task.sleep(for: pause) }
-        return try await answersPlainHTTP(within: limit)
-    }
-
-    func answersPlainHTTP(within longest: Duration? = nil) async throws -> Bool {
         let limit = min(longest ?? limit, ContinuousClock.now.duration(to: end), .seconds(5))
         let deadline = ContinuousClock.now + limit
         guard limit > .zero, let stream = try? await route.connect(within: limit) else { return false }

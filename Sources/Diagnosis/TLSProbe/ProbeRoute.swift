@@ -31,24 +31,20 @@ package final class DirectRoute: ProbeRoute {
             channel.eventLoop.makeCompletedFuture { try ProbeStream(wrappingChannelSynchronously: channel) }
         }
         let stream: ProbeStream
-        if let address = known.withLock(\.self) {
-            stream = try await bootstrap.connect(to: address, channelInitializer: initializer)
-        } else if let address = try? SocketAddress(ipAddress: target.host, port: target.port) {
+        let (host, port) = (target.host, target.port)
+        if let address = known.withLock(\.self) ?? (try? SocketAddress(ipAddress: host, port: port)) {
             stream = try await bootstrap.connect(to: address, channelInitializer: initializer)
         } else {
-            stream = try await bootstrap.connect(
-                // Resolvers need ASCII.
-                host: HostForms(target.host)?.ascii ?? target.host,
-                port: target.port,
-                channelInitializer: initializer
-            )
+            // Resolvers need ASCII.
+            let name = HostForms(host)?.ascii ?? host
+            stream = try await bootstrap.connect(host: name, port: port, channelInitializer: initializer)
         }
         known.withLock { $0 = stream.channel.remoteAddress }
         return stream
     }
 }
 
-package enum ProbeFailure: Error, Sendable, Hashable {
+enum ProbeFailure: Error, Sendable, Hashable {
     case unreachable(String)
     case silent(seconds: Double)
     case closed
@@ -57,7 +53,7 @@ package enum ProbeFailure: Error, Sendable, Hashable {
     case refused(String)
     case outOfTime
 
-    package var isFinal: Bool {
+    var isFinal: Bool {
         switch self {
         case .unreachable, .silent, .outOfTime: true
         case .closed, .plainHTTP, .alert, .refused: false
@@ -88,9 +84,8 @@ extension ProbeFailure {
             }
         case let error as IOError: self = .unreachable(ProbeFailure.describe(error, target))
         case ChannelError.connectTimeout:
-            self = .unreachable(
-                "\(target.authority) did not answer in time. It may be down, or a firewall drops the packets."
-            )
+            let advice = "It may be down, or a firewall drops the packets."
+            self = .unreachable("\(target.authority) did not answer in time. \(advice)")
         default: self = .unreachable("Cannot connect to \(target.authority): \(error).")
         }
     }

@@ -1,23 +1,24 @@
-package import HTTPModel
+import HTTPModel
 import NIOCore
 import NIOPosix
 import ProxyServer
 import Text
-package import Wire
+import Wire
 
 /// Connects through a proxy, which resolves the server's name.
-package final class ProxiedRoute: ProbeRoute {
-    package let proxy: UpstreamProxy?
+final class ProxiedRoute: ProbeRoute {
     private let way: UpstreamProxy
     private let target: ProbeTarget
     private let trust: TLSTrust
 
     /// `trust` verifies a proxy that speaks TLS.
-    package init(to target: ProbeTarget, through proxy: UpstreamProxy, trust: TLSTrust) {
-        (self.target, self.proxy, self.way, self.trust) = (target, proxy, proxy, trust)
+    init(to target: ProbeTarget, through way: UpstreamProxy, trust: TLSTrust) {
+        (self.target, self.way, self.trust) = (target, way, trust)
     }
 
-    package func connect(within limit: Duration) async throws -> ProbeStream {
+    var proxy: UpstreamProxy? { way }
+
+    func connect(within limit: Duration) async throws -> ProbeStream {
         let group = MultiThreadedEventLoopGroup.singleton
         let opened = group.any().makePromise(of: ProbeStream.self)
         let deadline = ContinuousClock.now + limit

@@ -107,7 +107,8 @@ package struct TLSProbe: Sendable {
         switch failure {
         case .unreachable(let reason): return .init(.unreachable, reason)
         case .silent(let seconds):
-            let text = "\(authority) took the connection and said nothing within \(String(format: "%g", seconds)) seconds."
+            let text =
+                "\(authority) took the connection and said nothing within \(String(format: "%g", seconds)) seconds."
             return .init(.silent, text + " Does the port speak TLS?")
         case .closed:
             return .init(.closed, "\(authority) closed the connection during the handshake. Does the port speak TLS?")

@@ -282,7 +282,7 @@ struct DoctorTests {
         _ = try CertificateAuthority.open(directory: scratch.path)
         let known = try #require(AuthorityCheck(directory: scratch.path).look().0)
         func look(_ environment: [String: String], _ known: KnownAuthority?) -> [Finding] {
-            StoreCheck(known, environment).findings()
+            StoreCheck(known: known, environment: environment).findings()
         }
         let own = look(["SSL_CERT_FILE": known.file], known)
         #expect(own.map(\.level) == [.problem] && own[0].fix == "unset SSL_CERT_FILE", "\(own)")
@@ -312,7 +312,7 @@ struct DoctorTests {
         let known = try #require(AuthorityCheck(directory: scratch.path).look().0)
         let probe = try ProbeCommand(environment: [:], patience: .seconds(2))
         defer { probe.remove() }
-        let check = RuntimeCheck(known, probe)
+        let check = RuntimeCheck(known: known, probe: probe)
         for answer in [ProbeCommand.Answer.late, .failed(1)] {
             let finding = check.finding("Java", answer, isTrusted: false, fix: "keytool")
             #expect(finding.level == .note && finding.fix == nil, "\(finding)")
@@ -328,7 +328,7 @@ struct DoctorTests {
             let environment = ProcessInfo.processInfo.environment.merging(more) { $1 }
             let probe = try ProbeCommand(environment: environment, patience: .seconds(30))
             defer { probe.remove() }
-            let findings = await RuntimeCheck(known, probe).findings()
+            let findings = await RuntimeCheck(known: known, probe: probe).findings()
             return Dictionary(findings.map { ($0.about, $0) }) { first, _ in first }
         }
         let before = try await look(["SSL_CERT_FILE": "", "NODE_EXTRA_CA_CERTS": ""])

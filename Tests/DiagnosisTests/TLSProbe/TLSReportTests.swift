@@ -233,7 +233,11 @@ import Wire
         ] {
             var report = report()
             let end = report.findings.certificates.first?.summary.notAfter ?? 0
-            report = TLSReport(target: ProbeTarget(host: "a.example"), moment: end + Int64(seconds), library: "OpenSSL 3")
+            report = TLSReport(
+                target: ProbeTarget(host: "a.example"),
+                moment: end + Int64(seconds),
+                library: "OpenSSL 3"
+            )
             report.findings = self.report().findings
             #expect(report.text.contains(words), "\(report.text)")
         }
