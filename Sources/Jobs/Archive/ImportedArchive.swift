@@ -1,4 +1,3 @@
-import Dispatch
 import Files
 import Formats
 import Foundation
@@ -6,12 +5,12 @@ import HTTPModel
 import Recording
 import Synchronization
 
-/// An archive (``ArchiveFile``) that was written into a temporary session, so that all functions for sessions can be used.
+/// An archive (``ArchiveFile``) as a temporary session.
 package struct ImportedArchive: Sendable {
     package let session: String
     package let count: Int
     /// Exchanges that were skipped, since they were in flight.
-    private(set) var inFlight = 0
+    let inFlight: Int
     private let path: String
     private let directory: TemporaryDirectory
 
@@ -20,32 +19,29 @@ package struct ImportedArchive: Sendable {
     ///
     /// A HAR has bodies without content coding; if a field names one, it is applied again.
     package init(_ path: String, work: LongWork? = nil) throws {
-        self.path = path
-        directory = try TemporaryDirectory("archive")
-        session = directory.path + "/archive.sluice"
-        do {
-            if try ArchiveFile.format(of: path) == .zip, let (zip, entry) = try ArchiveFile.bundle(path) {
-                try zip.extract(entry, to: session)
-                count = try Int(clamping: SessionReader(path: session).count())
-            } else {
-                count = try ImportedArchive.read(path, into: session, work)
+        try self.init(named: path) { session in
+            guard try ArchiveFile.format(of: path) == .zip, let (zip, entry) = try ArchiveFile.bundle(path) else {
+                return (try ImportedArchive.read(path, into: session, work), 0)
             }
-        } catch {
-            directory.remove()
-            throw (error as? SessionError)?.naming(path, for: session) ?? error
+            try zip.extract(entry, to: session)
+            return (try Int(clamping: SessionReader(path: session).count()), 0)
         }
     }
 
     /// Joins sessions and archives into one session with the rules of each; exchanges get new numbers.
     init(joining paths: [String], work: LongWork?) throws {
-        path = paths.first ?? ""
+        try self.init(named: paths.first ?? "") { try ImportedArchive.join(paths, into: $0, work) }
+    }
+
+    private init(named path: String, _ write: (String) throws -> (count: Int, inFlight: Int)) throws {
+        self.path = path
         directory = try TemporaryDirectory("archive")
         session = directory.path + "/archive.sluice"
         do {
-            (count, inFlight) = try ImportedArchive.join(paths, into: session, work)
+            (count, inFlight) = try write(session)
         } catch {
             directory.remove()
-            throw error
+            throw (error as? SessionError)?.naming(path, for: session) ?? error
         }
     }
 
@@ -54,8 +50,9 @@ package struct ImportedArchive: Sendable {
         configuration.isTraffic = false
         let recorder = try Recorder(configuration)
         defer { recorder.close() }
-        let exchanges = Atomic<Int64>(1)
-        let connections = Atomic<Int64>(1)
+        let imports = SessionImport(session: session, recorder: recorder) { part in
+            (try? work?.report(nil, part: part)) != nil || work == nil
+        }
         var (count, inFlight) = (0, 0)
         for path in paths {
             work?.begin("reading \((path as NSString).lastPathComponent)", .things("exchange"))
@@ -64,13 +61,7 @@ package struct ImportedArchive: Sendable {
                     recorder.noteRules(sources: rules.sources, switchedOff: rules.switchedOff, at: rules.at)
                 }
             }
-            let outcome = try SessionImport(
-                session: session,
-                recorder: recorder,
-                makeExchange: { ExchangeID(exchanges.wrappingAdd(1, ordering: .relaxed).oldValue) },
-                makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) },
-                progress: { part in (try? work?.report(nil, part: part)) != nil || work == nil }
-            ).run(path)
+            let outcome = try imports.run(path)
             if let interruption = work?.interruption { throw interruption }
             if let problem = outcome.problem { throw StartError("\(path) could not be read whole: \(problem)") }
             (count, inFlight) = (count + outcome.count, inFlight + outcome.unfinished)
@@ -91,17 +82,12 @@ package struct ImportedArchive: Sendable {
     package func remove() { directory.remove() }
 
     private static func read(_ path: String, into session: String, _ work: LongWork?) throws -> Int {
-        let version = "sluice \(SluiceVersion.current)"
-        var configuration = RecorderConfiguration(path: session, sluiceVersion: version)
+        var configuration = RecorderConfiguration(path: session, sluiceVersion: "sluice \(SluiceVersion.current)")
         configuration.isTraffic = false
         let recorder = try Recorder(configuration)
-        let credit = DispatchSemaphore(value: 0)
-        let producer = recorder.makeProducer { credit.signal() }
+        let output = RecorderOutput(recorder)
         var recording = ArchiveRecording()
-        let size = max(
-            1,
-            (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.doubleValue ?? 1
-        )
+        let size = Double(max(1, FileFacts(path: path)?.size ?? 1))
         work?.begin("reading \((path as NSString).lastPathComponent)", .bytes)
         do {
             defer { recorder.close() }
@@ -112,9 +98,8 @@ package struct ImportedArchive: Sendable {
                 try Task.checkCancellation()
                 let bytes = read.load(ordering: .relaxed)
                 try work?.report(Int64(bytes), part: Double(bytes) / size)
-                let events = recording.events(entry)
-                let cost = events.reduce(0) { $0 + $1.cost }
-                if !producer.submit(events, cost: cost) { credit.wait() }
+                for event in recording.events(entry) { output.add(event) }
+                output.send()
             }
         }
         if let error = recorder.close().error { throw error }

@@ -14,9 +14,13 @@ package enum StopSignals {
         // A handler must not allocate.
         _ = pipe
         signal(SIGPIPE, SIG_IGN)
+        handle { StopSignals.pipe.note($0) }
+    }
+
+    /// Sets the handler of the signals, except for a SIGHUP that `nohup` has made us ignore.
+    static func handle(_ handler: @escaping @convention(c) (Int32) -> Void) {
         for number in numbers {
-            let former = signal(number) { StopSignals.pipe.note($0) }
-            // Set by `nohup`.
+            let former = signal(number, handler)
             if number == SIGHUP, isIgnoring(former) { signal(number, SIG_IGN) }
         }
     }

@@ -11,59 +11,54 @@ package import Recording
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
     case curl, har, json, jsonl, html, bundle, httpie, fetch, python, csv, raw, openapi
 
-    /// What a list of formats calls it.
-    package var title: String {
-        switch self {
-        case .curl: "cURL script"
-        case .har: "HAR"
-        case .json: "JSON"
-        case .jsonl: "JSON lines"
-        case .html: "page (HTML)"
-        case .bundle: "bundle (zip)"
-        case .httpie: "HTTPie script"
-        case .fetch: "fetch, for Node"
-        case .python: "Python's requests"
-        case .csv: "table (CSV)"
-        case .raw: "raw messages (zip)"
-        case .openapi: "description of the API (OpenAPI)"
-        }
-    }
-
-    /// What it is, for help.
-    package var summary: String {
+    /// The name in lists, the ending of files, and what it is, for help.
+    private var facts: (title: String, fileExtension: String, summary: String) {
         switch self {
         case .curl:
-            "A script of cURL commands that send the same requests: method, target, fields in order, body; what no command line can carry lies in FILE.bodies beside it (beside the session without -o)."
-        case .har: "HAR 1.2, which the developer tools of browsers open."
-        case .json: "Everything that is known, as one document."
-        case .jsonl: "The same with a line for each exchange."
+            (
+                "cURL script", "sh",
+                "A script of cURL commands that send the same requests: method, target, fields in order, body; what no "
+                    + "command line can carry lies in FILE.bodies beside it (beside the session without -o)."
+            )
+        case .har: ("HAR", "har", "HAR 1.2, which the developer tools of browsers open.")
+        case .json: ("JSON", "json", "Everything that is known, as one document.")
+        case .jsonl: ("JSON lines", "jsonl", "The same with a line for each exchange.")
         case .html:
-            "One page that any browser opens, without a network: waterfall, filter, details, what rules changed and why."
+            (
+                "page (HTML)", "html",
+                "One page that any browser opens, without a network: waterfall, filter, details, what rules changed and why."
+            )
         case .bundle:
-            "A zip with the session's slice, HAR, page, the profile in force and the story in README.txt; 'sluice open' opens it."
-        case .httpie: "As curl, with HTTPie's commands."
-        case .fetch: "A program for Node that calls fetch, with its imports at the beginning."
-        case .python: "A program for Python's requests, with its imports at the beginning."
-        case .csv: "A table with a line for each exchange, in which nothing is a formula."
+            (
+                "bundle (zip)", "zip",
+                "A zip with the session's slice, HAR, page, the profile in force and the story in README.txt; 'sluice "
+                    + "open' opens it."
+            )
+        case .httpie: ("HTTPie script", "sh", "As curl, with HTTPie's commands.")
+        case .fetch:
+            ("fetch, for Node", "mjs", "A program for Node that calls fetch, with its imports at the beginning.")
+        case .python:
+            ("Python's requests", "py", "A program for Python's requests, with its imports at the beginning.")
+        case .csv: ("table (CSV)", "csv", "A table with a line for each exchange, in which nothing is a formula.")
         case .raw:
-            "A file for each request and response, as on the wire, for nc, parsers and diffs; with -o NAME.zip a zip."
+            (
+                "raw messages (zip)", "zip",
+                "A file for each request and response, as on the wire, for nc, parsers and diffs; with -o NAME.zip a zip."
+            )
         case .openapi:
-            "The API that was used, without a value of it: paths (/users/{userId}), parameters, and schemas that fit all that was seen."
+            (
+                "description of the API (OpenAPI)", "json",
+                "The API that was used, without a value of it: paths (/users/{userId}), parameters, and schemas that fit "
+                    + "all that was seen."
+            )
         }
     }
 
-    package var fileExtension: String {
-        switch self {
-        case .curl, .httpie: "sh"
-        case .fetch: "mjs"
-        case .python: "py"
-        case .bundle, .raw: "zip"
-        case .openapi: "json"
-        case .har, .json, .jsonl, .html, .csv: rawValue
-        }
-    }
+    package var title: String { facts.title }
+    package var summary: String { facts.summary }
+    package var fileExtension: String { facts.fileExtension }
 
-    /// The format that the ending of a file's name says: of `.sh` cURL, of `.zip` a bundle; `nil` for another ending.
+    /// The first format with the ending of a file's name: of `.sh` cURL, of `.zip` a bundle.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         guard let format = Self.allCases.first(where: { name.hasSuffix("." + $0.fileExtension) }) else { return nil }
@@ -78,7 +73,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         _ source: any ExchangeSource,
         of reader: SessionReader,
         to destination: ExportDestination
-    ) -> any ExchangeExport {
+    ) throws -> any ExchangeExport {
         let sink = destination.sink
         switch self {
         case .curl:
@@ -96,40 +91,27 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             var facts = SessionFacts(reader, masked: source as? MaskedSource)
             (facts.title, facts.note) = (destination.title, destination.note)
             return PageExport(source: source, facts: facts, sink: sink)
-        case .bundle:
-            var bundle = BundleExport(source: source, of: reader, sink: sink, onPacking: destination.onPacking)
-            (bundle.title, bundle.note) = (destination.title, destination.note)
-            return bundle
+        case .bundle: return try BundleExport(source, of: reader, to: destination)
         case .httpie: return ProgramExport(.httpie, source: source, files: destination.bodies, sink: sink)
         case .fetch: return ProgramExport(.fetch, source: source, files: destination.bodies, sink: sink)
         case .python: return ProgramExport(.python, source: source, files: destination.bodies, sink: sink)
         case .csv: return CSVExport(source: source, sink: sink)
-        case .raw:
-            let place = destination.directory.map { RawExport.Place.directory($0) } ?? .zip(sink)
-            return RawExport(
-                source: source,
-                of: reader,
-                to: place,
-                hasBodies: destination.wantsBodies,
-                onPacking: destination.onPacking
-            )
+        case .raw: return try RawExport(source, of: reader, to: destination)
         case .openapi: return OpenAPIExport(source: source, version: SluiceVersion.current, sink: sink)
         }
     }
 }
 
-/// Where an export goes.
 package struct ExportDestination {
     package private(set) var sink: ExportSink
-    /// Where bodies go that no command line can carry.
+    /// For bodies that no command line can carry.
     package let bodies: any BodyFiles
-    /// How the commands of a script are put together.
     package let script: CurlExport.Form
-    /// Where the files of raw messages go; where there is none, they go into a zip.
+    /// For the files of raw messages; `nil` is a zip.
     package var directory: OutputDirectory?
     /// Whether the bodies of raw messages are files of their own, too.
     package var wantsBodies = false
-    /// What the user calls a page or a bundle, and says of it.
+    /// Of a page or a bundle.
     package var title: String?
     package var note: String?
     /// Called often while a zip is packed, with the part that is done, from 0 to 1; what it throws ends the export.

@@ -1,6 +1,6 @@
+import Content
 import Formats
 import HTTPModel
-import NIOCore
 import Recording
 
 /// Submits events to a recorder in portions, and waits until they are written.
@@ -38,20 +38,12 @@ final class RecorderOutput {
 
 /// Copies recorded bodies with their arrival times from one session into another.
 struct BodyCopy {
-    static let pieceSize = 256 << 10
-
     let reader: SessionReader
     let output: RecorderOutput
 
     func copy(_ side: BodySide, of old: ExchangeID, to id: ExchangeID) throws {
-        guard let size = try reader.bodySize(of: old, side: side) else { return }
-        var offset: Int64 = 0
-        while offset < size {
-            let bytes = try reader.body(of: old, side: side, offset: offset, limit: BodyCopy.pieceSize)
-            guard bytes.readableBytes > 0 else { break }
-            output.add(.body(id, side, bytes))
-            offset += Int64(bytes.readableBytes)
-        }
+        guard try reader.bodySize(of: old, side: side) != nil else { return }
+        try RecordedBody(source: reader, id: old, side: side).forEachPiece { output.add(.body(id, side, $0)) }
         try reader.forEachArrival(of: old, side: side) { output.add(.arrival(id, side, offset: $0.offset, at: $0.at)) }
     }
 }

@@ -45,11 +45,21 @@ package struct SessionImport {
         makeConnection: @escaping @Sendable () -> ConnectionID,
         progress: @escaping @Sendable (Double) -> Bool
     ) {
-        self.session = session
-        self.recorder = recorder
-        self.makeExchange = makeExchange
-        self.makeConnection = makeConnection
-        self.progress = progress
+        (self.session, self.recorder, self.progress) = (session, recorder, progress)
+        (self.makeExchange, self.makeConnection) = (makeExchange, makeConnection)
+    }
+
+    /// Numbers follow those of the recorder's session, which nobody else extends.
+    package init(session: String, recorder: Recorder, progress: @escaping @Sendable (Double) -> Bool) {
+        let exchanges = Atomic(recorder.nextExchangeID)
+        let connections = Atomic(recorder.nextConnectionID)
+        self.init(
+            session: session,
+            recorder: recorder,
+            makeExchange: { ExchangeID(exchanges.wrappingAdd(1, ordering: .relaxed).oldValue) },
+            makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) },
+            progress: progress
+        )
     }
 
     package static func onOwnThread<Value: Sendable>(
@@ -102,8 +112,7 @@ package struct SessionImport {
     private struct Stopped: Error {}
 
     private func readArchive(_ file: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-        let size = max(1, (attributes?[.size] as? NSNumber)?.doubleValue ?? 1)
+        let size = Double(max(1, FileFacts(path: file)?.size ?? 1))
         let output = RecorderOutput(recorder)
         let losses = ArchiveLosses()
         defer { outcome.losses = losses.phrases }

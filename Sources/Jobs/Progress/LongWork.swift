@@ -182,11 +182,7 @@ private enum WorkSignals {
         _ = pipe
         _ = watcher
         current.withLock { $0 = work }
-        for number in StopSignals.numbers {
-            let former = signal(number) { WorkSignals.pipe.note($0) }
-            // Set by `nohup`.
-            if number == SIGHUP, StopSignals.isIgnoring(former) { signal(number, SIG_IGN) }
-        }
+        StopSignals.handle { WorkSignals.pipe.note($0) }
     }
 
     static func end(_ work: LongWork) {

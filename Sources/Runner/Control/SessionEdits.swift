@@ -1,7 +1,6 @@
 import HTTPModel
 package import Jobs
 package import Recording
-import Synchronization
 
 /// A session whose exchanges can be deleted, commented and coloured.
 package protocol SessionEdits: Sendable {
@@ -96,17 +95,8 @@ extension RecordedSessionEdits: SessionImports {
             var configuration = RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
             configuration.isTraffic = false
             let recorder = try Recorder(configuration)
-            let exchanges = Atomic(recorder.nextExchangeID)
-            let connections = Atomic(recorder.nextConnectionID)
-            let work = SessionImport(
-                session: path,
-                recorder: recorder,
-                makeExchange: { ExchangeID(exchanges.wrappingAdd(1, ordering: .relaxed).oldValue) },
-                makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) },
-                progress: progress
-            )
             defer { recorder.close() }
-            let outcome = try work.run(file)
+            let outcome = try SessionImport(session: path, recorder: recorder, progress: progress).run(file)
             if let error = recorder.close().error { throw error }
             return outcome
         }

@@ -121,7 +121,7 @@ struct Export: ParsableCommand {
             isPacking = true
             try work.report(nil, part: part)
         }
-        var export = format.export(masked ?? pipeline.pages, of: query.reader, to: destination)
+        var export = try format.export(masked ?? pipeline.pages, of: query.reader, to: destination)
         let count = try SessionMask.write(&export, masked, pipeline)
         try file.finish()
         if count == 0 { StandardStreams.error("sluice: \(query.path) has no exchanges.\n") }
@@ -161,4 +161,7 @@ struct Export: ParsableCommand {
     }
 }
 
-extension ExportFormat: ExpressibleByArgument {}
+extension ExportFormat: ExpressibleByArgument {
+    /// For help.
+    var defaultValueDescription: String { title }
+}

@@ -77,8 +77,7 @@ extension Import {
             _ edits: RecordedSessionEdits,
             _ work: LongWork
         ) async throws -> ImportOutcome {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-            let size = (attributes?[.size] as? NSNumber)?.doubleValue ?? 0
+            let size = Double(FileFacts(path: file)?.size ?? 0)
             work.begin("importing \((file as NSString).lastPathComponent)")
             return try await edits.importExchanges(of: file) { part in
                 (try? work.report(Int64(part * size), part: part)) != nil

@@ -69,7 +69,8 @@ struct BundleExportTests {
         let pipeline = ExportPipeline(reader) { try $0(numbers) }
         let masked = isMasked ? try SessionMask.source(pipeline, MaskRules()) : nil
         let file = try OutputFile(scratch.path("b.zip"), isSecret: true)
-        var export: any ExchangeExport = BundleExport(source: masked ?? pipeline.pages, of: reader, sink: file.write)
+        let destination = ExportDestination(file, path: scratch.path("b.zip"))
+        var export: any ExchangeExport = try BundleExport(masked ?? pipeline.pages, of: reader, to: destination)
         try SessionMask.write(&export, masked, pipeline)
         try file.finish()
         return try ZipReader(scratch.path("b.zip"))

@@ -48,26 +48,30 @@ struct RawExportTests {
 
     private func run(
         _ reader: SessionReader,
-        _ place: RawExport.Place,
+        to directory: String? = nil,
         hasBodies: Bool = false,
         mostFiles: Int = ZipReader.mostEntries
     ) throws -> String? {
         let pipeline = ExportPipeline(reader) { body in try reader.forEachNumbers(matching: .everything, body) }
-        var export: any ExchangeExport = RawExport(
-            source: pipeline.pages,
+        let file = try OutputFile(scratch.path("out.zip"), isSecret: true)
+        var destination = ExportDestination(file, path: scratch.path("out.zip"))
+        destination.directory = try directory.map { try OutputDirectory(scratch.path($0)) }
+        destination.wantsBodies = hasBodies
+        var export: any ExchangeExport = try RawExport(
+            pipeline.pages,
             of: reader,
-            to: place,
-            hasBodies: hasBodies,
+            to: destination,
             mostFiles: mostFiles
         )
         try SessionMask.write(&export, nil, pipeline)
+        try file.finish()
         return export.remark
     }
 
     @Test("Names are numbers of one width, whatever the traffic says; bodies alone have an ending by their type")
     func names() throws {
         let reader = try session(1, 99_998)
-        let remark = try run(reader, .directory(OutputDirectory(scratch.path("out"))), hasBodies: true)
+        let remark = try run(reader, to: "out", hasBodies: true)
         #expect(remark == "4 messages are in it, one in a file; index.csv tells whose they are")
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path("out")).sorted()
         #expect(
@@ -86,9 +90,7 @@ struct RawExportTests {
     func zip() throws {
         let reader = try session(7)
         func zipped(_ reader: SessionReader) throws -> ZipReader {
-            let file = try OutputFile(scratch.path("out.zip"), isSecret: true)
-            _ = try run(reader, .zip(file.write))
-            try file.finish()
+            _ = try run(reader)
             return try ZipReader(scratch.path("out.zip"))
         }
         let zip = try zipped(reader)
@@ -102,8 +104,8 @@ struct RawExportTests {
     @Test("A zip has no more files than readers take; a directory may have any number")
     func most() throws {
         let reader = try session(1, 2)
-        #expect(throws: StartError.self) { try run(reader, .zip({ _ in }), mostFiles: 4) }
-        #expect(try run(reader, .zip({ _ in }), mostFiles: 5) != nil)
-        #expect(try run(reader, .directory(OutputDirectory(scratch.path("many"))), mostFiles: 1) != nil)
+        #expect(throws: StartError.self) { try run(reader, mostFiles: 4) }
+        #expect(try run(reader, mostFiles: 5) != nil)
+        #expect(try run(reader, to: "many", mostFiles: 1) != nil)
     }
 }

@@ -50,7 +50,7 @@ extension EffectRunner {
             let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
             var destination = ExportDestination(file, path: HomeDirectory.expanding(request.path))
             destination.onPacking = { _ in try check() }
-            var export = request.format.export(masked ?? pipeline.pages, of: reader, to: destination)
+            var export = try request.format.export(masked ?? pipeline.pages, of: reader, to: destination)
             let count = try SessionMask.write(&export, masked, pipeline)
             try check()
             try file.finish()

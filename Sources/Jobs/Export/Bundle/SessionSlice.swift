@@ -6,11 +6,11 @@ import Masking
 import NIOCore
 import Recording
 
-/// A new session with some exchanges of another one, under their own numbers, with their connections, times, comments and
-/// sizes. Where the source is a masked one, nothing is written that was not read through it.
+/// A new session with some exchanges of another one, with their numbers, connections, times, comments and sizes. If the
+/// source is masked, everything is read through it.
 ///
-/// Masked bodies have the content coding that their head names, made anew; where it cannot be made, the head loses the field.
-/// Messages of masked WebSockets are frames without compression. Use it on one thread.
+/// Masked bodies get the content coding of their head again; if that is impossible, the head loses the field. Messages of
+/// masked WebSockets are frames without compression. For one thread.
 final class SessionSlice {
     private let reader: SessionReader
     private let masked: MaskedSource?
@@ -19,7 +19,6 @@ final class SessionSlice {
     private let copy: BodyCopy
     private var connections: Set<ConnectionID> = []
 
-    /// Makes the session; where there is a mask, its exchanges are to be added as they were recorded, too.
     init(_ path: String, of reader: SessionReader, _ masked: MaskedSource?) throws {
         (self.reader, self.masked) = (reader, masked)
         var configuration = RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
@@ -30,7 +29,7 @@ final class SessionSlice {
         copy = BodyCopy(reader: reader, output: output)
     }
 
-    /// Adds an exchange of the session, as it was recorded.
+    /// Adds an exchange of the session as recorded.
     func add(_ recorded: RecordedExchange) throws {
         var exchange = masked?.masked(recorded) ?? recorded
         var opened = exchange.record
@@ -46,17 +45,14 @@ final class SessionSlice {
         } else {
             for side in BodySide.allCases { try copy.copy(side, of: recorded.record.id, to: recorded.record.id) }
         }
-        // Nothing more will come of it here.
         if exchange.record.state == .inFlight { exchange.record.state = .interrupted }
         output.add(.finished(exchange.record, exchange.messages))
         output.send()
     }
 
-    /// Writes the rules that were in force, and closes the file. Throws `SessionError` where something is not in it.
+    /// Writes the rules that were in force, and closes the file. Throws `SessionError` if the session is incomplete.
     func finish(_ rules: [StoredRules]) throws {
-        for set in rules {
-            recorder.noteRules(sources: set.sources, switchedOff: set.switchedOff, at: set.at)
-        }
+        for set in rules { recorder.noteRules(sources: set.sources, switchedOff: set.switchedOff, at: set.at) }
         recorder.flush()
         if let error = recorder.close().error { throw error }
     }
@@ -65,8 +61,7 @@ final class SessionSlice {
 
     private func addBodies(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         if exchange.record.kind == .webSocket { return try addMessages(&exchange, masked) }
-        for side in BodySide.allCases {
-            guard try reader.bodySize(of: exchange.record.id, side: side) != nil else { continue }
+        for side in BodySide.allCases where try reader.bodySize(of: exchange.record.id, side: side) != nil {
             try add(side, &exchange, masked)
         }
     }
@@ -75,7 +70,7 @@ final class SessionSlice {
         let id = exchange.record.id
         let body = try TransferredBody(exchange, side, from: masked)
         if body.isAsRecorded { return try copy.copy(side, of: id, to: id) }
-        // A copy, since a slice keeps what was read before in memory.
+        // A copy, since a slice keeps the whole read buffer in memory.
         try body.forEachPiece { output.add(.body(id, side, ByteBuffer(bytes: $0.readableBytesView))) }
         let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
@@ -83,34 +78,18 @@ final class SessionSlice {
         try addArrivals(side, id, masked, isText: codings.isEmpty)
     }
 
-    private func forEachPiece(
-        of id: ExchangeID,
-        _ side: BodySide,
-        _ masked: MaskedSource,
-        _ body: (ByteBuffer) throws -> Void
-    ) throws {
-        var offset: Int64 = 0
-        while true {
-            let piece = try masked.body(of: id, side: side, offset: offset, limit: BodyCopy.pieceSize)
-            guard piece.readableBytes > 0 else { return }
-            // A copy, since a slice keeps what was read before in memory.
-            try body(ByteBuffer(bytes: piece.readableBytesView))
-            offset += Int64(piece.readableBytes)
-        }
-    }
-
     // MARK: - Times
 
-    /// Writes when the lines of a masked body came: a placeholder has another length than its secret, but both have the
-    /// line that they stand in.
+    /// Writes when the lines of a masked body arrived: a placeholder and its secret differ in length, but are in the same
+    /// line.
     private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
         var arrivals: [Arrival] = []
         try reader.forEachArrival(of: id, side: side) { arrivals.append($0) }
         guard !arrivals.isEmpty, isText else { return }
-        // How many line feeds stand before each arrival.
+        // The number of line feeds before each arrival.
         var lines: [Int] = []
         var (count, offset) = (0, Int64(0))
-        try forEachRecordedPiece(of: id, side) { piece in
+        try RecordedBody(source: reader, id: id, side: side).forEachPiece { piece in
             for byte in piece.readableBytesView {
                 while lines.count < arrivals.count, arrivals[lines.count].offset <= offset { lines.append(count) }
                 if byte == 0x0A { count += 1 }
@@ -118,7 +97,7 @@ final class SessionSlice {
             }
         }
         while lines.count < arrivals.count { lines.append(count) }
-        // Where the lines begin in the masked body. Of several that begin at one place the last one is when it was whole.
+        // Of several arrivals in one line, the last one is when the line was complete.
         var (next, line, place) = (0, 0, Int64(0))
         func take(_ start: Int64) {
             var last: Arrival?
@@ -129,23 +108,13 @@ final class SessionSlice {
             if let last { output.add(.arrival(id, side, offset: start, at: last.at)) }
         }
         take(0)
-        try forEachPiece(of: id, side, masked) { piece in
+        try RecordedBody(source: masked, id: id, side: side).forEachPiece { piece in
             for byte in piece.readableBytesView {
                 place += 1
                 guard byte == 0x0A else { continue }
                 line += 1
                 take(place)
             }
-        }
-    }
-
-    private func forEachRecordedPiece(of id: ExchangeID, _ side: BodySide, _ body: (ByteBuffer) -> Void) throws {
-        var offset: Int64 = 0
-        while true {
-            let piece = try reader.body(of: id, side: side, offset: offset, limit: BodyCopy.pieceSize)
-            guard piece.readableBytes > 0 else { return }
-            body(piece)
-            offset += Int64(piece.readableBytes)
         }
     }
 
@@ -168,7 +137,7 @@ final class SessionSlice {
 }
 
 extension ExchangeMessages {
-    /// Takes the field off that names a content coding, in the heads that a body belongs to.
+    /// Removes Content-Encoding from the heads of a body.
     fileprivate mutating func removeCoding(of side: BodySide) {
         switch side {
         case .requestReceived: requestHead = requestHead.map(ExchangeMessages.withoutCoding)
