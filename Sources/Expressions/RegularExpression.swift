@@ -1,12 +1,9 @@
 import CPCRE2
 import Synchronization
 
-/// A compiled Perl-style regular expression (PCRE2, with JIT where the machine has it).
-///
-/// Matching is limited in work and memory, so that no pattern can hang an event loop. The work is counted, not timed:
-/// the result for a message never depends on how busy the machine is.
+/// A Perl-style regular expression (PCRE2, with JIT if available). Work and memory of a match are limited, so that no
+/// pattern can hang an event loop; counting work instead of time makes the result independent of the load.
 package final class RegularExpression: Sendable {
-    /// The version of PCRE2 with its date.
     package static var libraryVersion: String {
         var text = [UInt8](repeating: 0, count: 64)
         let count = pcre2_config_8(UInt32(PCRE2_CONFIG_VERSION), &text)
@@ -20,33 +17,27 @@ package final class RegularExpression: Sendable {
         /// Without a full stop.
         package let message: String
 
-        package init(offset: Int, message: String) {
-            (self.offset, self.message) = (offset, message)
-        }
+        package init(offset: Int, message: String) { (self.offset, self.message) = (offset, message) }
     }
 
     /// Matching exceeded the limits.
     package struct MatchLimitError: Error {}
 
-    /// The `pcre2_code`.
-    ///
-    /// SAFETY: after compilation PCRE2 only reads it, and documents that threads may share it; what a match writes to
-    /// is allocated for each call. It is freed once, in `deinit`.
+    /// SAFETY: PCRE2 only reads compiled code, so that threads may share it; matches write to memory of their own. It
+    /// is freed once, in `deinit`.
     nonisolated(unsafe) private let code: OpaquePointer  // SAFETY: see above
     private let isWhole: Bool
-    /// The number of groups.
     package let groupCount: Int
 
-    /// In bytes; nobody writes longer patterns by hand, and they take long to compile.
+    /// In bytes; longer patterns take long to compile.
     private static let longestPattern = 16 << 10
-    /// How far the machine's stack may grow for one match, in bytes; most need no more than PCRE2's own 32 KiB.
+    /// The stack of one match, in bytes; most need no more than PCRE2's own 32 KiB.
     private static let largestStack = 16 << 20
     /// For machines without JIT, in KiB.
     private static let memoryLimit: UInt32 = 64 << 10
 
-    /// Compiles a pattern, which must match the whole subject or only a part of it; a literal one is plain text.
-    ///
-    /// - Parameter takesAnyBytes: whether a subject may have bytes that are not UTF-8, which then are part of no match.
+    /// Compiles a pattern, which is plain text if literal. With `takesAnyBytes` a subject may contain invalid UTF-8,
+    /// which never matches.
     package init(
         _ pattern: String,
         isCaseSensitive: Bool,
@@ -63,14 +54,14 @@ package final class RegularExpression: Sendable {
         if !isCaseSensitive { options |= UInt32(PCRE2_CASELESS) }
         if takesAnyBytes { options |= UInt32(PCRE2_MATCH_INVALID_UTF) }
         if isWhole { options |= UInt32(PCRE2_ANCHORED) | UInt32(PCRE2_ENDANCHORED) }
-        // Callouts are where the work is counted; finding a literal is never much.
+        // Callouts count the work; a literal search needs no limit.
         options |= isLiteral ? UInt32(PCRE2_LITERAL) : UInt32(PCRE2_NEVER_BACKSLASH_C) | UInt32(PCRE2_AUTO_CALLOUT)
         var number: Int32 = 0
         var offset = 0
         guard let compiled = pcre2_compile_8(bytes, bytes.count, options, &number, &offset, nil) else {
             throw SyntaxError(offset: min(offset, bytes.count), message: RegularExpression.message(number))
         }
-        // Without JIT the interpreter does the same, slower.
+        // Without JIT the interpreter is used.
         _ = pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
         var groups: UInt32 = 0
         _ = pcre2_pattern_info_8(compiled, UInt32(PCRE2_INFO_CAPTURECOUNT), &groups)
@@ -87,9 +78,9 @@ package final class RegularExpression: Sendable {
         return count > 0 ? String(decoding: text[..<Int(count)], as: UTF8.self) : "not a valid regular expression"
     }
 
-    /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
+    /// Calls `body` with each match in valid UTF-8 until it returns `false`; it must not keep the match.
     package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
-        // An empty text may be nowhere, but PCRE2 wants a pointer, from which it then reads nothing.
+        // PCRE2 needs a pointer even for an empty text.
         let base = subject.baseAddress ?? UnsafeRawPointer(code)
         guard let data = pcre2_match_data_create_from_pattern_8(code, nil),
             let context = pcre2_match_context_create_8(nil)
@@ -110,7 +101,7 @@ package final class RegularExpression: Sendable {
         pcre2_set_callout_8(context, MatchingWork.count, work)
         let text = base.assumingMemoryBound(to: UInt8.self)
         var start = 0
-        // The first call sees to it that the text is UTF-8, all of it.
+        // The first call checks the UTF-8 of the whole text.
         var options: UInt32 = 0
         while start <= subject.count {
             let count = pcre2_match_8(code, text, subject.count, start, options, data, context)
@@ -125,14 +116,13 @@ package final class RegularExpression: Sendable {
             guard count > 0, let offsets = pcre2_get_ovector_pointer_8(data) else { throw MatchLimitError() }
             let match = TextMatch(offsets: offsets, count: Int(count))
             guard body(match), !isWhole else { return }
-            // After an empty match, a longer one at the same place, or any further on.
+            // After an empty match, search for a longer one here, or further on.
             options = UInt32(PCRE2_NO_UTF_CHECK) | (match.whole.isEmpty ? UInt32(PCRE2_NOTEMPTY_ATSTART) : 0)
             start = max(start, match.whole.upperBound)
             work.pointee.count(RegularExpression.matchCost)
         }
     }
 
-    /// Whether there is a match in `subject`.
     package func matches(_ subject: UnsafeRawBufferPointer) throws(MatchLimitError) -> Bool {
         var isFound = false
         try forEachMatch(in: subject) { _ in
@@ -142,7 +132,6 @@ package final class RegularExpression: Sendable {
         return isFound
     }
 
-    /// Calls `body` with each match in a text and the text's bytes, until it returns `false`.
     package func forEachMatch(
         in text: String,
         _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool
@@ -153,7 +142,7 @@ package final class RegularExpression: Sendable {
         }
     }
 
-    /// The groups of the first match, empty if they took no part; `nil` if there is no match.
+    /// The groups of the first match, empty if they did not take part; `nil` without a match.
     package func captures(in text: String) throws(MatchLimitError) -> [String]? {
         var captures: [String]?
         try forEachMatch(in: text) { match, subject in
@@ -165,15 +154,12 @@ package final class RegularExpression: Sendable {
         return captures
     }
 
-    /// The cost of a match besides finding it.
     private static let matchCost: UInt64 = 64
 }
 
-/// The work that the expressions of one exchange may do in all, beside what the sizes of its texts allow them.
-///
-/// A message has many texts to search, and each match may come close to the limit of one.
+/// The work of all expressions for one exchange beyond what its texts' sizes allow: each of many texts might come close
+/// to its own limit.
 package final class MatchingAllowance: Sendable {
-    /// The work of the exchange whose rules are applied.
     @TaskLocal package static var current: MatchingAllowance?
 
     private let spent = Atomic<UInt64>(0)
@@ -183,7 +169,6 @@ package final class MatchingAllowance: Sendable {
     /// About 15 ms.
     private static let limit = 4 * MatchingWork.basicLimit
 
-    /// What one more match may cost.
     fileprivate var left: UInt64 {
         let spent = spent.load(ordering: .relaxed)
         return spent < MatchingAllowance.limit ? min(MatchingAllowance.limit - spent, MatchingWork.basicLimit) : 0
@@ -192,17 +177,15 @@ package final class MatchingAllowance: Sendable {
     fileprivate func charge(_ work: UInt64) { spent.wrappingAdd(work, ordering: .relaxed) }
 }
 
-/// Counts the work of matching: 150 to 300 picoseconds for a unit, on machines of today.
-///
-/// PCRE2 calls us before each item of a pattern that it tries, with its position in the subject. Work between two calls,
-/// such as running over a line for `.*`, shows as a distance.
+/// Counts the work of matching; a unit takes 150 to 300 ps. PCRE2 calls before each item that it tries, with its
+/// position: work between two calls, such as running over a line for `.*`, shows as a distance.
 private struct MatchingWork {
     private var spent: UInt64 = 0
     private let bySize: UInt64
     private let limit: UInt64
     private var position = 0
 
-    /// Begins a match in a subject of `size` bytes; `allowance` may be spent beside what the size allows.
+    /// `allowance` comes on top of what the size allows.
     init(size: Int, allowance: UInt64) {
         bySize = MatchingWork.limitPerByte * UInt64(size)
         limit = min(allowance + bySize, MatchingWork.longLimit + MatchingWork.longLimitPerByte * UInt64(size))
@@ -211,20 +194,18 @@ private struct MatchingWork {
     /// The cost beyond the allowance for the subject's size.
     var excess: UInt64 { spent - min(spent, bySize) }
 
-    /// 3 to 5 ms: a thousand times what ordinary expressions take for a URL or a field.
+    /// 3 to 5 ms: a thousand times what ordinary expressions need for a URL or field.
     static let basicLimit: UInt64 = 16_000_000
-    /// About 100 ns for each byte of the subject; most ordinary expressions take less than a quarter of that.
+    /// About 100 ns for each byte; most expressions need less than a quarter.
     private static let limitPerByte: UInt64 = 512
-    /// For subjects of half a megabyte and more: 50 to 90 ms.
+    /// 50 to 90 ms, for subjects from half a megabyte.
     private static let longLimit: UInt64 = 300_000_000
-    /// For such, about 15 ns more for each byte.
+    /// About 15 ns.
     private static let longLimitPerByte: UInt64 = 64
-    /// The cost of a call.
     private static let itemCost: UInt64 = 32
 
     mutating func count(_ units: UInt64) { spent &+= units }
 
-    /// Whether matching may continue.
     private mutating func goesOn(at place: Int) -> Bool {
         spent &+= MatchingWork.itemCost &+ UInt64(abs(place - position))
         position = place
@@ -238,7 +219,7 @@ private struct MatchingWork {
         }
 }
 
-/// The position of a match in its subject, in bytes; valid only within the closure that received it.
+/// A match by byte offsets, valid only within the closure.
 package struct TextMatch {
     private let offsets: UnsafePointer<Int>
     private let count: Int
@@ -247,11 +228,10 @@ package struct TextMatch {
 
     package var whole: Range<Int> { group(0) ?? 0..<0 }
 
-    /// `nil` if the group did not take part.
     package func group(_ number: Int) -> Range<Int>? {
         guard number < count else { return nil }
         let (from, to) = (offsets[2 * number], offsets[2 * number + 1])
-        // \K in a lookahead can put the end before the start.
+        // With \K in a lookahead the end may precede the start.
         return from >= 0 && from <= to ? from..<to : nil
     }
 }

@@ -1,8 +1,6 @@
 package import Foundation
 
-/// The status of a file.
 package struct FileFacts {
-    /// Identifies a file by device and number.
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var number: UInt64
@@ -13,21 +11,19 @@ package struct FileFacts {
     package var isDirectory: Bool
     package var isRegular: Bool
     package var owner: uid_t
-    /// Whether others may read or write it.
     package var isOpenToOthers: Bool
-    /// The last change in microseconds since 1970.
+    /// Microseconds since 1970.
     package var writtenAt: Int64
-    /// Whether it has a name; a file that was removed lives on as long as it is open.
+    /// An open file that was deleted has none.
     package var hasName: Bool
 
-    /// Whether a path may lead to a file: it does, or nobody can tell at present, as where a folder may not be looked
-    /// into.
+    /// Also true if it cannot be determined, for example without access to the folder.
     package static func mayLead(_ path: String, to identity: Identity) -> Bool {
         if let facts = FileFacts(path: path) { return facts.identity == identity }
         return errno != ENOENT && errno != ENOTDIR
     }
 
-    /// Asks about a path; `nil` if there is nothing, or nothing may be known.
+    /// `nil` if it is missing or inaccessible.
     package init?(path: String) { self.init { stat(path, &$0) } }
 
     /// The status of a link itself.
@@ -52,7 +48,7 @@ package struct FileFacts {
         #else
         let written = status.st_mtim
         #endif
-        // Some file systems keep any number, which a user may set.
+        // Some file systems accept any number.
         let seconds = min(max(Int64(written.tv_sec), -(1 << 40)), 1 << 40)
         writtenAt = seconds * 1_000_000 + Int64(written.tv_nsec) / 1_000
         hasName = status.st_nlink > 0

@@ -1,8 +1,7 @@
 import Foundation
 
-/// Free space on a file system.
 package enum FreeSpace {
-    /// How many bytes a user without privileges can still write beside a file; `nil` if the system does not say.
+    /// For a user without privileges; `nil` if unknown.
     package static func bytes(beside file: String) -> UInt64? {
         var facts = statvfs()
         let directory = (file as NSString).deletingLastPathComponent

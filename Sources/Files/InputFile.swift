@@ -1,14 +1,12 @@
 import Foundation
 
-/// Reads files that a user names, and never waits for one that is none. A pipe without a writer, a terminal or a device
-/// would keep the one who reads it for good.
+/// Reads files named by users without blocking on a pipe, terminal or device.
 package enum InputFile {
-    /// How long a pipe may be silent before it is given up, in milliseconds.
+    /// Milliseconds.
     static let patience: CInt = 5_000
 
-    /// Reads a file, `count` bytes at most; links are followed. `takesPipes`: the output of a command may be in its
-    /// place, as the shell's `<(…)` has it. It is waited for, but not when it is silent for five seconds; so this is
-    /// for what is read once, when a command begins.
+    /// Reads at most `count` bytes. With `takesPipes` a pipe such as `<(…)` is read, unless it is silent for five
+    /// seconds.
     package static func contents(
         of path: String,
         atMost count: Int,
@@ -45,11 +43,10 @@ package enum InputFile {
         return bytes
     }
 
-    /// Opens a file, without waiting for whatever it is; the caller closes the descriptor. Reading a pipe does not
-    /// wait.
+    /// Opens a file without blocking; the caller closes it.
     package static func descriptor(of path: String, takesPipes: Bool = false) throws(FileError) -> CInt {
         var facts = stat()
-        // Looked at before it is opened, since opening a device may do something.
+        // Opening a device may have effects.
         guard stat(path, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
         try check(path, facts, takesPipes)
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -64,7 +61,6 @@ package enum InputFile {
         return descriptor
     }
 
-    /// Whether a pipe stands at a path, whose content can be had only once.
     package static func isPipe(_ path: String) -> Bool {
         var facts = stat()
         return stat(path, &facts) == 0 && FileKind(facts) == .pipe

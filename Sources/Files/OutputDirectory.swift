@@ -1,8 +1,7 @@
 import Foundation
 package import NIOCore
 
-/// A directory of files that appears whole or not at all. Its files are written into one of a random name beside it, which
-/// takes its place when all are there; only the user may enter it and read them.
+/// A directory that appears complete or not at all. It is written under a random name, accessible only to the user.
 package final class OutputDirectory {
     /// For errors.
     private let name: String
@@ -11,8 +10,7 @@ package final class OutputDirectory {
     private let isForced: Bool
     private var isFinished = false
 
-    /// Prepares a directory, and makes that of the random name. Where the directory has files already, it must be forced:
-    /// then they stay, but those whose names the new ones have.
+    /// If forced, a filled directory keeps its other files.
     package init(_ path: String, isForced: Bool = false) throws(FileError) {
         (name, self.isForced) = (path, isForced)
         var target = path
@@ -39,7 +37,7 @@ package final class OutputDirectory {
         TemporaryFiles.forget([temporary])
     }
 
-    /// Whether something is at a path that would be lost, or in the way: files in a directory, or no directory.
+    /// Whether writing would lose or hit something: files in the directory, or a non-directory.
     package static func isThere(_ path: String) -> Bool { state(of: path) != .free }
 
     private enum State {
@@ -81,12 +79,11 @@ package final class OutputDirectory {
         }
     }
 
-    /// Creates a file; `name` is safe and without a slash.
+    /// `name` must be safe and without a slash.
     package func file(_ name: String) throws(FileError) -> File {
         try File("\(temporary)/\(name)", name: "\(self.name)/\(name)")
     }
 
-    /// Renames the directory.
     package func finish() throws(FileError) {
         if TemporaryFiles.settle(temporary, { rename(temporary, target) == 0 }) {
             isFinished = true

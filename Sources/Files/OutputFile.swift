@@ -1,9 +1,8 @@
 import Foundation
 package import NIOCore
 
-/// Where output goes: a file that appears whole or not at all, a device or a pipe, or standard output. A file is
-/// written under a random name beside the one that it gets, and takes its place when it is whole. A link stays, and
-/// what it leads to is written. A device, a pipe and `/dev/stdout` are written into.
+/// A file that appears complete or not at all, a device or pipe, or standard output. A file is written under a random
+/// name and renamed; the target of a link is replaced, not the link.
 package final class OutputFile {
     package private(set) var count = 0
 
@@ -14,14 +13,13 @@ package final class OutputFile {
     private let name: String
     private let descriptor: CInt
     private let ownsDescriptor: Bool
-    /// How long the one who reads may take nothing, in milliseconds; -1 is for good.
+    /// How long a reader may be silent, in milliseconds; -1 for ever.
     private let patience: CInt
-    /// The file's names before and after it is whole; `nil` if it is written into.
+    /// `nil` if the output is written directly.
     private var names: (temporary: String, target: String)?
 
-    /// Opens the output; `nil` and `-` are standard output. Only the user may read a file that `isSecret`; another
-    /// keeps the mode of the one that it replaces. Where it `waits`, a pipe that nobody reads is waited for; else that
-    /// is an error, and one whose reader takes nothing for five seconds, too.
+    /// `nil` and `-` are standard output. A secret file is only for the user; another one keeps the replaced file's
+    /// mode. Without `waits` a pipe without a reader is an error, and so is a reader that is silent for five seconds.
     package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileError) {
         patience = waits ? -1 : InputFile.patience
         guard let path, path != "-" else {
@@ -56,7 +54,7 @@ package final class OutputFile {
         if ownsDescriptor { close(descriptor) }
     }
 
-    /// Whether there is a file of that name with something in it, which would be lost.
+    /// Whether a non-empty file would be lost.
     package static func isThere(_ path: String) -> Bool {
         var facts = stat()
         guard openDescriptor(path) == nil, stat(path, &facts) == 0 else { return false }
@@ -87,7 +85,6 @@ package final class OutputFile {
         if !text.isEmpty { try write(ByteBuffer(string: text)) }
     }
 
-    /// Renames the file.
     package func finish() throws(FileError) {
         guard let names else { return }
         guard fsync(descriptor) == 0,
@@ -96,7 +93,7 @@ package final class OutputFile {
         self.names = nil
     }
 
-    /// Puts the file in its place, unless there is one already; returns whether it did.
+    /// `false` if there is a file already.
     package func finishUnlessThere() throws(FileError) -> Bool {
         guard let names else { return true }
         guard fsync(descriptor) == 0 else { throw failure() }
@@ -109,12 +106,11 @@ package final class OutputFile {
 
     // MARK: - Opening
 
-    /// Makes a new file, and writes into nothing that exists; -1 where there is something of that name, if only a link.
+    /// Never opens an existing file, not even a link.
     static func create(_ path: String, mode: mode_t) -> CInt {
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
     }
 
-    /// Opens a device or a pipe.
     private static func special(_ path: String, name: String, waits: Bool) throws(FileError) -> CInt {
         var descriptor: CInt
         repeat {
@@ -135,16 +131,14 @@ package final class OutputFile {
         return descriptor
     }
 
-    /// The kind of output at a path.
     private enum Target {
-        /// An open descriptor of this process.
+        /// Of this process.
         case descriptor(CInt)
         /// A device or a pipe.
         case special(String)
         /// A regular file with its mode, or a new one.
         case file(String, mode: mode_t?)
 
-        /// Resolves links.
         init(_ name: String) throws(FileError) {
             var path = name
             for _ in 0..<40 {
@@ -174,8 +168,7 @@ package final class OutputFile {
             throw FileError(name, "cannot be written", errno: ELOOP)
         }
 
-        /// Where a link leads; refuses one that somebody put into a directory that is another's, to have us write over
-        /// a file of ours.
+        /// Refuses a link by somebody else in somebody else's directory, which could make us overwrite our own files.
         private static func destination(of link: String, _ facts: stat, _ name: String) throws(FileError) -> String {
             let parent = directory(of: link)
             var owner = stat()
@@ -193,7 +186,7 @@ package final class OutputFile {
         }
     }
 
-    /// The descriptor of ours that a path stands for; opening the path would begin at the start of its file once more.
+    /// Opening its path would start at the beginning of its file again.
     private static func openDescriptor(_ path: String) -> CInt? {
         switch path {
         case "/dev/stdout": return STDOUT_FILENO
@@ -209,7 +202,7 @@ package final class OutputFile {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
-    /// A name that nobody can guess; the file's own is in it as far as there is room.
+    /// A name that nobody can guess.
     private static func temporaryName(beside target: String) -> String {
         let parent = directory(of: target)
         let stem = String(target.dropFirst(parent.count).unicodeScalars.prefix(50))

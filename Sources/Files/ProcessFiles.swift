@@ -1,12 +1,11 @@
 package import Foundation
 
-/// Linux's files about processes in `/proc`; results are `nil` or empty if they are missing or not readable.
+/// Reads Linux's `/proc`; results are `nil` or empty without it.
 package enum ProcessFiles {
     private static let largest = 1 << 20
 
     package static var exist: Bool { access("/proc/self/fd", R_OK) == 0 && access("/proc/self/stat", R_OK) == 0 }
 
-    /// The size of a file in `/proc` is unknown before it is read.
     package static func content(_ path: String) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -34,13 +33,12 @@ package enum ProcessFiles {
         return processes
     }
 
-    /// The number of the process or thread that was created last.
     package static var newest: Substring? {
         content("/proc/loadavg").flatMap { String(decoding: $0, as: UTF8.self).split(separator: " ").last }
     }
 
     package static func parent(of pid: pid_t) -> pid_t? {
-        // The program's name, in parentheses, may contain parentheses and spaces.
+        // The program's name in parentheses may contain parentheses and spaces.
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: UInt8(ascii: ")")) else {
             return nil
         }
@@ -48,7 +46,7 @@ package enum ProcessFiles {
         return fields.count > 1 ? pid_t(String(decoding: fields[1], as: UTF8.self)) : nil
     }
 
-    /// Whether the process was started with this variable, `NAME=VALUE`.
+    /// `variable` is `NAME=VALUE`.
     package static func has(_ variable: [UInt8], pid: pid_t) -> Bool {
         guard let content = content("/proc/\(pid)/environ") else { return false }
         return content.split(separator: 0).contains { $0.elementsEqual(variable) }

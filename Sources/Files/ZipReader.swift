@@ -1,39 +1,31 @@
 import CZip
 import Foundation
 
-/// Reads a zip that nobody vouches for (APPNOTE.TXT 6.3, read by libzip).
-///
-/// It gives out bytes and writes nothing: whoever unpacks chooses the names. Refused are what could only be meant badly, or
-/// what we do not write: names that lead out of the archive, names that stand twice, links, encrypted entries, more
-/// entries than ``mostEntries``, and entries that unpack to much more than they could be.
-///
-/// Use it on one thread.
+/// Reads an untrusted zip (APPNOTE.TXT 6.3) by libzip. It refuses names that lead out of the archive, duplicate names,
+/// links, encrypted entries, more than ``mostEntries``, and zip bombs. Use it on one thread.
 package final class ZipReader {
     package static var libraryVersion: String { String(cString: zip_libzip_version()) }
 
     package struct Entry: Sendable, Hashable {
-        /// As in the archive, checked to be relative without `..`.
+        /// Checked to be relative without `..`.
         package let name: String
-        /// The size that the archive claims.
+        /// As the archive claims.
         package let size: UInt64
         fileprivate let index: UInt64
         fileprivate let packedSize: UInt64
 
-        /// The most bytes that are unpacked.
         fileprivate var most: UInt64 {
             let (bytes, isOver) = packedSize.multipliedReportingOverflow(by: UInt64(ZipReader.mostRatio))
             return isOver ? .max : max(UInt64(ZipReader.freeBytes), bytes)
         }
 
-        /// Whether its compression ratio looks like a zip bomb.
         var isLikeTrap: Bool { size > most }
     }
 
-    /// The limit of entries, that of the first zip format.
+    /// The limit of the original format.
     package static let mostEntries = 65_535
-    /// The most bytes that are unpacked from one archive.
     package static let mostBytes = 16 << 30
-    /// What unpacks to more than ``freeBytes`` may be as many times longer than it is packed.
+    /// The highest ratio for entries that unpack to more than ``freeBytes``.
     package static let mostRatio = 200
     package static let freeBytes = 256 << 20
 
@@ -42,14 +34,13 @@ package final class ZipReader {
     private static let longestEnd = 22 + 65_535
     private static let longestDirectory: UInt64 = 64 << 20
 
-    /// Without folders, in the archive's order.
     package let entries: [Entry]
     private let path: String
     private let archive: OpaquePointer
     private let byName: [String: Entry]
     private var unpacked = 0
 
-    /// Opens a zip and looks at all its names. Throws ``FileError`` if it cannot be read or is refused.
+    /// Throws ``FileError``.
     package init(_ path: String) throws(FileError) {
         self.path = path
         let size: UInt64
@@ -69,7 +60,6 @@ package final class ZipReader {
 
     // MARK: - Opening
 
-    /// The archive and its file's size.
     private static func open(_ path: String) throws(FileError) -> (OpaquePointer, UInt64) {
         let descriptor = try InputFile.descriptor(of: path)
         let size: UInt64
@@ -99,19 +89,18 @@ package final class ZipReader {
 
     private static func text(_ error: inout zip_error_t) -> String { String(cString: zip_error_strerror(&error)) }
 
-    /// Looks at the end records before the library makes room for what they promise (4.3.14 to 4.3.16). Returns the
-    /// length of the file.
+    /// Checks the end records before libzip allocates what they promise (4.3.14 to 4.3.16). Returns the file's size.
     private static func checkEnd(_ path: String, _ descriptor: CInt) throws(FileError) -> UInt64 {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
         let start = max(0, Int(facts.st_size) - longestEnd)
         let tail = bytes(of: descriptor, at: start, count: longestEnd)
         var isThere = false
-        // The library reads the list of each record that looks like the end, so that they count together.
+        // libzip reads the list of each apparent end record, so they are added up.
         var listed: UInt64 = 0
         for index in tail.indices.dropLast(21) where tail[index...].starts(with: [0x50, 0x4B, 0x05, 0x06]) {
             isThere = true
-            // The library prefers the large record wherever there is one, whatever the small one says.
+            // libzip prefers the zip64 record if there is one.
             let (count, size) =
                 largeEnd(descriptor, before: start + index)
                 ?? (number(tail, index + 10, 2), number(tail, index + 12, 4))
@@ -126,7 +115,7 @@ package final class ZipReader {
         return UInt64(max(0, facts.st_size))
     }
 
-    /// The number of entries and the length of their list, as the record of zip64 has them.
+    /// Count and size of the list in the zip64 record.
     private static func largeEnd(_ descriptor: CInt, before end: Int) -> (UInt64, UInt64)? {
         let locator = bytes(of: descriptor, at: end - 20, count: 20)
         guard locator.count == 20, locator.starts(with: [0x50, 0x4B, 0x06, 0x07]),
@@ -198,7 +187,7 @@ package final class ZipReader {
             guard facts.comp_method == 0 || facts.comp_method == 8 else {
                 throw refuse("is packed by a method other than deflate (\(facts.comp_method))")
             }
-            // The library takes any packed size for true.
+            // libzip accepts any packed size.
             let packedSize = min(facts.comp_size, fileSize)
             entries.append(Entry(name: name, size: facts.size, index: index, packedSize: packedSize))
         }
@@ -212,7 +201,7 @@ package final class ZipReader {
         return attributes >> 16 & UInt32(S_IFMT) == UInt32(S_IFLNK)
     }
 
-    /// Whether a name is absolute, has a drive or a `..`, on whatever system it is unpacked.
+    /// Whether a name is absolute, or has a drive or `..`, on any system.
     static func leadsOut(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
         guard let first = bytes.first else { return true }
@@ -223,7 +212,7 @@ package final class ZipReader {
         return bytes.split(whereSeparator: isSlash).contains { $0.elementsEqual("..".utf8) }
     }
 
-    /// A name for a message, short and without what a terminal could take for a command.
+    /// Short and without control characters.
     private static func shown(_ name: String) -> String {
         String(
             String.UnicodeScalarView(name.unicodeScalars.prefix(60).map { (0x20..<0x7F).contains($0.value) ? $0 : "?" })
@@ -232,10 +221,8 @@ package final class ZipReader {
 
     // MARK: - Reading
 
-    /// Opens an entry, to be read piece by piece. Throws ``FileError`` if it says that it unpacks to more than it may.
     package func open(_ entry: Entry) throws -> Pieces { try Pieces(of: entry, in: self) }
 
-    /// Reads an entry piece by piece.
     package final class Pieces {
         private let zip: ZipReader
         private let entry: Entry
@@ -257,7 +244,7 @@ package final class ZipReader {
 
         deinit { zip_fclose(file) }
 
-        /// The next bytes; none at the end. Throws ``FileError`` if they are damaged, or more than the entry says.
+        /// Empty at the end. Throws ``FileError`` if damaged or longer than declared.
         package func next() throws -> [UInt8] {
             var got: zip_int64_t = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: ZipReader.pieceSize) { buffer, count in
@@ -280,8 +267,7 @@ package final class ZipReader {
         FileError(path, "cannot be unpacked: its entry '\(ZipReader.shown(entry.name))' \(why)")
     }
 
-    /// Calls `body` with the bytes of an entry, in pieces. Throws ``FileError`` if they are damaged, what `body`
-    /// throws, and before the first byte where the entry says that it unpacks to more than it may.
+    /// Calls `body` with each piece of an entry.
     package func read(_ entry: Entry, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let pieces = try open(entry)
         while true {
@@ -293,17 +279,13 @@ package final class ZipReader {
 
     /// `nil` if there are more than `count` bytes.
     package func contents(of entry: Entry, atMost count: Int) throws -> [UInt8]? {
-        // No more is unpacked than an entry says.
         guard entry.size <= UInt64(max(0, count)) else { return nil }
         var bytes: [UInt8] = []
         try read(entry) { bytes += $0 }
         return bytes
     }
 
-    /// Writes an entry into a new file, which only the user may read. Throws ``FileError``, also before it writes anything
-    /// where there is not the room for it.
-    ///
-    /// - Parameter room: how many bytes are free where a file is to be; `nil` if that cannot be known.
+    /// Writes a new file that only the user may read, if `room` (`nil` if unknown) suffices.
     package func extract(_ entry: Entry, to file: String, room: (String) -> UInt64? = FreeSpace.bytes(beside:)) throws {
         if let free = room(file), !entry.isLikeTrap, entry.size > free {
             let needed = "\(entry.size >> 20) MiB, and \(free >> 20) MiB are free"

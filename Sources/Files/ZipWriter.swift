@@ -1,14 +1,10 @@
 import CZip
 import Foundation
 
-/// Writes a zip by libzip, with zip64 if needed.
 package enum ZipWriter {
     package struct Member: Sendable, Hashable {
-        /// In the zip.
         package var name: String
-        /// The source file.
         package var file: String
-        /// Whether it is stored without compression.
         package var isStored: Bool
 
         package init(_ name: String, file: String, isStored: Bool = false) {
@@ -16,10 +12,8 @@ package enum ZipWriter {
         }
     }
 
-    /// Writes a zip to a path where there is nothing; only its owner may read what is unpacked of it.
-    ///
-    /// - Parameter onProgress: called often with the part that is done, from 0 to 1; what it throws ends the work, and
-    ///   nothing is written.
+    /// Writes a new zip whose entries only their owner may read. `onProgress` gets parts from 0 to 1; an error that it
+    /// throws ends the work without a file.
     package static func write(
         _ members: [Member],
         to path: String,
@@ -57,7 +51,6 @@ package enum ZipWriter {
         guard progress.register(archive), zip_close(archive) == 0 else { throw failure() }
     }
 
-    /// The progress that libzip reports.
     private final class Progress {
         private let onProgress: (Double) throws -> Void
         private var part = 0.0
@@ -65,7 +58,6 @@ package enum ZipWriter {
 
         init(_ onProgress: @escaping (Double) throws -> Void) { self.onProgress = onProgress }
 
-        /// Has libzip report to it, for as long as the archive is open; returns whether it will.
         func register(_ archive: OpaquePointer) -> Bool {
             let own = Unmanaged.passUnretained(self).toOpaque()
             let isTold = zip_register_progress_callback_with_state(
@@ -98,7 +90,7 @@ package enum ZipWriter {
         }
     }
 
-    /// The members with those stored that compression would make as short as traps are, which no reader of ours opens.
+    /// Members whose compression ratio would look like a zip bomb are stored uncompressed.
     package static func storingTraps(_ members: [Member], in path: String) throws(FileError) -> [Member] {
         let reader = try ZipReader(path)
         return members.map { member in

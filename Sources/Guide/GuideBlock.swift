@@ -1,4 +1,3 @@
-/// A piece of text of one kind.
 package struct GuideRun: Sendable, Hashable {
     package enum Style: Sendable { case plain, bold, code }
     package var text: String
@@ -11,19 +10,18 @@ extension [GuideRun] {
     package var text: String { map(\.text).joined() }
 }
 
-/// A block of Markdown, as far as the guide's pages use it.
+/// Blocks of the Markdown that the guide uses.
 package enum GuideBlock: Sendable, Hashable {
     case heading(Int, [GuideRun])
     case paragraph([GuideRun])
-    /// The mark is `-` or a number with its dot.
+    /// `-`, or a number with its dot.
     case item(mark: String, [GuideRun])
     /// The first row is the head.
     case table([[[GuideRun]]])
     case code(language: String, [String])
-    /// Hidden: what the guide's tests are told.
+    /// For the guide's tests.
     case comment(String)
 
-    /// What it says, a line for each row or line; a comment says nothing.
     package var lines: [String] {
         switch self {
         case .heading(_, let runs), .paragraph(let runs), .item(_, let runs): [runs.text]
@@ -33,7 +31,6 @@ package enum GuideBlock: Sendable, Hashable {
         }
     }
 
-    /// Reads Markdown.
     package static func read(_ text: String) -> [GuideBlock] {
         var reader = Reader(lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...])
         var blocks: [GuideBlock] = []
@@ -69,7 +66,6 @@ package enum GuideBlock: Sendable, Hashable {
             return !digits.isEmpty && line.dropFirst(digits.count).hasPrefix(". ") ? digits + "." : nil
         }
 
-        /// The line with those that go on with it.
         private mutating func joined(_ first: Substring, isItem: Bool) -> Substring {
             var text = String(first)
             while let line = lines.first, !line.allSatisfy(\.isWhitespace), !line.hasPrefix("```"),
@@ -114,7 +110,7 @@ package enum GuideBlock: Sendable, Hashable {
                     cells.append(cell)
                     cell = ""
                 } else {
-                    // Of a row's escapes only that of the bar is the row's.
+                    // Of the escapes only `\|` belongs to the table.
                     if character == "|" { cell.removeLast() }
                     cell.append(character)
                 }
@@ -128,7 +124,7 @@ package enum GuideBlock: Sendable, Hashable {
     }
 }
 
-/// The forms within a line: `**bold**`, code, `[text](address)` and `<doc:topic>`.
+/// `**bold**`, code, `[text](address)` and `<doc:topic>`.
 enum GuideInline {
     static func read(_ text: Substring) -> [GuideRun] {
         var runs: [GuideRun] = []
@@ -145,7 +141,7 @@ enum GuideInline {
                 if let end = inner.firstRange(of: mark) {
                     flush()
                     var code = inner[..<end.lowerBound]
-                    // Two marks, for what has one within, may have a space on both sides.
+                    // Code between two marks may have a space on both sides.
                     if mark.count > 1, code.hasPrefix(" "), code.hasSuffix(" "), code.count > 2 {
                         code = code.dropFirst().dropLast()
                     }

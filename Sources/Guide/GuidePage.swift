@@ -1,22 +1,21 @@
 import CGuide
 
-/// A page of the guide: a Markdown file in the catalogue of the module that it is about.
+/// A Markdown page in the catalogue of the module that it is about.
 package struct GuidePage: Sendable {
-    /// What it is among others, such as `Tools`.
+    /// For example `Tools`.
     package let group: String
-    /// Its file's name without the ending, by which it is asked for.
+    /// The file's name without its ending.
     package let topic: String
     package let title: String
     /// The first paragraph, one sentence.
     package let abstract: String
-    /// Its text, with the tables of the program in their places.
+    /// With the program's tables filled in.
     package let markdown: String
-    /// What follows the title.
+    /// Without the title.
     package let blocks: [GuideBlock]
-    /// The text as its file has it.
     private let text: String
 
-    /// Reads a page; `table` gives the Markdown of a table that the program knows, for `<!-- table: NAME -->`.
+    /// `table` gives the Markdown for `<!-- table: NAME -->`.
     package init(group: String, topic: String, text: String, table: (String) -> String? = { _ in nil }) {
         self.text = text
         markdown = GuidePage.filled(text, table)
@@ -31,12 +30,11 @@ package struct GuidePage: Sendable {
         self.blocks = blocks
     }
 
-    /// The page with the tables of the program.
     func filled(_ table: (String) -> String?) -> GuidePage {
         GuidePage(group: group, topic: topic, text: text, table: table)
     }
 
-    /// A table that is not known is left out.
+    /// Unknown tables are left out.
     private static func filled(_ text: String, _ table: (String) -> String?) -> String {
         let (begin, end) = ("<!-- table: ", " -->")
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -47,15 +45,15 @@ package struct GuidePage: Sendable {
     }
 }
 
-/// All pages, in the order in which they are read.
+/// In reading order.
 package struct Guide: Sendable {
-    /// Without the tables of the program, which are made for the page that is read.
+    /// Without tables, which are made for single pages.
     package let pages: [GuidePage]
     private let table: @Sendable (String) -> String?
 
     init(pages: [GuidePage]) { (self.pages, table) = (pages, { _ in nil }) }
 
-    /// The pages that the program has within; `table` as in ``GuidePage``.
+    /// The built-in pages.
     package init(table: @escaping @Sendable (String) -> String? = { _ in nil }) {
         var pages: [GuidePage] = []
         while let page = sluice_page_at(pages.count)?.pointee {
@@ -70,23 +68,21 @@ package struct Guide: Sendable {
         (self.pages, self.table) = (pages, table)
     }
 
-    /// The topics of all pages, of which none is read.
     package static var topics: [String] {
         var topics: [String] = []
         while let page = sluice_page_at(topics.count)?.pointee { topics.append(String(cString: page.topic)) }
         return topics
     }
 
-    /// With the tables of the program in their places.
     package var filledPages: [GuidePage] { pages.map { $0.filled(table) } }
 
     package enum Match: Sendable {
         case page(GuidePage)
-        /// Topics that the word may stand for; none where there is nothing near.
+        /// May be empty.
         case several([String])
     }
 
-    /// The page of a topic, or of the only topic that begins so or has the word in it.
+    /// By topic, or by its only completion or part.
     package func find(_ word: String) -> Match {
         let word = word.lowercased()
         if let page = pages.first(where: { $0.topic == word || $0.title.lowercased() == word }) {
@@ -100,15 +96,15 @@ package struct Guide: Sendable {
         return .several([])
     }
 
-    /// A place at which all words of a search stand.
+    /// Where all words of a search are found.
     package struct Place: Sendable, Hashable {
         package let topic: String
-        /// The heading above it; empty where there is none.
+        /// May be empty.
         package let section: String
         package let line: String
     }
 
-    /// The lines in which all words stand, whatever their case; of titles and headings too.
+    /// Finds lines with all words, in any case.
     package func search(_ words: [String]) -> [Place] {
         let words = words.flatMap { $0.lowercased().split(separator: " ") }
         guard !words.isEmpty else { return [] }

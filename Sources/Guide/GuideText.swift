@@ -1,10 +1,8 @@
 import Text
 
-/// Lays a page out for a terminal, or as plain text.
 package struct GuideText {
-    /// The columns of a line; code is not broken.
+    /// Code is not wrapped.
     package var width: Int
-    /// Whether headings and words are set off by styles, or code by marks.
     package var isStyled: Bool
 
     private static let codeIndent = 4
@@ -14,14 +12,12 @@ package struct GuideText {
         self.isStyled = isStyled
     }
 
-    /// The page with its title, as escape sequences style it where ``isStyled``.
     package func text(of page: GuidePage) -> String {
         ([[GuideRun(page.title.uppercased(), .bold)], []] + lines(of: page)).map { line in
             line.map { styled($0.text, $0.style) }.joined() + "\n"
         }.joined()
     }
 
-    /// The page's lines without its title.
     package func lines(of page: GuidePage) -> [[GuideRun]] {
         var lines: [[GuideRun]] = []
         var previous: GuideBlock?
@@ -61,7 +57,7 @@ package struct GuideText {
         }
     }
 
-    /// Lines of at most this many columns, broken between words; a longer word has a line of its own.
+    /// A word that is longer than a line gets its own.
     private func wrapped(_ runs: [GuideRun], to columns: Int) -> [[GuideRun]] {
         let runs = isStyled ? runs : runs.map { $0.style == .code ? GuideRun("`\($0.text)`") : $0 }
         var lines: [[GuideRun]] = [[]]
@@ -77,7 +73,7 @@ package struct GuideText {
             used += width + (used > 0 ? 1 : 0)
         }
         return lines.map { line in
-            // Words of one style beside each other are one, with what is between them.
+            // Neighbouring words of one style are one run.
             var joined: [GuideRun] = []
             for run in line {
                 if let last = joined.last, last.style == run.style {
@@ -90,7 +86,7 @@ package struct GuideText {
         }
     }
 
-    /// The words, each in as many runs as it has styles.
+    /// Each word as runs of one style.
     private static func words(_ runs: [GuideRun]) -> [[GuideRun]] {
         var words: [[GuideRun]] = []
         var word: [GuideRun] = []
@@ -106,7 +102,6 @@ package struct GuideText {
         return word.isEmpty ? words : words + [word]
     }
 
-    /// With the marks of code, where these are shown.
     private func columns(of runs: [GuideRun]) -> Int {
         TextWidth.columns(runs.text) + (isStyled ? 0 : 2 * runs.count { $0.style == .code })
     }
@@ -116,7 +111,7 @@ package struct GuideText {
     private func table(_ rows: [[[GuideRun]]]) -> [[GuideRun]] {
         let count = rows.map(\.count).max() ?? 0
         guard count > 0 else { return [] }
-        // A cell that is nothing but code is set off by its column.
+        // Plain code cells need no marks in a column.
         let rows = rows.map { row in
             row.map { $0.count == 1 && !isStyled ? [GuideRun($0[0].text)] : $0 }
         }
@@ -124,7 +119,7 @@ package struct GuideText {
             rows.map { $0.indices.contains(column) ? columns(of: $0[column]) : 0 }.max() ?? 0
         }
         let room = max(width - 2 * (count - 1), count * 8)
-        // What is too wide is taken from the widest column, one after the other.
+        // The widest columns are reduced first.
         while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }) {
             widths[widest] -= 1
         }
@@ -143,7 +138,6 @@ package struct GuideText {
         return lines
     }
 
-    /// Cells side by side, with no blanks at the end.
     private static func row(_ cells: [[GuideRun]], _ widths: [Int]) -> [GuideRun] {
         var line: [GuideRun] = []
         var missing = 0

@@ -1,17 +1,15 @@
-/// A manual page in the man macros of roff, as `man` reads it.
 package struct ManPage {
-    /// The file's name, such as `sluice-export.1`.
+    /// For example `sluice-export.1`.
     package let name: String
     package private(set) var text: String
 
-    /// Begins a page. `section` is 1 for commands and 7 for what is about more than one.
+    /// `section` is 1 for commands and 7 for topics.
     package init(_ title: String, section: Int, abstract: String, version: String) {
         name = "\(title).\(section)"
         text = ".TH \(Self.quoted(title.uppercased())) \(section) \"\" \(Self.quoted("Sluice \(version)")) \"Sluice\"\n"
         text += ".SH NAME\n\(Self.escaped(title)) \\- \(Self.escaped(abstract.trimmingSuffix(".")))\n"
     }
 
-    /// A page of the guide.
     package init(_ page: GuidePage, version: String) {
         self.init("sluice-\(page.topic)", section: 7, abstract: page.title, version: version)
         heading("DESCRIPTION")
@@ -21,12 +19,10 @@ package struct ManPage {
     package mutating func heading(_ title: String) { text += ".SH \(Self.quoted(title))\n" }
     package mutating func paragraph(_ words: String) { text += ".PP\n" + Self.lines(Self.escaped(words)) }
 
-    /// Lines as they are, not filled.
     package mutating func verbatim(_ lines: [String]) {
         text += ".PP\n.RS 4\n.nf\n" + lines.map { Self.line(Self.escaped($0)) + "\n" }.joined() + ".fi\n.RE\n"
     }
 
-    /// What an option or an argument does.
     package mutating func option(_ names: String, _ words: String) {
         text += ".TP\n\\fB\(Self.escaped(names))\\fR\n" + Self.lines(Self.escaped(words.isEmpty ? "-" : words))
     }
@@ -61,7 +57,7 @@ package struct ManPage {
             .replacing("`", with: "\\(ga").replacing("^", with: "\\(ha").replacing("~", with: "\\(ti")
     }
 
-    /// A line that no macro is seen in.
+    /// Escapes a dot, which would begin a macro.
     private static func line(_ text: some StringProtocol) -> String { text.first == "." ? "\\&" + text : String(text) }
 
     private static func lines(_ text: String) -> String {

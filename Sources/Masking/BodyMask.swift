@@ -2,31 +2,26 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Masks a body that comes in pieces, without its content coding.
-///
-/// As much of it is in memory as the longest secret needs, at most `longestWindow`. How it is cut into pieces
-/// changes nothing.
+/// Masks a body that comes in pieces, without its content coding; the split into pieces changes nothing. At most
+/// `longestWindow` bytes are in memory.
 final class BodyMask {
-    /// So many bytes are looked at together.
     static let window = 256 * 1024
-    /// Bytes that were written already are looked at again: a name before its value.
+    /// How many settled bytes are kept to find the name before a value.
     private static let context = 2 * 1024
     private static let reserve = 16 * 1024
 
     private let mask: TextMask
     private let mediaType: MediaType?
     private let window: Int
-    /// A secret that is longer is masked up to a byte that can end it.
+    /// A longer secret is masked up to a byte that can end it.
     private let longestWindow: Int
-    /// So many bytes are waited for.
     private var wanted: Int
     private var syntax: ScanSyntax?
     private var isBinary = false
     private var hasBegun = false
     private var bytes: [UInt8] = []
-    /// How many of the bytes are context.
     private var contextCount = 0
-    /// Whether the bytes go on in a secret that was too long to be read whole.
+    /// Whether the bytes continue a secret that was too long to be read whole.
     private var isInSecret = false
     private(set) var count = 0
 
@@ -35,7 +30,6 @@ final class BodyMask {
         (longestWindow, wanted) = (window * 16, window)
     }
 
-    /// Takes a piece; gives the masked bytes that later ones cannot change.
     func add(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
         if !hasBegun {
             bytes += piece
@@ -116,10 +110,8 @@ final class BodyMask {
 
 /// How a body's names and values are written, by its media type and its beginning.
 enum BodySyntax {
-    /// So many bytes of a body tell what it is.
     static let lookedAt = 4_096
 
-    /// Of bytes without a type.
     static func of(_ bytes: UnsafeRawBufferPointer) -> (ScanSyntax?, isBinary: Bool) {
         of(nil, Array(bytes.prefix(lookedAt)))
     }
@@ -134,7 +126,7 @@ enum BodySyntax {
         guard isForm || mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning)) else {
             return (nil, true)
         }
-        // `curl -d` names the type of a form for whatever it sends.
+        // `curl -d` labels everything as a form.
         let rest = beginning.drop { $0 <= 0x20 }
         let next = rest.dropFirst().first { $0 > 0x20 } ?? 0
         switch rest.first {
@@ -151,7 +143,6 @@ enum BodySyntax {
         return !name.isEmpty && text.dropFirst(name.count).first == UInt8(ascii: "=") && !text.contains(0x20)
     }
 
-    /// Whether bytes are compressed: gzip, zstd or ZIP.
     static func isPacked(_ bytes: UnsafeRawBufferPointer) -> Bool {
         [[0x1F, 0x8B, 0x08], [0x28, 0xB5, 0x2F, 0xFD], [0x50, 0x4B, 0x03, 0x04]].contains {
             bytes.starts(with: $0 as [UInt8])

@@ -1,6 +1,4 @@
-/// Cookies of `Cookie` and `Set-Cookie` (RFC 6265).
 enum Cookies {
-    /// The value of each cookie; in a response attributes stay.
     static func secrets(
         in bytes: UnsafeRawBufferPointer,
         _ value: Range<Int>,
@@ -28,7 +26,7 @@ enum Cookies {
         return pairs
     }
 
-    /// Where another cookie begins: behind a comma and a space, with a name and an equals sign. A date has none behind its comma.
+    /// The next cookie begins after a comma and a space, with a name and an equals sign; the comma of a date has none.
     private static func nextCookie(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> (comma: Int, start: Int)? {
         var (comma, isPastPair): (Int?, Bool) = (nil, false)
         for place in range {

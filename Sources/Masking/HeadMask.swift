@@ -4,12 +4,10 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// Masks heads, trailers and URLs.
 struct HeadMask {
     let mask: TextMask
 
-    /// A stored head with its secrets replaced, and how many there were. Bytes behind the head of a malformed request are masked as a
-    /// body.
+    /// A stored head with its secrets replaced. Bytes after the head of a malformed request are masked like a body.
     func masked(_ head: ByteBuffer, isRequest: Bool, hasStartLine: Bool = true) -> (ByteBuffer, count: Int) {
         mask.origin = isRequest ? .request : .response
         return head.withUnsafeReadableBytes { bytes in
@@ -62,7 +60,6 @@ struct HeadMask {
         return (masked, count)
     }
 
-    /// The marks of a part of the bytes, at their places in all of them.
     private func offset(
         _ range: Range<Int>,
         in bytes: UnsafeRawBufferPointer,
@@ -165,7 +162,7 @@ private struct Credentials {
     private let label: String
     private(set) var secrets: [FoundSecret] = []
 
-    /// Parameters that are secrets (RFC 7616, AWS Signature Version 4, OAuth 1).
+    /// RFC 7616, AWS Signature Version 4, OAuth 1.
     private static let secretParameters: Set<String> = [
         "response", "cnonce", "signature", "oauth_signature", "oauth_token", "oauth_verifier", "token", "mac", "sig",
     ]
@@ -209,14 +206,13 @@ private struct Credentials {
         }
     }
 
-    /// `name=value` or `name="value"`, with commas between: the name, the quoted value, the plain one.
     private static let parameter = try? RegularExpression(
         #"\G[,;\s]*([0-9A-Za-z_.*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)"?|([^,\s]*))"#,
         isCaseSensitive: true,
         takesAnyBytes: true
     )
 
-    /// Takes the values of parameters with a secret's name; behind a token also those with names that say nothing.
+    /// Adds the parameters with secret names; after a token also those with unknown names.
     private mutating func takeParameters(_ range: Range<Int>, othersAreSecrets: Bool) {
         let part = UnsafeRawBufferPointer(rebasing: bytes[range])
         try? Credentials.parameter?.forEachMatch(in: part) { match in
@@ -233,13 +229,12 @@ private struct Credentials {
 
     private static let names = SecretNames()
 
-    /// Parameters that are no secrets beside a token.
     private static let plainParameters: Set<String> = [
         "realm", "scope", "charset", "username", "uri", "algorithm", "qop", "nc", "version", "error",
     ]
 
     private mutating func take(_ value: Range<Int>, name: String, isQuoted: Bool, othersAreSecrets: Bool) {
-        // `Credential` of AWS is the number of a key.
+        // AWS has the number of a key in `Credential`.
         let isNamed = Credentials.names.kind(of: name.utf8).map { $0 != .credential } ?? false
         let isOther = othersAreSecrets && !Credentials.plainParameters.contains(name.lowercased())
         guard !value.isEmpty, isNamed || isOther || Credentials.secretParameters.contains(name.lowercased()) else {
@@ -251,28 +246,23 @@ private struct Credentials {
     }
 }
 
-/// What the name of a field says of its value.
 struct FieldNameFacts {
-    /// Fields whose values look random and are no secrets.
+    /// Their values look random.
     private static let ordinary: Set<String> = [
         "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via",
         "cf-ray", "content-digest", "repr-digest", "digest", "want-digest", "content-md5", "last-modified", "date",
         "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache", "content-type", "x-amz-id-2",
         "x-served-by",
     ]
-    /// The same, but a value may have URLs or JSON in it.
+    /// Such fields whose values may contain URLs or JSON.
     private static let ordinaryWithNames: Set<String> = [
         "content-security-policy", "content-security-policy-report-only", "server-timing", "alt-svc", "report-to",
         "nel", "user-agent", "reporting-endpoints",
     ]
 
-    /// In lower case.
     let name: String
-    /// The kind of secret that the value is; `nil` if it is none.
     let kind: SecretKind?
-    /// Whether nothing in the value is suspected.
     let isOrdinary: Bool
-    /// Whether the value may have names in it.
     let hasNames: Bool
 
     init(_ label: String, _ names: SecretNames) {

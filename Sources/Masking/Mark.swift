@@ -8,7 +8,7 @@ struct Mark {
         (self.range, self.placeholder, self.isNumber) = (range, placeholder, isNumber)
     }
 
-    /// In order, without those that are inside others; if two overlap, the first has both.
+    /// Sorts and joins overlapping marks; the first one keeps its placeholder.
     static func merged(_ marks: [Mark]) -> [Mark] {
         guard marks.count > 1 else { return marks }
         let sorted = marks.enumerated().sorted {
@@ -28,9 +28,8 @@ struct Mark {
         return merged
     }
 
-    /// The bytes with the placeholders in them; each as long as its secret if `keepsLength`.
-    ///
-    /// In commands a placeholder is marked and says the form of its secret, unless all are to be plain; nothing keeps its length.
+    /// Puts the placeholders in, each as long as its secret if `keepsLength`. For commands they are marked and say the
+    /// form of the secret, unless `isPlain`.
     static func replaced(
         _ marks: some Collection<Mark>,
         in bytes: Slice<UnsafeRawBufferPointer>,

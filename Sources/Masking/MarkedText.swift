@@ -1,6 +1,4 @@
-/// Text that becomes a command of a shell: each secret in it is a mark, for which the command has a variable.
-///
-/// No recorded peer can know the mark, so a peer cannot have a variable put in.
+/// Text for a shell command: each secret is a mark that becomes a variable. No recorded peer can know the mark.
 package enum MarkedText {
     package enum Piece: Sendable, Equatable {
         case text([UInt8])
@@ -10,7 +8,7 @@ package enum MarkedText {
         package var isVariable: Bool { if case .variable = self { true } else { false } }
     }
 
-    /// The parts of a text: at least one.
+    /// Not empty.
     package static func pieces(of bytes: [UInt8]) -> [Piece] {
         var (pieces, place): ([Piece], Int) = ([], 0)
         forEachMark(in: bytes) { mark in
@@ -22,14 +20,13 @@ package enum MarkedText {
         return pieces
     }
 
-    /// The shell ends a script there if the variable is not set.
+    /// The shell ends a script if the variable is not set.
     private static func expansion(of placeholder: Placeholder, _ host: String) -> String {
         let encoded = placeholder.encoding > 0 ? "encoded " : ""
         let kind = placeholder.kind.rawValue
         return "${\(placeholder.variable):?\(encoded)\(kind)\(host.isEmpty ? "" : " of \(host)")}"
     }
 
-    /// The text with a plain placeholder in place of each mark: `sluice-token-1`.
     package static func plain(_ bytes: [UInt8]) -> [UInt8] {
         var (output, place): ([UInt8], Int) = ([], 0)
         forEachMark(in: bytes) { mark in

@@ -2,27 +2,23 @@ package import Content
 package import HTTPModel
 package import NIOCore
 
-/// A session with its secrets replaced: heads, URLs, traces, and bodies without their content coding. Every export that
-/// reads it writes nothing else.
-///
-/// Call ``collect(_:)`` for each exchange of the export, then ``TextMask/endCollecting()`` of ``mask``, then read. Use it on one
-/// thread.
+/// A session with its secrets replaced in heads, URLs, traces and decoded bodies. Use it on one thread: ``collect(_:)``
+/// for each exchange of the export, then ``TextMask/endCollecting()``, then read.
 package final class MaskedSource: ExchangeSource {
-    /// How much of a body with content coding is decoded: masking takes much longer than decoding.
+    /// Bounded, because masking takes much longer than decoding.
     package static let growth = DecodedGrowth.bounded
-    /// A body up to this size stays in memory until another one is read.
     private static let longestKept = 1 << 20
 
     package let original: any ExchangeSource
     package let mask: TextMask
-    /// In how many places secrets were replaced, but for the body that is being read.
+    /// Replaced places, without those of the open body.
     private var count = 0
     private var open: OpenBody?
-    /// The exchange that was masked last, as it was recorded, and the parts where it had secrets.
+    /// The last masked exchange as recorded, and the parts with secrets.
     private var recorded: RecordedExchange?
     private var parts: [String] = []
     private let growth: DecodedGrowth
-    /// Whether each secret gets a mark, for which a command of a shell has a variable.
+    /// Whether secrets become marks, for variables of a shell command.
     package var marksSecrets = false
 
     package var isMasking: Bool { true }
@@ -55,7 +51,6 @@ package final class MaskedSource: ExchangeSource {
 
     // MARK: Collecting
 
-    /// Reads an exchange for its secrets. Throws the source's error.
     package func collect(_ exchange: RecordedExchange) throws {
         _ = masked(exchange)
         guard exchange.record.kind != .webSocket else { return }
@@ -64,7 +59,6 @@ package final class MaskedSource: ExchangeSource {
         }
     }
 
-    /// Reads the URLs, the heads and the trace of an exchange for its secrets.
     package func collectHeads(_ exchange: RecordedExchange) { _ = masked(exchange) }
 
     private static func sides(of exchange: RecordedExchange) -> [BodySide] {
@@ -77,7 +71,7 @@ package final class MaskedSource: ExchangeSource {
         return sides
     }
 
-    /// Whether a stage changed what a body that it left is read as: then other secrets are found in it.
+    /// Whether a stage changed how an unchanged body is read; then other secrets are found in it.
     private static func reads(_ sent: BodySide, unlike received: BodySide, in messages: ExchangeMessages) -> Bool {
         guard sent == .requestSent ? messages.requestHeadSent != nil : messages.responseHeadSent != nil else {
             return false
@@ -91,7 +85,6 @@ package final class MaskedSource: ExchangeSource {
 
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? { try original.exchange(id).map(masked) }
 
-    /// An exchange with its secrets replaced, and the parts named where there were any.
     package func masked(_ exchange: RecordedExchange) -> RecordedExchange {
         closeBody()
         mask.book.isForCommands = marksSecrets
@@ -141,7 +134,7 @@ package final class MaskedSource: ExchangeSource {
         if found > 0, !parts.contains(part) { parts.append(part) }
     }
 
-    /// The parts of an exchange whose secrets were replaced so far: all of them, once its bodies were read.
+    /// The parts with replaced secrets; complete when the bodies were read.
     package func maskedParts(of record: ExchangeRecord) -> [String] {
         closeBody()
         let earlier = record.extras.masked
@@ -150,14 +143,13 @@ package final class MaskedSource: ExchangeSource {
 
     package var replacedCount: Int { count + (open?.count ?? 0) }
 
-    /// In how many places secrets were replaced since the last call, for the source of another thread that counts them.
+    /// For another thread that counts the replaced places.
     package func takeReplacedCount() -> Int {
         closeBody()
         defer { count = 0 }
         return count
     }
 
-    /// Counts the places of another source for the same export.
     package func add(replaced places: Int) { count += places }
 
     private func closeBody() {
@@ -166,7 +158,7 @@ package final class MaskedSource: ExchangeSource {
         if recorded(body.id) != nil { add(body.part, body.count) } else { count += body.count }
     }
 
-    /// Reads a body without its content coding, with its secrets replaced; of one in pieces they are to be read in order.
+    /// Reads a decoded and masked body; its parts must be read in order.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
         let body = try opened(id, side, offset)
         mask.book.isForCommands = marksSecrets
@@ -174,12 +166,12 @@ package final class MaskedSource: ExchangeSource {
         return try body?.read(offset, limit) ?? ByteBuffer()
     }
 
-    /// How long a body is that was read to its end: as recorded, and without its content coding.
+    /// The sizes of a body that was read to its end, as recorded and decoded.
     package func recordedSizes(of id: ExchangeID, side: BodySide) -> (encoded: Int, decoded: Int)? {
         open.flatMap { $0.id == id && $0.side == side ? (Int($0.readCount), $0.decodedCount) : nil }
     }
 
-    /// How long a head is as recorded, of the exchange that was masked last.
+    /// Of the exchange that was masked last.
     package func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int? {
         guard let messages = recorded(id)?.messages else { return nil }
         return (isRequest ? messages.requestHead : messages.responseHeadSent ?? messages.responseHead)?.readableBytes
@@ -187,7 +179,7 @@ package final class MaskedSource: ExchangeSource {
 
     private static let pieceSize = 256 * 1024
 
-    /// Whether nothing of a body is replaced, so that it may be given as it was recorded.
+    /// Whether a body has no secrets and can be exported as recorded.
     package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool {
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return false }
         mask.begin(exchange.record)
@@ -195,7 +187,7 @@ package final class MaskedSource: ExchangeSource {
         return try body.readAll() == 0 && body.problem == nil && !hasSecretInRecordedBytes(id, side: side)
     }
 
-    /// Whether a secret is in the bytes of a body as recorded, such as beside its compressed data.
+    /// Whether the recorded bytes contain a secret, for example beside compressed data.
     package func hasSecretInRecordedBytes(_ id: ExchangeID, side: BodySide) throws -> Bool {
         var (offset, hasSecret): (Int64, Bool) = (0, false)
         while !hasSecret {
@@ -209,7 +201,6 @@ package final class MaskedSource: ExchangeSource {
 
     private func recorded(_ id: ExchangeID) -> RecordedExchange? { recorded.flatMap { $0.record.id == id ? $0 : nil } }
 
-    /// What stopped a body's decoding, once it was read to its end.
     package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? {
         open.flatMap { $0.id == id && $0.side == side ? $0.problem : nil }
     }
@@ -225,7 +216,6 @@ package final class MaskedSource: ExchangeSource {
 
     // MARK: Messages of streams
 
-    /// A message with the secrets of its payload replaced, and those of what stands beside it.
     package func given(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
         mask.begin(exchange.record)
         mask.book.isForCommands = marksSecrets
@@ -235,7 +225,7 @@ package final class MaskedSource: ExchangeSource {
         var masked = message
         masked.payload = message.payload.withUnsafeReadableBytes { bytes in
             if !message.isText, BodySyntax.isPacked(bytes) { mask.addUnread() }
-            // Many programs send their texts as binary messages.
+            // Many programs send text in binary messages.
             let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(bytes)
             let marks = mask.marks(in: bytes, syntax, isBinary: isBinary)
             guard !marks.isEmpty else { return message.payload }
@@ -262,7 +252,6 @@ package final class MaskedSource: ExchangeSource {
         return masked
     }
 
-    /// A body that is being read and masked.
     private final class OpenBody {
         let id: ExchangeID
         let side: BodySide
@@ -278,9 +267,9 @@ package final class MaskedSource: ExchangeSource {
         private(set) var readCount: Int64 = 0
         private(set) var decodedCount = 0
         private var isAtEnd = false
-        /// The first bytes as recorded, of a body with a content coding.
+        /// The first recorded bytes of an encoded body.
         private var beginning: ByteBuffer?
-        /// Set where the body does not have its content coding, and so is read as it came.
+        /// Set if the body lacks its content coding and is read as received.
         private var uncoded: DecodingProblem?
         private var bytes = ByteBuffer()
         private(set) var start: Int64 = 0
@@ -349,7 +338,7 @@ package final class MaskedSource: ExchangeSource {
             }
         }
 
-        /// Begins again, without a coding, where the body is seen to have none, in spite of its head.
+        /// Reads again without decoding if the body turns out to be uncoded.
         private func startsOver() -> Bool {
             guard uncoded == nil, let problem = decoder.problem, let beginning,
                 problem.isAtBeginning(decoded: decodedCount, beginning), DecodingProblem.isPlain(beginning)

@@ -1,14 +1,13 @@
 import Expressions
 
-/// Values under the name of a secret that are none: templates, what covers a secret, words for a state, names, places.
+/// Ordinary values under the names of secrets: templates, covered values, words for states, names and paths.
 enum OrdinaryValue {
     enum Origin {
-        /// In a request a password is a secret even if it is a word.
+        /// Passwords in requests are secrets even if they are words.
         case request
         case response
     }
 
-    /// Whether a value under the name of a secret is none.
     static func isOne(
         _ value: UnsafeRawBufferPointer,
         _ kind: SecretKind,
@@ -49,7 +48,6 @@ enum OrdinaryValue {
         return (try? pattern.matches(value)) ?? false
     }
 
-    /// `${X}`, `{{x}}`, `<…>`, `$X`, `%X%`, `[REDACTED]`, several of these with signs between; `****`, `sk-…`.
     private static let templates: RegularExpression? = {
         let framed = [
             #"\$\{\{?[^{}]*\}?\}"#, #"\{\{\{?[^{}]*\}?\}\}"#, "<%[^%]*%>", #"<\?[^?]*\?>"#, #"\{%[^%]*%\}"#,
@@ -66,14 +64,13 @@ enum OrdinaryValue {
         return whole("\(one)(?:[:/.@ -]+\(one))*|:[a-z_]+|\(covered.joined(separator: "|"))")
     }()
 
-    /// Words that documentation has in place of a secret: `YOUR_TOKEN`, `changeme`, `insert-key-here`.
+    /// Words of documentation: `YOUR_TOKEN`, `changeme`, `insert-key-here`.
     private static let documentation = whole(
         "(?i)your[-_ .]?[a-z_ .-]*|[a-z_ .-]+[-_ .]your[a-z_ .-]*"
             + "|(?:insert|replace|enter|paste|put|add|fill|change|set)[-_ ]?(?:me|this|with|your|it|in|here|api|the|my)[a-z_ .-]*"
             + "|(?:process\\.env\\.|env[.:])\\w+|op://.*|[a-z_ .-]+[-_ ]here"
     )
 
-    /// Whether a value is a template or covered as a whole.
     static func isTemplate(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let first = value.first else { return false }
         // Most values are none: these need no expression.
@@ -82,7 +79,6 @@ enum OrdinaryValue {
         return ("$%<[{#@_*:(.-".utf8.contains(first) || mayBeCovered || mayEndCovered) && matches(value, templates)
     }
 
-    /// Whether a value is a word that stands for no secret; in a request a word may be a password.
     static func isPlaceholderWord(_ value: UnsafeRawBufferPointer, _ kind: SecretKind, _ origin: Origin) -> Bool {
         if kind == .password, origin == .request { return false }
         return isWord(value) || matches(value, documentation)
@@ -104,16 +100,14 @@ enum OrdinaryValue {
         "contraseña", "mot de passe", "wachtwoord", "senha", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호",
         "lösenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "şifre", "parola", "kennwort",
     ]
-    /// Names with other meanings, whose values count if they look random.
+    /// Ambiguous names: only random values count.
     private static let randomOnly: Set<String> = [
         "ticket", "sshkey", "assertion", "sas", "authentication", "credential", "credentials", "code", "auth",
     ]
-    /// Codes that have digits.
     private static let withDigits: Set<String> = [
         "pin", "pincode", "userpin", "cvv", "cvc", "cvv2", "cvc2", "cvvcode", "cvccode", "securitycode",
     ]
 
-    /// Whether a value is a word for a state or a setting.
     static func isWord(_ value: UnsafeRawBufferPointer) -> Bool {
         value.count <= 20 && words.contains(String(decoding: value, as: UTF8.self).lowercased())
     }
@@ -129,7 +123,7 @@ enum OrdinaryValue {
         return isPlaceholderWord(value, .password, origin) || origin == .response && isSentence(value)
     }
 
-    /// Whether a value is what a page says of a password or a secret: `Enter your password`, `This field is required.`
+    /// A sentence about a secret: `Enter your password`, `This field is required.`
     private static func isSentence(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.contains(0x20), value.count <= 200 else { return false }
         let text = String(decoding: value, as: UTF8.self).lowercased()
@@ -143,7 +137,7 @@ enum OrdinaryValue {
 
     // MARK: Names and places
 
-    /// Whether a value is the name of a secret: `"apiKey": "API key"`, `"csrf": "X-CSRF-Token"`.
+    /// The name of a secret: `"apiKey": "API key"`, `"csrf": "X-CSRF-Token"`.
     private static func isLabel(_ value: UnsafeRawBufferPointer, _ name: String) -> Bool {
         guard value.count <= 40, !value.contains(where: ValueShape.isDigit) else { return false }
         let plain = SecretNames.normalised(String(decoding: value, as: UTF8.self))
@@ -162,12 +156,12 @@ enum OrdinaryValue {
         #"[~^<>=v ]*\d{1,4}(?:\.[\dx*]{1,5}){1,3}(?:-[\w.]{1,10})?|[~^<>]+\d+|#[0-9a-fA-F]{3,8}|[a-z]{2}-[A-Z]{2}|[a-z]{2,}(?:\.[a-z]{2,}){1,3}"#
     )
 
-    /// Whether a value is a version, a colour, a language or words with dots between.
+    /// A version, colour, language or words with dots between.
     private static func isVersion(_ value: UnsafeRawBufferPointer) -> Bool {
         value.count <= 24 && matches(value, versions)
     }
 
-    /// Whether a value is a URL, a path or the name of a resource whose parts are words.
+    /// A URL, path or resource name whose parts are words.
     private static func isPlace(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count <= 400, value.contains(UInt8(ascii: "/")) || value.contains(UInt8(ascii: "\\")) else {
             return false
@@ -193,8 +187,7 @@ enum OrdinaryValue {
         "x-oauth-basic", "x-token-auth", "oauth2accesstoken",
     ]
 
-    /// Whether a value means something else wherever else it stands, so that it is masked in its place alone: a word, or a path of
-    /// words.
+    /// Whether a value is a word or a path of words, which is masked only at its name.
     static func isCommonWord(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count <= 200 else { return false }
         if isWord(value) { return true }

@@ -4,20 +4,18 @@ import HTTPModel
 struct PlaceholderReading {
     let placeholder: Placeholder
     let range: Range<Int>
-    /// Whether it is one of ours (``Placeholder/markedText``), with the encoded form that it says.
+    /// Whether it is a ``Placeholder/markedText(host:)``.
     let isMarked: Bool
     private(set) var host = ""
-    /// The encoded form of the secret that is named after the number (`e2`), and where that name ends.
+    /// The number of the encoded form (`e2`) and where it ends.
     let encoding: (number: Int, end: Int)?
 
-    /// Ends with a hyphen.
     private static let prefix = Array(Placeholder.prefix.utf8)
     private static let mark = Array("\(Placeholder.mark)-".utf8)
     private static let hyphen = UInt8(ascii: "-")
     private static let words = SecretKind.allCases.map { (kind: $0, text: Array($0.rawValue.utf8) + [hyphen]) }
     private static let mostDigits = 9
 
-    /// Reads the placeholder that begins at a place; `nil` where none does.
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         guard bytes[start...].starts(with: PlaceholderReading.prefix) else { return nil }
         var rest = bytes[(start + PlaceholderReading.prefix.count)...]
@@ -44,7 +42,6 @@ struct PlaceholderReading {
         self.placeholder = placeholder
     }
 
-    /// Calls `body` with the placeholders in bytes, in order, until it returns `false`.
     static func forEach(in bytes: UnsafeRawBufferPointer, _ body: (PlaceholderReading) -> Bool) {
         guard let base = bytes.baseAddress else { return }
         var place = 0
@@ -63,12 +60,12 @@ struct PlaceholderReading {
 }
 
 extension Placeholder {
-    /// Whether a value is a placeholder already, as in a file that was exported before.
+    /// Whether a value is a placeholder of an earlier export.
     static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.firstIndex(where: { !"\"'\\".utf8.contains($0) }),
             let reading = PlaceholderReading(bytes, at: start)
         else { return false }
-        // Where a length stays, hyphens fill it up; quotes and brackets may stand around it.
+        // Hyphens pad it to a length; quotes and brackets may be around it.
         return bytes[max(reading.encoding?.end ?? 0, reading.range.upperBound)...].allSatisfy {
             "-\"'\\)]}".utf8.contains($0)
         }
@@ -102,8 +99,7 @@ extension Placeholder {
         }
     }
 
-    /// The placeholders that stand in bytes and are no marked ones, whoever gave them, each once and in order; at most so
-    /// many.
+    /// The unmarked placeholders, each once and in order.
     package static func all(in bytes: [UInt8], most: Int) -> [Placeholder] {
         var found: [Placeholder] = []
         bytes.withUnsafeBytes { bytes in
@@ -121,7 +117,7 @@ extension TextMask {
     /// Higher numbers are no export's.
     private static let highestNumber = 900_000
 
-    /// Says that what stands in these bytes is exported: placeholders of an earlier export keep their numbers.
+    /// Keeps the numbers of placeholders from an earlier export.
     func noteEarlier(in bytes: UnsafeRawBufferPointer) {
         guard isCollecting else { return }
         PlaceholderReading.forEach(in: bytes) { reading in
@@ -140,7 +136,7 @@ extension TextMask {
 }
 
 extension SecretBook {
-    /// How many different placeholders are in a text that were given to secrets, or variables for them in a command.
+    /// How many different placeholders or variables of this book are in a text.
     package func placeholderCount(in text: String) -> Int {
         var found: Set<Placeholder> = []
         let bytes = Array(text.utf8)
@@ -154,7 +150,7 @@ extension SecretBook {
         return found.count + Set(variables).count
     }
 
-    /// The host where a secret was found first; empty if it cannot be in a command, or has a secret.
+    /// The host where a secret was found first; empty if it has a secret or cannot be in a command.
     func host(of placeholder: Placeholder) -> String {
         guard let place = place(of: placeholder.ofSecret) else { return "" }
         let host = Array(entries[place].host.utf8)
@@ -163,7 +159,7 @@ extension SecretBook {
         return isPlain ? entries[place].host : ""
     }
 
-    /// An entry as it can be written: a secret may stand in the name of another one, as of a cookie.
+    /// The name or host of an entry may contain another secret, for example in the name of a cookie.
     func shown(_ entry: Entry) -> Entry {
         Entry(placeholder: entry.placeholder, name: shown(entry.name), host: shown(entry.host))
     }

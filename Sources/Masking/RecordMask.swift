@@ -1,13 +1,12 @@
 package import HTTPModel
 
-/// Masks what a list shows of an exchange, as it comes: secrets are known by their names and their look, and found again
-/// anywhere in what is shown of the same exchange and of later ones.
+/// Masks list entries as they come, by names and patterns, and secrets known from earlier entries.
 package struct RecordMask {
     let mask: TextMask
 
     package init(_ mask: TextMask) { self.mask = mask }
 
-    /// A mask for lines that are written before the traffic is over.
+    /// For lines that are written during the traffic.
     package init(_ rules: MaskRules) {
         mask = TextMask(rules)
         mask.replaceAtOnce()
@@ -18,7 +17,7 @@ package struct RecordMask {
         var masked = record
         var parts = mask(&masked)
         if !parts.isEmpty {
-            // A part may have a secret of one that comes after it.
+            // A part may contain a secret that is found in a later part.
             masked = record
             parts = mask(&masked)
         }
@@ -26,7 +25,7 @@ package struct RecordMask {
         return masked
     }
 
-    /// Masks the record of an exchange; the secrets of its heads are known in it.
+    /// Knows the secrets of the exchange's heads.
     package func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
         mask.boundWhatIsSought()
         mask.begin(exchange.record)
@@ -43,7 +42,7 @@ package struct RecordMask {
         return masked(exchange.record)
     }
 
-    /// Replaces the secrets of a record; returns the parts that had any.
+    /// Returns the parts that had secrets.
     func mask(_ record: inout ExchangeRecord) -> [String] {
         mask.begin(record)
         var parts: [String] = []

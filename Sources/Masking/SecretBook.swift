@@ -1,15 +1,13 @@
-/// The secrets that were found: which placeholder each has, and how to find it again.
-///
-/// Use it on one thread.
+/// The found secrets with their placeholders. Use it on one thread.
 package final class SecretBook {
-    /// More different secrets than this are masked only at their names, and have no number.
+    /// Further secrets are masked only at their names, without a number.
     package static let most = 65_536
-    /// A shorter secret is masked only at its name: elsewhere the same letters are a word.
+    /// Shorter secrets are masked only at their names.
     static let shortestSought = SecretFinder.shortest
 
     package struct Entry: Sendable {
         package let placeholder: Placeholder
-        /// The name of the field, parameter or cookie where it was found first.
+        /// Where it was found first.
         package let name: String
         package let host: String
     }
@@ -26,7 +24,7 @@ package final class SecretBook {
         private var rows: [Row] = []
         private var words: [String] = []
         private var wordNumbers: [String: UInt32] = [:]
-        /// The highest numbers of an earlier export in what is masked now; new ones come after them.
+        /// The highest numbers of an earlier export; new ones continue after them.
         fileprivate var earlier: [SecretKind: Int] = [:]
 
         package var startIndex: Int { 0 }
@@ -56,7 +54,7 @@ package final class SecretBook {
         }
     }
 
-    /// What other threads share.
+    /// Shared with other threads.
     struct Contents: Sendable {
         fileprivate var entries = Entries()
         fileprivate var places: [[UInt8]: Int32] = [:]
@@ -66,28 +64,23 @@ package final class SecretBook {
         fileprivate var sought: Set<Int32> = []
     }
 
-    /// Whether commands of a shell are written: there each form of a secret has a variable of its own, so that they send the
-    /// same bytes.
+    /// In shell commands each form of a secret has its own variable, so that the same bytes are sent.
     var isForCommands = false
-    /// The entries of placeholders, made when first asked for.
     private var issued: [Placeholder: Int] = [:]
     private var encodings: [Placeholder: [[UInt8]: Int]] = [:]
     private(set) var contents = Contents()
     private(set) var isClosed = false
 
     package var entries: Entries { contents.entries }
-    /// Whether there were more secrets than can be numbered.
     package var isFull: Bool { contents.isFull }
-    /// The longest text that is looked for, in bytes.
     var longestSought: Int { contents.finder.longest }
     var soughtCount: Int { contents.sought.count }
 
     package init() {}
 
-    /// A book of the same secrets for another thread, which adds none: so a number means one secret.
+    /// A book for another thread, which adds no secrets: each number means one secret.
     init(closed contents: Contents) { (self.contents, isClosed) = (contents, true) }
 
-    /// Calls `found` for each place where a secret stands in bytes.
     func forEachSought(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
         contents.finder.forEach(in: bytes, found)
     }
@@ -96,13 +89,11 @@ package final class SecretBook {
 
     func close() { isClosed = true }
 
-    /// Notes that a placeholder of an earlier export is in what is masked: no other secret gets its number.
     func add(earlier placeholder: Placeholder) {
         let known = contents.entries.earlier[placeholder.kind, default: 0]
         if !isClosed, placeholder.number > known { contents.entries.earlier[placeholder.kind] = placeholder.number }
     }
 
-    /// Adds a secret; `isSought` if it is masked elsewhere, too.
     func note(_ secret: [UInt8], _ kind: SecretKind, name: String, host: String, isSought: Bool) {
         guard !secret.isEmpty, !isClosed else { return }
         let entry: Int32
@@ -126,7 +117,7 @@ package final class SecretBook {
         for form in SecretForms.base64(secret) { contents.finder.add(form, entry, standsAlone: false) }
     }
 
-    /// The placeholder of a secret; number 0 if the book has none for it.
+    /// Number 0 if the book has none.
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
         contents.places[secret].map(placeholder(at:)) ?? Placeholder(kind: kind, number: 0)
     }
@@ -135,7 +126,6 @@ package final class SecretBook {
 
     func knows(_ text: [UInt8]) -> Bool { contents.places[text] != nil }
 
-    /// The place of the entry that has a placeholder.
     func place(of placeholder: Placeholder) -> Int? {
         // Numbers may change until the book is closed.
         guard isClosed else { return entries.indices.first { contents.entries.placeholder($0) == placeholder } }
@@ -143,7 +133,7 @@ package final class SecretBook {
         return issued[placeholder]
     }
 
-    /// The placeholder of a secret for the form that it has in these bytes.
+    /// The placeholder for the given form of a secret.
     func placeholder(_ placeholder: Placeholder, for form: UnsafeRawBufferPointer) -> Placeholder {
         let form = Array(form)
         guard placeholder.number > 0, contents.places[form].map({ self.placeholder(at: $0) }) != placeholder else {

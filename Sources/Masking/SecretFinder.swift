@@ -1,8 +1,7 @@
 import Foundation
 
-/// Finds known texts in bytes: by their first eight bytes, then by their length, then by all of them.
+/// Finds known texts by their first eight bytes, their length and their content.
 struct SecretFinder: Sendable {
-    /// Shorter texts are not looked for.
     static let shortest = 8
     private static let filterBits = 20
 
@@ -10,7 +9,7 @@ struct SecretFinder: Sendable {
         let start: Int
         let count: Int32
         let entry: Int32
-        /// Whether it counts only as a whole word, if it is short.
+        /// Whether a short match must be a whole word.
         let standsAlone: Bool
     }
 
@@ -19,15 +18,14 @@ struct SecretFinder: Sendable {
         var next: Int32
     }
 
-    /// All texts, one behind the other.
     private var texts: [UInt8] = []
     private var forms: [Form] = []
-    /// The places in `forms` by the hashes of their texts.
+    /// Indices in `forms` by the hashes of their texts.
     private var slots: [Int: Int32] = [:]
-    /// The lengths of the texts with the same first eight bytes, the longest first.
+    /// The lengths of texts with the same first eight bytes, longest first.
     private var lengths: [Length] = []
     private var firstLengths: [UInt64: Int32] = [:]
-    /// A bit for the first eight bytes of each text: most places in bytes are passed over by it.
+    /// A Bloom filter of the first eight bytes.
     private var filter: [UInt64] = []
     private(set) var longest = 0
 
@@ -59,12 +57,11 @@ struct SecretFinder: Sendable {
         if previous < 0 { firstLengths[key] = new } else { lengths[Int(previous)].next = new }
     }
 
-    /// The hash under which a text is, or would be.
     private func slot(of text: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: text)
         var hash = hasher.finalize()
-        // Two texts with the same hash take places one behind the other.
+        // Texts with the same hash take consecutive slots.
         while let form = slots[hash], !isForm(Int(form), text) { hash &+= 1 }
         return hash
     }
@@ -81,7 +78,7 @@ struct SecretFinder: Sendable {
         Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - filterBits))
     }
 
-    /// Calls `found` with each place of a known text, in order; of texts that overlap with the first and longest one.
+    /// Calls `found` with each match in order; of overlapping ones with the first and longest.
     func forEach(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
         guard !forms.isEmpty, bytes.count >= SecretFinder.shortest else { return }
         filter.withUnsafeBufferPointer { filter in
@@ -114,7 +111,6 @@ struct SecretFinder: Sendable {
         return nil
     }
 
-    /// Whether a short text is inside a longer word or number, by chance.
     private func isPartOfWord(_ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
         func joins(_ left: Int) -> Bool {
             ValueShape.isLetterOrDigit(bytes[left]) && ValueShape.isLetterOrDigit(bytes[left + 1])
@@ -125,12 +121,11 @@ struct SecretFinder: Sendable {
     }
 }
 
-/// The forms in which a secret stands elsewhere: itself, percent-encoded, escaped as in JSON, and in base64.
 enum SecretForms {
     /// Longer secrets are masked only in their places.
     static let longest = 4_096
 
-    /// The forms that are whole texts.
+    /// Forms that are whole texts.
     static func plain(of secret: [UInt8]) -> [[UInt8]] {
         guard secret.contains(where: { !ValueShape.isLetterOrDigit($0) && !"-._".utf8.contains($0) }) else {
             return [secret]
@@ -161,8 +156,7 @@ enum SecretForms {
         secret.flatMap { byte in escapes[byte].map { Array($0.utf8) } ?? [byte] }
     }
 
-    /// The secret inside a longer text in base64 (RFC 4648): the digits that do not change with what is before and behind it, for
-    /// each of the three places where it can begin in a group.
+    /// Base64 digits of the secret within a longer text (RFC 4648), for each of the three positions in a group.
     static func base64(_ secret: [UInt8]) -> [[UInt8]] {
         [(0, 0), (1, 2), (2, 3)].flatMap { before, dropped -> [[UInt8]] in
             let bytes = Array(repeating: UInt8(0), count: before) + secret

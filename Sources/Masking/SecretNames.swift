@@ -1,8 +1,7 @@
 import HTTPModel
 
-/// Which names of fields, parameters, cookies and elements say that their value is a secret.
-///
-/// Names are compared without case and without what is no letter or digit: `X-Api-Key`, `api_key` and `apiKey` are one.
+/// The names of fields, parameters, cookies and elements with secret values. Only letters and digits count, in any
+/// case: `X-Api-Key`, `api_key` and `apiKey` are one name.
 package struct SecretNames: Sendable {
     static let longest = MaskRules.longestName
 
@@ -38,7 +37,7 @@ package struct SecretNames: Sendable {
         .privateKey: ["privatekey", "privatekeypem", "recoverykey", "sshkey"],
         .card: ["cardnumber", "creditcard", "creditcardnumber", "ccnumber", "pan"],
     ]
-    /// Names of keys and tokens, and what may follow them: `apikey_prod`, `token1`.
+    /// Names that may have an ending: `apikey_prod`, `token1`.
     private static let variants: [(names: [String], kind: SecretKind)] = [
         (["token", "authtoken", "accesstoken", "apitoken", "clientsecret", "secret"], .token),
         (["apikey", "secretkey", "accesskey"], .apiKey),
@@ -47,7 +46,7 @@ package struct SecretNames: Sendable {
         (0...20).map { "\($0)" } + [
             "v1", "v2", "v3", "prod", "production", "dev", "staging", "sandbox", "live", "primary", "secondary",
         ]
-    /// Names of fields of heads, without an `X-` before them, that say more there than elsewhere.
+    /// Further names of header fields, without `X-`.
     private static let fields: [String: SecretKind] = [
         "auth": .token, "firebaseauth": .token, "jwtassertion": .token, "apikeyvalue": .apiKey, "adminkey": .apiKey,
         "servicekey": .apiKey, "functionskey": .apiKey, "appwritekey": .apiKey, "licensekey": .apiKey,
@@ -63,14 +62,14 @@ package struct SecretNames: Sendable {
         ("subscriptionkey", .apiKey), ("privatekey", .privateKey), ("sessionid", .session), ("signature", .signature),
         ("signature256", .signature),
     ]
-    /// Names with such an ending that ordinary values have: places in lists, sizes, what a page says of passwords.
+    /// Names with ordinary values in spite of such an ending.
     private static let ordinary: Set<String> = [
         "prevtoken", "previoustoken", "starttoken", "endtoken", "stoptoken", "eostoken", "bostoken", "padtoken",
         "unktoken", "septoken", "clstoken", "masktoken", "maxtoken", "mintoken", "pertoken", "unexpectedtoken",
         "methodsignature", "functionsignature", "typesignature", "emailsignature", "clientrequesttoken", "inputtoken",
         "outputtoken", "designtoken", "colortoken", "colourtoken", "existingsecret",
     ]
-    /// Endings of such names: places in a list, whatever list it is.
+    /// Positions in lists.
     private static let ordinaryEndings = [
         "nexttoken", "pagetoken", "continuationtoken", "synctoken", "paginationtoken", "resumptiontoken", "skiptoken",
         "deltatoken", "nextforwardtoken", "nextbackwardtoken", "cursortoken", "resumetoken", "scrolltoken",
@@ -80,19 +79,16 @@ package struct SecretNames: Sendable {
         """
         show hide has is no needs require requires enable disable allow minimum maximum invalid wrong missing
         """.split(separator: " ")
-    /// What is done to a password; of a token the name says what it is for.
     private static let passwordBeginnings = "forgot forgotten reset change remember".split(separator: " ")
 
     private let table: [String: SecretKind]
-    /// Of the names in `table` that begin with a byte, the lengths, as bits: most other names are seen by it alone.
+    /// The lengths of names in `table` by their first byte, as bits: a quick test for most other names.
     private var lengths = [UInt64](repeating: 0, count: 256)
     private let endings: [(ending: [UInt8], kind: SecretKind)]
     private var exempt: Set<String> = []
     private var exemptEndings: [String] = []
 
-    /// - Parameters:
-    ///   - also: further names; `*` at the beginning stands for anything.
-    ///   - except: names whose values stay; `*` as in `also`.
+    /// With `*` at the beginning a name in `also` or `except` is an ending.
     package init(also: [String] = [], except: [String] = []) {
         var table: [String: SecretKind] = [:]
         for (kind, names) in SecretNames.exact { for name in names { table[name] = kind } }
@@ -114,9 +110,8 @@ package struct SecretNames: Sendable {
 
     private static func bit(_ length: Int) -> UInt64 { 1 << min(length, 63) }
 
-    /// The kind of secret under a name; `nil` where its value is ordinary.
     package func kind(of name: some Collection<UInt8>) -> SecretKind? {
-        // Of a longer name, as of settings with all their groups, the ending counts.
+        // Of a longer name only the ending counts.
         let isWhole = name.count <= SecretNames.longest
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SecretNames.longest) { buffer in
             var count = 0
@@ -130,7 +125,6 @@ package struct SecretNames: Sendable {
         }
     }
 
-    /// The kind of secret that a field of a head is by its name.
     func kind(ofField name: String) -> SecretKind? {
         guard !isExempt(name.utf8) else { return nil }
         let isExtension = name.lowercased().hasPrefix("x-")
@@ -143,7 +137,7 @@ package struct SecretNames: Sendable {
 
     private func kind(ofPlain name: UnsafeRawBufferPointer, isWhole: Bool) -> SecretKind? {
         guard let first = name.first, let last = name.last else { return nil }
-        // Most names are no secret's: these end here, before a string is made.
+        // A quick test before a string is made.
         let ending = endings.first {
             $0.ending.last == last && name.count >= $0.ending.count
                 && name.suffix($0.ending.count).elementsEqual($0.ending)
@@ -165,7 +159,7 @@ package struct SecretNames: Sendable {
             || name.last == "n" && name.utf8.count <= longest && ordinaryEndings.contains { name.hasSuffix($0) }
     }
 
-    /// Whether the profile says that the values under a name stay.
+    /// Whether the profile excludes a name.
     func isExempt(_ name: some Collection<UInt8>) -> Bool {
         guard !exempt.isEmpty || !exemptEndings.isEmpty else { return false }
         let text = SecretNames.normalised(String(decoding: name.suffix(SecretNames.longest), as: UTF8.self))

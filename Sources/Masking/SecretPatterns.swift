@@ -2,22 +2,20 @@ import Expressions
 import Foundation
 import HTTPModel
 
-/// Secrets that are known by their look, whatever their name: the one table of patterns.
-///
-/// A pattern is tried only where one of its beginnings is, so that bytes without any are passed over quickly.
+/// Secrets that are known by their look. A pattern is tried only at its beginnings, so that other bytes are passed over
+/// quickly.
 struct SecretPatterns {
     private struct Pattern {
         let kind: SecretKind
         let name: String
         let beginnings: [[UInt8]]
         let expression: RegularExpression
-        /// Whether it may stand within a word.
         var isAnywhere = false
-        /// Whether the match must not be words: keys of some services begin like names.
+        /// Whether words are excluded: names may begin like keys.
         var isRandom = true
     }
 
-    /// A private key in PEM or of PGP goes on to its last line; other secrets are shorter than this.
+    /// The longest match; a private key continues to its last line.
     private static let longest = 16 << 10
 
     private static func row(
@@ -40,7 +38,7 @@ struct SecretPatterns {
         )
     }
 
-    // The rules of services are those that gitleaks publishes; a group is the secret, if there is one.
+    // From the rules of gitleaks; a group is the secret, if there is one.
     private static let table: [Pattern] = [
         row(
             .token,
@@ -117,7 +115,7 @@ struct SecretPatterns {
         #"\d{4}([ +-]|%20|%2[Dd])(?:\d{4}\1\d{4}\1\d{1,4}|\d{6}\1\d{4,5})(?!\d)|\d{13,19}(?!\w)"#
     )
 
-    /// For each pair of bytes whether a pattern begins with it.
+    /// Whether a pattern begins with a pair of bytes.
     private static let pairs: [Bool] = {
         var pairs = Array(repeating: false, count: 1 << 16)
         for pattern in table {
@@ -126,7 +124,7 @@ struct SecretPatterns {
         return pairs
     }()
 
-    /// For each byte the patterns that begin with it, and their beginnings.
+    /// Beginnings by their first byte.
     private static let starts: [[(beginning: [UInt8], pattern: Pattern)]] = (0...255).map { byte in
         table.flatMap { pattern in
             pattern.beginnings.filter { Int($0[0]) == byte }.map { ($0, pattern) }
@@ -136,7 +134,6 @@ struct SecretPatterns {
     private let bytes: UnsafeRawBufferPointer
     private var found: [FoundSecret] = []
 
-    /// Finds what has the look of a secret in bytes, in order.
     static func secrets(in bytes: UnsafeRawBufferPointer, _ choice: Set<MaskRules.Pattern>) -> [FoundSecret] {
         var patterns = SecretPatterns(bytes: bytes)
         patterns.scan()
@@ -161,7 +158,7 @@ struct SecretPatterns {
         }
     }
 
-    /// Takes the secret that begins at a place; returns where it ends.
+    /// Returns the end of the secret.
     private mutating func secret(at place: Int) -> Int? {
         let rest = bytes[place...]
         for (beginning, pattern) in SecretPatterns.starts[Int(bytes[place])] where rest.starts(with: beginning) {
@@ -194,7 +191,7 @@ struct SecretPatterns {
         return range
     }
 
-    /// Whether a private key is one, and no text that speaks of keys.
+    /// Whether it is a private key and not text about keys.
     private func isKey(_ range: Range<Int>) -> Bool {
         let content = bytes[range].drop { $0 <= 0x20 || "\\nr".utf8.contains($0) }
         if content.prefix(4).allSatisfy({ $0 | 0x20 == 0x78 }) { return false }
@@ -206,7 +203,7 @@ struct SecretPatterns {
         return !content.isEmpty && !".\"',`])<".utf8.contains(content[content.startIndex])
     }
 
-    /// Whether a key is no name of words. It may have no digit.
+    /// Whether a key is not made of words; it may have no digit.
     private static func isNoName(_ key: UnsafeRawBufferPointer) -> Bool {
         if ValueShape.isKey(key) { return true }
         let (large, small) = (key.count { $0 &- 0x41 < 26 }, key.count { $0 &- 0x61 < 26 })
@@ -215,7 +212,7 @@ struct SecretPatterns {
 
     private func isOfWord(_ byte: UInt8) -> Bool { ValueShape.isLetterOrDigit(byte) || "_-.".utf8.contains(byte) }
 
-    /// Whether a word begins at a place: behind a sign, an escape of JSON or a percent-encoded byte.
+    /// Whether a word begins here: after a sign, a JSON escape or a percent-encoded byte.
     static func beginsWord(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = bytes[place - 1]
@@ -248,7 +245,7 @@ struct SecretPatterns {
             {
                 start -= 1
             }
-            // The letter of `\n` and the digits of `%20` are none of the address's.
+            // The letter of `\n` and the digits of `%20` are not part of the address.
             if start > 0, bytes[start - 1] == UInt8(ascii: "\\"), "nrt".utf8.contains(bytes[start]) { start += 1 }
             if start > 0, bytes[start - 1] == UInt8(ascii: "%"), start + 2 < place { start += 2 }
             guard start < place, let range = match(pattern, at: start, longest: SecretPatterns.longestAddress),

@@ -1,6 +1,6 @@
-/// Members of JSON, also of JSON in a string of JSON: there each quote has a backslash before it.
+/// Members of JSON, also of JSON in JSON strings, where each quote has backslashes before it.
 extension StructureScanner {
-    /// A quote that begins or ends a string, by how many backslashes are before it: 0, 1 in a string within a string, 3, 7.
+    /// A quote with 0 backslashes before it, 1 in a string within a string, then 3 and 7.
     private struct Quote {
         let backslashes: Int
 
@@ -56,11 +56,11 @@ extension StructureScanner {
         return start < end ? (start..<end, quote) : nil
     }
 
-    /// Takes the value at a place; returns where it ends.
+    /// Returns the end of the value.
     private mutating func takeValue(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int {
         guard place < bytes.count else { return place }
         let count = found.count
-        // A value that is no secret may be JSON that has one.
+        // Such a value may be JSON with a secret.
         if let end = takeScalar(at: place, kind, name, quote) { return found.count > count ? end : place }
         switch bytes[place] {
         case UInt8(ascii: "["): return takeList(from: place, kind, name, quote)
@@ -71,7 +71,7 @@ extension StructureScanner {
         }
     }
 
-    /// Takes a string or a number; returns where it ends, `nil` if neither is there.
+    /// Returns the end of the string or number; `nil` if there is none.
     private mutating func takeScalar(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int? {
         guard place < bytes.count else { return nil }
         if let value = string(at: place, quote) {
@@ -110,7 +110,7 @@ extension StructureScanner {
 
     private static let valueNames = ["value", "S", "stringValue", "#text", "$t", "secret"]
 
-    /// Takes the members of an object that say that they are its value: `"password": {"value": "…"}`.
+    /// Takes `value` of `"password": {"value": "…"}`.
     private mutating func takeObject(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) {
         var place = start
         for _ in 0..<StructureScanner.mostMembers {
@@ -127,7 +127,7 @@ extension StructureScanner {
             } else if let value = string(at: place, quote) {
                 place = value.end
             } else {
-                // A number or a literal; in a list or an object are members of others.
+                // Lists and objects are scanned by their own names.
                 while place < bytes.count, ValueShape.isLetterOrDigit(bytes[place]) || "+-.".utf8.contains(bytes[place])
                 {
                     place += 1
@@ -136,7 +136,7 @@ extension StructureScanner {
         }
     }
 
-    /// The string at a place, without its quotes, and what comes after it. It may be cut, or end with the string around it.
+    /// A string without its quotes. It may be cut, or end with the string around it.
     private func string(at start: Int, _ quote: Quote) -> (content: Range<Int>, end: Int)? {
         let open = start + quote.backslashes
         guard open < bytes.count, bytes[open] == UInt8(ascii: "\""),
@@ -159,7 +159,6 @@ extension StructureScanner {
     }
 }
 
-/// Numbers of JSON, which stay numbers if they are masked.
 enum JSONNumber {
     private static let longest = 64
 
@@ -174,7 +173,7 @@ enum JSONNumber {
         return number.startIndex..<number.endIndex
     }
 
-    /// The number that a place is in: it follows a colon behind a quote, a bracket or a comma, and a sign of JSON follows it.
+    /// The number around a range, between signs of JSON.
     static func range(around range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
         guard range.count <= longest, bytes[range].allSatisfy(isPart) else { return nil }
         var start = range.lowerBound

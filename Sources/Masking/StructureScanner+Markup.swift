@@ -1,9 +1,8 @@
-/// Elements and attributes of XML and HTML.
 extension StructureScanner {
     private struct Tag {
         var name: Range<Int>
         var attributes: [(name: Range<Int>, value: Range<Int>)] = []
-        /// Behind `>`, or where the next tag begins.
+        /// After `>`, or at the next tag.
         var end: Int
         var isEmpty = false
     }
@@ -93,7 +92,6 @@ extension StructureScanner {
             && range.allSatisfy { bytes[$0] | 0x20 == word.utf8Start[$0 - range.lowerBound] }
     }
 
-    /// Takes the text of an element; returns where it ends.
     private mutating func takeText(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {
         if has("<![CDATA[", at: start) {
             let content = start + 9..<(find("]]>", from: start + 9) ?? bytes.count)

@@ -1,13 +1,10 @@
-/// Parameters of queries and forms, and user information of URLs.
 extension StructureScanner {
-    /// Names that have a secret's value in a URL, a form or a field, and an ordinary one anywhere else; there the value must look
-    /// random.
+    /// Names of secrets only in URLs, forms and fields, if the value looks random.
     static let namesOfParameters: [(name: String, kind: SecretKind)] = [
         ("code", .code), ("ticket", .code), ("key", .apiKey), ("auth", .token),
     ]
     private static let longestName = 160
 
-    /// Reads bytes that are a query or a form as a whole.
     mutating func scanForm() {
         var start = 0
         while start < bytes.count {
@@ -56,14 +53,14 @@ extension StructureScanner {
 
     private func isEndOfParameter(_ byte: UInt8) -> Bool { byte <= 0x20 || "?&#\"'<>\\`;".utf8.contains(byte) }
 
-    /// The end of a value without what ends a sentence or a bracket behind it.
+    /// The end of a value without the punctuation of a sentence.
     private func withoutPunctuation(_ value: Range<Int>) -> Int {
         var end = value.upperBound
         while end > value.lowerBound, ".,:)!?]".utf8.contains(bytes[end - 1]) { end -= 1 }
         return end
     }
 
-    /// Takes the value of a parameter; returns whether its name is a secret's.
+    /// Returns whether the name is a secret's.
     private mutating func takeParameter(_ name: Range<Int>, _ value: Range<Int>) -> Bool {
         var plain = Array(bytes[name])
         if plain.contains(UInt8(ascii: "%")) { plain = PlainValue.percentDecoded(plain) ?? plain }
@@ -75,7 +72,7 @@ extension StructureScanner {
             }
             let count = found.count
             take(value, kind, name: word) { PlainValue.ofForm($0) }
-            // A value may be a URL that is no secret and has one in it.
+            // A URL as the value may contain a secret.
             if found.count == count { scanValue(value) }
             return true
         }
@@ -109,7 +106,6 @@ extension StructureScanner {
 
     private static let longestUser = 512
 
-    /// Finds `user:password@` behind `://`.
     mutating func scanUserInformation() {
         var place = 0
         while let at = find(UInt8(ascii: "@"), from: place) {
@@ -119,7 +115,7 @@ extension StructureScanner {
                 start -= 1
             }
             guard start > 2, has("://", at: start - 3) else { continue }
-            // A password may have the sign, too.
+            // The password may contain an `@`.
             var (end, last) = (at, at)
             while end < bytes.count, end - start < StructureScanner.longestUser, !isEndOfAuthority(bytes[end]) {
                 if bytes[end] == UInt8(ascii: "@") { last = end }

@@ -26,7 +26,6 @@ extension StructureScanner {
         }
     }
 
-    /// The rest of a head, and the content up to the next delimiter.
     private func part(at start: Int) -> (head: Range<Int>, content: Range<Int>)? {
         let limit = min(bytes.count, start + StructureScanner.longestHead)
         var lineEnd = find(0x0A, from: start, to: limit)

@@ -1,39 +1,34 @@
 import Foundation
 import Text
 
-/// A secret at a place in bytes.
 struct FoundSecret {
-    /// What is replaced.
     var range: Range<Int>
     var kind: SecretKind
-    /// The name of the value, or what it looks like.
     var name: String
     var secret: [UInt8]
-    /// Whether it is masked wherever else it stands.
+    /// Whether it is masked elsewhere, too.
     var isSought = true
-    /// Whether it is a number of JSON, and is to stay one.
+    /// Whether it stays a JSON number.
     var isNumber = false
 }
 
-/// How the names and values of bytes are written.
 enum ScanSyntax {
     /// JSON and text with JSON in it: events, lines, messages.
     case text
     case form
-    /// The value of a field, or a path.
+    /// A field value or a path.
     case field
     case markup
     case multipart
 }
 
-/// Finds the values under the names of secrets, by the structure of the syntax: one pass for each of JSON, parameters, tags and parts.
-///
-/// It is tolerant: bytes may begin and end anywhere, and may be malformed.
+/// Finds values under the names of secrets, one pass for each of JSON, parameters, tags and parts. The bytes may be cut
+/// anywhere and malformed.
 struct StructureScanner {
     let names: SecretNames
     let origin: OrdinaryValue.Origin
     let bytes: UnsafeRawBufferPointer
-    /// How many scans this one is inside of: a part of a body, a value of a form, a URL in a value.
+    /// The nesting of scans: parts of a body, values of a form, URLs in values.
     private let depth: Int
     var found: [FoundSecret] = []
 
@@ -63,7 +58,6 @@ struct StructureScanner {
         scanUserInformation()
     }
 
-    /// Scans a part of the bytes in a syntax of its own.
     mutating func scan(_ range: Range<Int>, _ syntax: ScanSyntax) {
         let part = UnsafeRawBufferPointer(rebasing: bytes[range])
         for var secret in StructureScanner.secrets(in: part, syntax, names, origin, depth: depth + 1) {
@@ -72,14 +66,14 @@ struct StructureScanner {
         }
     }
 
-    /// Scans a value of a parameter: percent-encoded it may be a URL or JSON.
+    /// A percent-encoded value may be a URL or JSON.
     mutating func scanValue(_ range: Range<Int>) {
         guard depth < StructureScanner.deepest else { return }
         guard bytes[range].contains(where: { "%+".utf8.contains($0) }) else {
             if bytes[range].contains(where: { "=\"@".utf8.contains($0) }) { scan(range, .text) }
             return
         }
-        // Where each decoded byte begins in the source, and the end.
+        // Where each decoded byte begins.
         var (plain, starts): ([UInt8], [Int]) = ([], [])
         let isJSON = ["%7B", "%7b", "%5B", "%5b", "{", "["].contains { bytes[range].starts(with: $0.utf8) }
         var place = range.lowerBound
@@ -104,7 +98,6 @@ struct StructureScanner {
         }
     }
 
-    /// Takes the value of a name, unless it is ordinary; `decode` gives it without the coding of its place.
     mutating func take(
         _ range: Range<Int>,
         _ kind: SecretKind,
@@ -156,14 +149,13 @@ struct StructureScanner {
     }
 }
 
-/// The schemes of credentials (RFC 9110 §11.1).
 enum CredentialScheme {
     private static let known: Set<String> = [
         "bearer", "basic", "token", "digest", "negotiate", "ntlm", "apikey", "hawk", "key", "mac", "dpop", "oauth",
         "sso-key", "splunk", "aws4-hmac-sha256", "sharedaccesssignature", "sharedkey", "bot",
     ]
 
-    /// Where the credentials begin in a value: behind a scheme and spaces, if it has these.
+    /// The credentials begin after a known scheme and spaces.
     static func end(in bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ kind: SecretKind) -> Int {
         guard let space = bytes[value].prefix(32).firstIndex(where: { " +%".utf8.contains($0) }),
             space > value.lowerBound

@@ -1,6 +1,6 @@
 import Text
 
-/// Finds texts that look random and are under no name that says what they are.
+/// Finds random texts whose name does not say what they are.
 enum SuspectScanner {
     private static let least = 20
     private static let most = 512
@@ -10,7 +10,6 @@ enum SuspectScanner {
         return ValueShape.isLetterOrDigit(byte) || "-_.+/=~".utf8.contains(byte)
     }
 
-    /// Calls `body` with each such text and its name.
     static func forEach(in bytes: UnsafeRawBufferPointer, _ names: SecretNames, _ body: (Range<Int>, String?) -> Void) {
         isOfRun.withUnsafeBufferPointer { isOfRun in
             var place = 0
@@ -36,7 +35,7 @@ enum SuspectScanner {
         var before: Range<Int>?
         var start = run.lowerBound
         for place in run.lowerBound...run.upperBound {
-            // A slash is a digit of base64, too.
+            // Base64 may contain slashes.
             guard
                 place == run.upperBound || ".~=".utf8.contains(bytes[place])
                     || isPath && bytes[place] == UInt8(ascii: "/")
@@ -57,7 +56,7 @@ enum SuspectScanner {
     }
 
     private static func isSuspicious(_ value: UnsafeRawBufferPointer, isPath: Bool) -> Bool {
-        // Two hyphens begin the boundary of a multipart body (RFC 2046 §5.1.1).
+        // Two hyphens begin a multipart boundary (RFC 2046 §5.1.1).
         guard !value.starts(with: "--".utf8), ValueShape.entropy(value) > (isPath ? 3 : 3.6) else { return false }
         if value.contains(UInt8(ascii: "/")) {
             return !value.contains(UInt8(ascii: "-")) && ValueShape.isMixed(value, least: 32)
@@ -69,7 +68,7 @@ enum SuspectScanner {
         return ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: least)
     }
 
-    /// Whether a text is a UUID, a digest, a ULID, an identifier of MongoDB, or a text in base64.
+    /// A UUID, digest, ULID, MongoDB identifier, or text in base64.
     private static func isIdentifier(_ value: UnsafeRawBufferPointer) -> Bool {
         if ValueShape.isUUID(value) { return true }
         let hexadecimal = value.count { ValueShape.isHexadecimal($0) || $0 == UInt8(ascii: "-") }
@@ -86,7 +85,6 @@ enum SuspectScanner {
         "correlation", "boundary",
     ]
 
-    /// Whether a name says that its value identifies something, and is no secret.
     static func isNameOfIdentifiers(_ name: String) -> Bool {
         let plain = SecretNames.normalised(name)
         return endingsOfIdentifiers.contains { plain.hasSuffix($0) } || plain.contains("requestid")
@@ -94,7 +92,7 @@ enum SuspectScanner {
             || plain.contains("trace") || plain.contains("hash")
     }
 
-    /// Folders of which the files have digests for names.
+    /// Folders whose files are named by digests.
     private static let digests: Set<String> = [
         "commit", "commits", "tree", "blob", "blobs", "object", "objects", "static", "assets", "_next", "chunks",
         "images", "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable", "fonts", "compare", "raw",
@@ -104,7 +102,7 @@ enum SuspectScanner {
         segment.count <= 16 && digests.contains(String(decoding: segment, as: UTF8.self).lowercased())
     }
 
-    /// Whether the name of a file ends behind a segment of a path: `main-8d3f2a1b.chunk.js`.
+    /// Whether a segment belongs to a file name: `main-8d3f2a1b.chunk.js`.
     private static func isFile(_ bytes: UnsafeRawBufferPointer, _ word: Range<Int>, _ end: Int) -> Bool {
         let rest = bytes[word.upperBound..<end].prefix { $0 != UInt8(ascii: "/") }
         let start = bytes[..<word.lowerBound].lastIndex(of: UInt8(ascii: "/")) ?? 0
@@ -112,7 +110,7 @@ enum SuspectScanner {
             || bytes[start..<word.lowerBound].contains(UInt8(ascii: "."))
     }
 
-    /// The name of a value: before a colon or an equals sign, or of the element around it.
+    /// The name before a colon or an equals sign, or of the element around the value.
     private static func name(before value: Int, in bytes: UnsafeRawBufferPointer) -> String? {
         var place = value
         while place > 0, value - place < 8, "\"'\\ \n".utf8.contains(bytes[place - 1]) { place -= 1 }

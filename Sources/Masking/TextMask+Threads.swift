@@ -1,9 +1,6 @@
-/// Secrets that a mask on another thread finds.
 extension TextMask {
-    /// How many findings a mask for another thread has.
     package var findingCount: Int { (findings?.count ?? 0) + candidates.count }
 
-    /// The findings of a mask for another thread since the last call.
     package func takeFindings() -> Findings {
         var taken = findings ?? Findings()
         (taken.suspects, taken.unreadCount) = (candidates, unreadCount)
@@ -13,7 +10,6 @@ extension TextMask {
         return taken
     }
 
-    /// Takes over the findings of a copy of this mask, as if it had found them here.
     package func add(_ findings: Findings) {
         unreadCount += findings.unreadCount
         for (kind, number) in findings.earlier { book.add(earlier: Placeholder(kind: kind, number: number)) }
@@ -46,9 +42,8 @@ extension TextMask {
         var secrets: [Secret] = []
         var suspects: [Candidate] = []
         var unreadCount = 0
-        /// The highest numbers of placeholders that an earlier export gave.
         var earlier: [SecretKind: Int] = [:]
-        /// The secrets that were found lately, and whether they are sought: each is handed over once.
+        /// Lately found secrets and whether they are sought: each is handed over once.
         private var known: [[UInt8]: Bool] = [:]
 
         var count: Int { secrets.count + suspects.count }
@@ -58,7 +53,7 @@ extension TextMask {
         init(after other: Findings) { known = other.known.count > Findings.mostRemembered ? [:] : other.known }
 
         mutating func add(_ found: FoundSecret, _ host: String, _ isSought: Bool) {
-            // With so many the book is full, and knows it.
+            // More would not fit in the book.
             guard secrets.count <= 2 * SecretBook.most else { return }
             if let wasSought = known[found.secret], wasSought || !isSought { return }
             known[found.secret] = isSought

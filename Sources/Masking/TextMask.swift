@@ -2,28 +2,24 @@ import Content
 package import HTTPModel
 import NIOCore
 
-/// Finds the secrets of a session and replaces them: first every exchange is read for them, then they are replaced
-/// wherever they are.
-///
-/// Use it on one thread.
+/// Finds the secrets of all exchanges, then replaces them wherever they are. Use it on one thread.
 package final class TextMask {
-    /// A text that looks like a secret and is not known as one.
     package struct Suspect: Sendable, Hashable {
         package let exchange: ExchangeID
-        /// The part of the exchange, for example `response body`.
+        /// For example `response body`.
         package let part: String
-        /// The name of its field, member or element; empty if it has none.
+        /// The field, member or element; may be empty.
         package let name: String
         package let beginning: String
     }
 
-    /// A suspect as it was found: a secret that is found later may be in it, and then it is masked.
+    /// A later secret may be found in it.
     struct Candidate: Sendable {
         let suspect: Suspect
         let text: [UInt8]
     }
 
-    /// As many suspects are listed; more are only counted.
+    /// Further ones are only counted.
     package static let mostSuspects = 1_000
     private static let mostFieldNames = 1_024
     private static let mostSettledLines = 4_096
@@ -32,34 +28,31 @@ package final class TextMask {
     let names: SecretNames
     private let patterns: Set<MaskRules.Pattern>
     package let book: SecretBook
-    /// Whether secrets are still being looked for: nothing is replaced before all are known.
+    /// Nothing is replaced before all secrets are known.
     private(set) var isCollecting = true
     private var isAtOnce = false
     private var fieldNames: [String: FieldNameFacts] = [:]
-    /// The hashes of lines of heads in which nothing more is found, and nothing replaced.
+    /// Hashes of header lines without secrets.
     private var settledLines: Set<Int> = []
     var candidates: [Candidate] = [] { didSet { settledSuspects = nil } }
     private var settledSuspects: [Suspect]?
     var candidateTexts: Set<[UInt8]> = []
-    /// The secrets found for another mask, which takes them over.
+    /// The findings for another thread's mask.
     var findings: Findings?
-    /// How many secrets the exchanges have; `nil` as long as only exchanges were read.
+    /// The number of secrets before the rules were read.
     private var ownCount: Int?
-    /// How many bodies were not looked through, as they are compressed data that no coding names, or cannot be decoded.
+    /// Bodies that were not searched: compressed data, or not decodable.
     package internal(set) var unreadCount = 0
 
-    // Where the bytes are from that are looked at.
+    // The source of the current bytes.
     var exchange = ExchangeID(0)
     var host = ""
     var part = ""
-    /// The name of the field of a head that is looked at; empty elsewhere.
+    /// Empty outside of header fields.
     var field = ""
-    /// Whether they are of a request.
     var origin = OrdinaryValue.Origin.response
-    /// Whether the exchange says that an earlier export masked it: then what has the form of its placeholders is
-    /// one, also a number, or one that was cut to a length.
+    /// Whether an earlier export masked the exchange.
     var wasMasked = false
-    /// Whether what looks like a secret is ordinary in the field that is looked at.
     var suspectsNothing = false
 
     package init(_ rules: MaskRules = MaskRules()) {
@@ -68,15 +61,13 @@ package final class TextMask {
         book = SecretBook()
     }
 
-    /// A mask for another thread. While secrets are collected it adds none: what it finds is for the mask
-    /// that was copied, by ``takeFindings()`` and ``add(_:)``. After that it replaces the same secrets as that mask.
+    /// A mask for another thread: it collects findings for ``add(_:)``, then replaces the same secrets.
     package init(_ copy: Copy) {
         (names, patterns, isCollecting) = (copy.names, copy.patterns, copy.isCollecting)
         book = SecretBook(closed: copy.secrets)
         if isCollecting { findings = Findings() }
     }
 
-    /// What another thread needs to know of a mask.
     package struct Copy: Sendable {
         fileprivate let names: SecretNames
         fileprivate let patterns: Set<MaskRules.Pattern>
@@ -88,24 +79,23 @@ package final class TextMask {
         Copy(names: names, patterns: patterns, isCollecting: isCollecting, secrets: book.contents)
     }
 
-    /// Ends the first reading: from now on secrets are replaced, and no others get a number.
     package func endCollecting() {
         isCollecting = false
         settledLines = []
         book.close()
     }
 
-    /// From now on texts are read that belong to no exchange: their secrets are replaced, and do not count.
+    /// The secrets of the following texts, which belong to no exchange, do not count.
     package func beginRules() { ownCount = book.entries.count }
 
     package var secretCount: Int { ownCount ?? book.entries.count }
 
     package var secrets: [SecretBook.Entry] { book.entries.prefix(secretCount).map(book.shown) }
 
-    /// Has secrets replaced as they are found, if there is one reading only, and looked for from then on.
+    /// Replaces secrets as soon as they are found, in a single pass.
     func replaceAtOnce() { (isCollecting, isAtOnce) = (false, true) }
 
-    /// Forgets the secrets that are looked for if they are many and secrets are replaced as they come; they keep their placeholders.
+    /// Limits memory in a single pass; known secrets keep their placeholders.
     func boundWhatIsSought() {
         if isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() }
     }
@@ -118,9 +108,9 @@ package final class TextMask {
 
     // MARK: Lines of heads
 
-    /// What is replaced in a line of a head, by `find`; the same lines come again and again, and are searched once.
+    /// The same lines come again and again, and are searched once.
     func marks(inLine line: UnsafeRawBufferPointer, _ find: () -> [Mark]) -> [Mark] {
-        // While more secrets are added, a line that had none may have one.
+        // Later secrets may be in the same line.
         guard isCollecting || book.isClosed else { return find() }
         var hasher = Hasher()
         hasher.combine(origin == .request)
@@ -134,7 +124,6 @@ package final class TextMask {
         return []
     }
 
-    /// What the name of a field says, remembered as the same names come again and again.
     func facts(ofField label: String) -> FieldNameFacts {
         if let known = fieldNames[label] { return known }
         if fieldNames.count >= TextMask.mostFieldNames { fieldNames = [:] }
@@ -145,8 +134,8 @@ package final class TextMask {
 
     // MARK: Finding and replacing
 
-    /// What is replaced in these bytes, in order; `named` was found in them already. If the bytes are cut, a secret that goes up to
-    /// their end is not known whole, and gets no number yet.
+    /// The replacements in order; `named` was found before. A secret at the end of cut bytes may be longer, and gets no
+    /// number yet.
     func marks(
         in bytes: UnsafeRawBufferPointer,
         _ syntax: ScanSyntax?,
@@ -158,7 +147,7 @@ package final class TextMask {
         var found = named
         if let syntax { found += StructureScanner.secrets(in: bytes, syntax, names, origin) }
         found += SecretPatterns.secrets(in: bytes, isBinary ? [] : patterns)
-        // The first place of a secret says its kind, however the bytes are split.
+        // The first place decides the kind of a secret, however the bytes are split.
         if found.count > 1 { found.sort { $0.range.lowerBound < $1.range.lowerBound } }
         if wasMasked { found.removeAll { isEarlier($0, bytes, isBinary: isBinary) } }
         var marks: [Mark] = []
@@ -182,7 +171,7 @@ package final class TextMask {
         return Mark.merged(marks)
     }
 
-    /// A text with its secrets replaced; `nil` if it has none.
+    /// `nil` if there are no secrets.
     func masked(_ text: String, _ syntax: ScanSyntax?) -> String? {
         var copy = text
         return copy.withUTF8 { utf8 in
@@ -193,7 +182,6 @@ package final class TextMask {
         }
     }
 
-    /// Adds a secret to the book, or to the findings for another mask.
     func note(_ found: FoundSecret) {
         let isSought =
             (isCollecting || isAtOnce) && found.isSought && !found.secret.withUnsafeBytes(OrdinaryValue.isCommonWord)
@@ -206,7 +194,6 @@ package final class TextMask {
 
     // MARK: Suspects
 
-    /// The texts that look like a secret and are none that was found.
     package var suspects: [Suspect] {
         if let settledSuspects { return settledSuspects }
         let suspects = candidates.filter { candidate in

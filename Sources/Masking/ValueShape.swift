@@ -1,14 +1,13 @@
 import Content
 import Foundation
 
-/// What bytes look like, apart from their name.
 enum ValueShape {
     static func isHexadecimal(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6 }
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
     static func isLetterOrDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
 
-    /// Whether a value looks random, as tokens and keys do: long, without spaces, letters and digits mixed.
+    /// Long, without spaces, letters and digits mixed.
     static func isRandom(_ value: UnsafeRawBufferPointer, least: Int = 16) -> Bool {
         guard value.count >= least else { return false }
         var (letters, digits) = (0, 0)
@@ -24,12 +23,11 @@ enum ValueShape {
         return letters > 1 && digits > 1 && entropy(value) >= 3
     }
 
-    /// Whether a value is random, though it may have no digit.
     static func isMadeByChance(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
         isRandom(value, least: least) || isMixed(value, least: least)
     }
 
-    /// Whether a value is long and mixes large and small letters as no words do, unlike names such as `getElementById`.
+    /// Whether large and small letters mix as in no words, unlike `getElementById`.
     static func isMixed(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
         guard value.count >= max(least, 20), value.first != UInt8(ascii: "/") else { return false }
         var (large, small, signs) = (0, 0, 0)
@@ -47,10 +45,9 @@ enum ValueShape {
             && entropy(value) > 3.8
     }
 
-    /// Whether a value is a key rather than words and a number.
     static func isKey(_ value: UnsafeRawBufferPointer) -> Bool { isRandom(value) && isInPieces(value) }
 
-    /// Whether letters and digits alternate as often as in random text: words and numbers of three bytes or fewer on average.
+    /// Whether letters and digits alternate as in random text: pieces of at most three bytes on average.
     static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
         enum Class { case large, small, digit, sign }
         var (pieces, last) = (0, Class.sign)
@@ -90,8 +87,7 @@ enum ValueShape {
             }
     }
 
-    /// Whether digits, with other signs between, are a card's number: 13 to 19 of them with Luhn's check digit
-    /// (ISO/IEC 7812-1).
+    /// Whether 13 to 19 digits have Luhn's check digit (ISO/IEC 7812-1); other signs may be between them.
     static func isCard(_ value: UnsafeRawBufferPointer) -> Bool {
         var (sum, count) = (0, 0)
         for byte in value.reversed() where isDigit(byte) {
@@ -104,9 +100,9 @@ enum ValueShape {
     }
 }
 
-/// A value without the coding of its place, so that the same secret is the same bytes everywhere.
+/// Removes the coding of a value's place, so that a secret has the same bytes everywhere.
 enum PlainValue {
-    /// The content of a JSON string; `depth` is how many JSON strings are one inside the other there.
+    /// The content of a JSON string within `depth - 1` others.
     static func ofJSON(_ value: some Collection<UInt8>, depth: Int = 1) -> [UInt8] {
         var text = Array(value)
         for _ in 0..<depth where text.contains(UInt8(ascii: "\\")) {
@@ -116,7 +112,7 @@ enum PlainValue {
         return text
     }
 
-    /// A value of a query or a form. A plus sign is a space there, but not in what looks like base64.
+    /// A plus sign is a space, but not in base64.
     static func ofForm(_ value: some Collection<UInt8>) -> [UInt8] {
         var text = Array(value)
         if text.contains(UInt8(ascii: "+")), !text.withUnsafeBytes({ ValueShape.isRandom($0) }) {
@@ -125,7 +121,7 @@ enum PlainValue {
         return percentDecoded(text) ?? text
     }
 
-    /// The content of a quoted string in a field, without its backslashes (RFC 9110 §5.6.4).
+    /// A quoted string without its backslashes (RFC 9110 §5.6.4).
     static func ofQuoted(_ value: some Collection<UInt8>) -> [UInt8] {
         var plain: [UInt8] = []
         var isEscaped = false
@@ -146,7 +142,7 @@ enum PlainValue {
         ("&#34;", UInt8(ascii: "\"")), ("&#43;", UInt8(ascii: "+")), ("&#47;", UInt8(ascii: "/")),
     ]
 
-    /// A text of XML or HTML without its entities (XML 1.0 §4.6).
+    /// Decodes entities (XML 1.0 §4.6).
     static func ofMarkup(_ value: some Collection<UInt8>) -> [UInt8] {
         guard value.contains(UInt8(ascii: "&")) else { return Array(value) }
         var plain: [UInt8] = []
@@ -159,7 +155,7 @@ enum PlainValue {
         return plain
     }
 
-    /// `nil` if a percent sign does not begin a triplet (RFC 3986 §2.1).
+    /// `nil` if an escape is malformed (RFC 3986 §2.1).
     static func percentDecoded(_ value: some Collection<UInt8>) -> [UInt8]? {
         var plain: [UInt8] = []
         var rest = value[...]
