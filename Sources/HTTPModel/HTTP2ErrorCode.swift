@@ -1,27 +1,21 @@
 /// Why an HTTP/2 stream or connection was ended (RFC 9113 §7).
 package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The number on the wire; peers may send ones that no specification names.
+    /// Peers may send numbers without a name.
     package let rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let noError = HTTP2ErrorCode(rawValue: 0x0)
-    /// The peer broke the protocol in a way that no other code names.
     package static let protocolError = HTTP2ErrorCode(rawValue: 0x1)
-    /// Something went wrong that is not the peer's fault.
     package static let internalError = HTTP2ErrorCode(rawValue: 0x2)
     package static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)
-    /// A frame came for a stream that was half-closed.
     package static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
     package static let frameSizeError = HTTP2ErrorCode(rawValue: 0x6)
-    /// The stream was refused before anything was done for it, so the request may be repeated.
+    /// Nothing was done, so the request may be repeated.
     package static let refusedStream = HTTP2ErrorCode(rawValue: 0x7)
     package static let cancel = HTTP2ErrorCode(rawValue: 0x8)
-    /// The header compression state cannot be kept.
     package static let compressionError = HTTP2ErrorCode(rawValue: 0x9)
-    /// The connection that a CONNECT had asked for was reset.
     package static let connectError = HTTP2ErrorCode(rawValue: 0xA)
-    /// The peer behaves in a way that costs too much.
     package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xB)
     package static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 
@@ -31,7 +25,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cu
         "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
-    /// The name that RFC 9113 §7 gives the code; the number in hexadecimal where it gives none.
+    /// The number in hexadecimal if RFC 9113 §7 has no name.
     package var description: String {
         let names = HTTP2ErrorCode.names
         return rawValue < names.count ? names[Int(rawValue)] : "0x" + String(rawValue, radix: 16)

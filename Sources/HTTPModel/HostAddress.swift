@@ -6,27 +6,26 @@ import Musl
 import Glibc
 #endif
 
-/// Hosts that are addresses: each address has one text, however a client or a rule spells it.
+/// Each address has one text, however a client or rule spells it.
 package enum HostAddress {
-    /// The text of an address, without brackets; `nil` for a name.
-    ///
-    /// `127.1`, `0x7f.0.0.1`, `2130706433` and `::ffff:127.0.0.1` are all `127.0.0.1`: that is where resolvers lead
-    /// (inet_aton(3), RFC 4291 §2.5.5.2). A zone counts for addresses of one link only (RFC 4007 §11).
+    /// The address without brackets; `nil` for a name. `127.1`, `0x7f.0.0.1`, `2130706433` and `::ffff:127.0.0.1` are
+    /// all `127.0.0.1`, as for resolvers (inet_aton(3), RFC 4291 §2.5.5.2). Only link-local addresses keep their zone
+    /// (RFC 4007 §11).
     package static func canonical(_ host: Substring) -> String? {
         host.utf8.contains(UInt8(ascii: ":")) ? canonicalIPv6(host) : canonicalIPv4(host)
     }
 
-    /// Whether a host is an address in some spelling, or has the colon of one.
+    /// In any spelling; also other hosts with a colon.
     package static func isAddress(_ host: Substring) -> Bool {
         isDotted(host) || host.utf8.contains(UInt8(ascii: ":")) || ipv4(host) != nil
     }
 
-    /// The bytes of an address, in any spelling; four of an IPv4 address mapped into IPv6, and `nil` for a name.
+    /// In any spelling; IPv4-mapped IPv6 has four bytes. `nil` for a name.
     static func bytes(_ host: Substring) -> [UInt8]? {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
-    /// The text of an IPv4 address in any spelling; a name costs little more than its first bytes.
+    /// Cheap for names.
     static func canonicalIPv4(_ host: Substring) -> String? {
         isDotted(host) ? String(host) : bytesOfIPv4(host).map(text)
     }
@@ -44,8 +43,7 @@ package enum HostAddress {
 
     private static func text(_ bytes: [UInt8]) -> String { bytes.map { "\($0)" }.joined(separator: ".") }
 
-    /// Whether a host is the text of an IPv4 address: four numbers to 255 without zeros before them, as almost all clients
-    /// write it.
+    /// Four numbers up to 255 without leading zeros, the usual form.
     private static func isDotted(_ host: Substring) -> Bool {
         host.utf8.withContiguousStorageIfAvailable { bytes in
             var (dots, digits, value) = (0, 0, 0)

@@ -1,24 +1,21 @@
-/// Servers that are asked without the upstream proxy: a host, the hosts under a name, or a network of addresses.
+/// Servers that are reached without the upstream proxy.
 package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
     private enum Hosts: Sendable, Hashable {
         case all
         case exact(String)
-        /// The hosts whose names end with a dot and this one, and perhaps this one itself.
+        /// Names that end with a dot and this one, and perhaps this one itself.
         case under(String, itself: Bool)
-        /// Addresses, by the first bits of their bytes.
+        /// By the first bits of an address.
         case network([UInt8], bits: Int)
     }
 
     private let hosts: Hosts
     /// `nil` for any.
     private let port: Int?
-    /// As written.
     package let description: String
 
-    /// Reads `HOST`, `*.SUFFIX`, `.SUFFIX` (which is the name itself too), an address, `ADDRESS/BITS` or `*`; all but networks
-    /// may have a port after a colon. `nil` for anything else.
-    ///
-    /// With `isSuffix` every name is also for those below it, as in the variable `no_proxy`.
+    /// Reads `HOST`, `*.SUFFIX`, `.SUFFIX` (includes the name itself), an address, `ADDRESS/BITS` or `*`; all but
+    /// networks may have a port. With `isSuffix`, as in the variable `no_proxy`, names include those below them.
     package init?(_ text: some StringProtocol, isSuffix: Bool = false) {
         description = String(text)
         let text = description.lowercased()
@@ -32,7 +29,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count > 1 {
-            // Short forms have another meaning: 10/8 is not 0.0.0.10.
+            // Short forms are ambiguous: 10/8 is not 0.0.0.10.
             let isWhole = parts[0].contains(":") || HostAddress.canonical(parts[0]).map { $0 == parts[0] } == true
             guard parts.count == 2, isWhole, let bytes = HostAddress.bytes(parts[0]),
                 parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), let bits = Int(parts[1]), bits <= bytes.count * 8
@@ -54,10 +51,10 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// This machine: `localhost`, the names below it (RFC 6761 §6.3), and its loopback addresses.
+    /// `localhost`, names below it (RFC 6761 §6.3) and loopback addresses.
     package static let localhost = [".localhost", "127.0.0.0/8", "::1"].compactMap { ProxyBypass($0) }
 
-    /// Whether a server is meant; the host as ``RequestURL/host`` has it. A network means hosts that are written as addresses.
+    /// `host` as in ``RequestURL/host``; networks match only hosts written as addresses.
     package func matches(host: String, port: Int) -> Bool {
         if let wanted = self.port, wanted != port { return false }
         switch hosts {

@@ -1,22 +1,20 @@
-/// What an answer about revocation says that a server stapled to its certificate (OCSP, RFC 6960; RFC 6066 section 8).
+/// A stapled answer about a certificate's revocation (OCSP, RFC 6960; RFC 6066 section 8).
 package struct StapledStatus: Sendable, Hashable, Codable {
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {
         case good, revoked
-        /// The authority does not know the certificate.
         case unknown
-        /// The answer proves nothing: malformed, out of date, of another certificate, or signed by nobody trusted.
+        /// Malformed, outdated, for another certificate, or not signed by a trusted authority.
         case unusable
     }
 
     package var state: State
-    /// Why the certificate was revoked, as its authority names it, or why the answer is of no use; `nil` where
-    /// neither is.
+    /// Why it was revoked, or why the answer is unusable.
     package var reason: String?
-    /// When the certificate was revoked, seconds since 1970.
+    /// Seconds since 1970.
     package var revokedAt: Int64?
-    /// From when the answer is valid, seconds since 1970; `nil` if it could not be read.
+    /// Seconds since 1970.
     package var validFrom: Int64?
-    /// Until when the answer is valid, seconds since 1970; `nil` if it does not say.
+    /// Seconds since 1970.
     package var validUntil: Int64?
 
     package init(

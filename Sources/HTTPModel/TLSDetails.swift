@@ -1,20 +1,19 @@
-/// What one TLS handshake came to: the facts that a session file keeps for a leg.
+/// The TLS handshake of a leg.
 package struct TLSDetails: Sendable, Hashable, Codable {
-    /// The protocol version as OpenSSL names it, for example `TLSv1.3`.
+    /// As in OpenSSL: `TLSv1.3`.
     package var protocolVersion: String
-    /// The cipher suite's standard (IANA) name, for example `TLS_AES_128_GCM_SHA256`.
+    /// The IANA name: `TLS_AES_128_GCM_SHA256`.
     package var cipherSuite: String
-    /// The name sent in (client leg) or by us (upstream leg) as Server Name Indication; `nil` if none was.
+    /// Server Name Indication.
     package var serverName: String?
-    /// The protocol chosen by ALPN (RFC 7301), for example `http/1.1`; `nil` if none was.
+    /// By ALPN (RFC 7301): `http/1.1`.
     package var applicationProtocol: String?
     package var resumed: Bool
-    /// The peer's certificates, leaf first; empty on the client leg, if no certificate is asked for.
+    /// Leaf first; empty on the client leg.
     package var peerCertificates: [CertificateSummary]
-    /// Why verification of the peer failed although the connection was allowed to go on; `nil` when it passed.
+    /// If the connection continued in spite of it.
     package var verificationFailure: String?
-    /// That the server asked for a certificate of ours, and what it got, in this handshake or in the one that it
-    /// resumed; `nil` if it did not ask.
+    /// `nil` if the server did not ask for one, also in a resumed session's handshake.
     package var clientCertificate: ClientCertificateDetails?
 
     package init(
@@ -36,15 +35,13 @@ package struct TLSDetails: Sendable, Hashable, Codable {
     }
 }
 
-/// The client certificate that a server asked for and received.
 package struct ClientCertificateDetails: Sendable, Hashable, Codable {
-    /// The names of the authorities whose certificates it takes, each in one line; empty if it did not say.
+    /// The accepted authorities, each in one line.
     package var authorities: [String]
-    /// What the profile calls the certificate that was sent; `nil` if none was.
+    /// The certificate's name in the profile.
     package var name: String?
-    /// The certificate that was sent.
     package var sent: CertificateSummary?
-    /// Whether all that was in the handshake whose session this one resumed: nothing was asked or sent again.
+    /// Whether this was in the handshake of the resumed session.
     package var isResumed = false
 
     package init(authorities: [String], name: String? = nil, sent: CertificateSummary? = nil, isResumed: Bool = false) {
@@ -65,21 +62,19 @@ package struct ClientCertificateDetails: Sendable, Hashable, Codable {
     }
 }
 
-/// The parts of a certificate that interest developers.
 package struct CertificateSummary: Sendable, Hashable, Codable {
-    /// The subject in one line (RFC 2253 order).
+    /// In one line (RFC 2253 order).
     package var subject: String
-    /// The issuer in one line (RFC 2253 order).
+    /// In one line (RFC 2253 order).
     package var issuer: String
-    /// The subject alternative names, each as `DNS:…` or `IP:…`.
+    /// Each as `DNS:…` or `IP:…`.
     package var alternativeNames: [String]
-    /// Start of validity, seconds since 1970.
+    /// Seconds since 1970.
     package var notBefore: Int64
-    /// End of validity, seconds since 1970.
+    /// Seconds since 1970.
     package var notAfter: Int64
     /// SHA-256 over the DER form, in lower-case hexadecimal.
     package var fingerprint: String
-    /// What the server stapled to this certificate about its revocation; `nil` if it stapled nothing.
     package var staple: StapledStatus?
 
     package init(

@@ -1,15 +1,14 @@
-/// A proxy between Sluice and the servers: what it speaks, if it is, and whom it is told that we are.
 package struct UpstreamProxy: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case http
-        /// HTTP inside TLS to the proxy.
+        /// HTTP inside TLS.
         case https
         /// RFC 1928; the proxy resolves names.
         case socks5
     }
 
     package var kind: Kind
-    /// A name in lower case, or an address without brackets.
+    /// In lower case; an address without brackets.
     package var host: String
     package var port: Int
     package var user: String?
@@ -19,19 +18,17 @@ package struct UpstreamProxy: Sendable, Hashable {
         (self.kind, self.host, self.port, self.user, self.password) = (kind, host, port, user, password)
     }
 
-    /// The most bytes of a user's name and of a password (RFC 1929 §2).
+    /// In bytes (RFC 1929 §2).
     package static let credentialLimit = 255
 
-    /// Why a text is not a proxy, without a full stop.
     package struct SyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
         package let description: String
 
         package init(_ description: String) { self.description = description }
     }
 
-    /// Reads `[SCHEME://][USER[:PASSWORD]@]HOST[:PORT]`, where user and password are percent-encoded.
-    ///
-    /// Without a scheme it is `http`; the port is 80, 443 with `https` and 1080 with `socks5` where there is none.
+    /// Reads `[SCHEME://][USER[:PASSWORD]@]HOST[:PORT]`, user and password percent-encoded. Defaults are `http`, and
+    /// port 80, 443 for `https` and 1080 for `socks5`.
     package init(_ text: some StringProtocol) throws(SyntaxError) {
         var rest = Substring(text)
         kind = .http
@@ -49,7 +46,7 @@ package struct UpstreamProxy: Sendable, Hashable {
             throw SyntaxError("a proxy has no path: write SCHEME://HOST:PORT")
         }
         guard let (host, port) = RequestURL.splitAuthority(rest) else {
-            // Not with the text: what is before an '@' that is not one may be a password.
+            // Without the text, which may have a password.
             throw SyntaxError("a proxy is written SCHEME://HOST:PORT, with an IPv6 address in brackets")
         }
         self.host = host
@@ -60,7 +57,7 @@ package struct UpstreamProxy: Sendable, Hashable {
         switch scheme {
         case "http": return .http
         case "https": return .https
-        // As curl names the one whose proxy resolves names.
+        // As in curl.
         case "socks5", "socks5h", "socks": return .socks5
         case "socks4", "socks4a":
             throw SyntaxError("SOCKS 4 is not supported; the proxy may also support socks5://")
@@ -83,7 +80,6 @@ package struct UpstreamProxy: Sendable, Hashable {
         return (user, password ?? nil)
     }
 
-    /// Checks a user name that no proxy could receive.
     package static func checkUser(_ user: String) throws(SyntaxError) {
         if user.contains(":") { throw SyntaxError("a proxy's user cannot have a colon (RFC 7617)") }
         try check(user, "user")
@@ -100,7 +96,7 @@ package struct UpstreamProxy: Sendable, Hashable {
         }
     }
 
-    /// Decodes percent-encoding (RFC 3986 §2.1); `nil` if it is wrong.
+    /// RFC 3986 §2.1.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8
@@ -138,6 +134,5 @@ extension UpstreamProxy.Kind {
 }
 
 extension UpstreamProxy: CustomStringConvertible {
-    /// Without user and password.
     package var description: String { "\(kind.rawValue)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }

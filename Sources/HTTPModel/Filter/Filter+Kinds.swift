@@ -1,23 +1,21 @@
 extension Filter {
-    /// Exchanges that failed, or were answered with a status from 400 on or a gRPC status other than OK.
+    /// Failed, or answered with a status from 400 or a gRPC status other than OK.
     package static let errors = any([("is", .property(.fact(.error)))])
 
-    /// Exchanges whose request or response a stage changed, or that a stage answered or dropped.
     package static let changedByRule = any([("is", .property(.fact(.changed))), ("is", .property(.fact(.blocked)))])
 
     package static let held = any([("is", .property(.fact(.held)))])
 
-    /// Exchanges that may have come of a client that does not trust the certificate: handshakes with clients that failed,
-    /// and tunnels.
+    /// Possibly from clients that do not trust the certificate: failed handshakes, and tunnels.
     package static let untrusting = any([("is", .property(.failure(.clientTLS))), ("is", .property(.fact(.tunnel)))])
 
-    /// Exchanges that took this many microseconds or more.
+    /// In microseconds.
     package static func slow(from time: Int64) -> Filter { any([("time", .number(.time, time...Int64.max))]) }
 
-    /// Exchanges with a response of this many bytes or more.
+    /// In bytes of the response.
     package static func large(from size: Int64) -> Filter { any([("size", .number(.size, size...Int64.max))]) }
 
-    /// Exchanges that began in a span of time, in microseconds since 1970.
+    /// In microseconds since 1970.
     package static func begun(in span: Range<Int64>) -> Filter {
         let tests = [
             ("since", FilterTest.number(.startedAt, span.lowerBound...Int64.max)),

@@ -1,10 +1,9 @@
 extension Filter {
-    /// The filter that exchanges with none of these hosts pass; see ``authorities(_:)``.
     package static func except(_ authorities: some Collection<String>) -> Filter {
         authorities.isEmpty ? .everything : Filter(root: Filter.authorities(authorities).root.negated)
     }
 
-    /// The filter that exchanges with any of these hosts pass: a name means its every port, `name:port` that one alone.
+    /// A name means all of its ports, `name:port` only that one.
     package static func authorities(_ authorities: some Collection<String>) -> Filter {
         let nodes = authorities.sorted().map { authority -> FilterNode in
             let (host, port) = parts(of: authority)
@@ -17,7 +16,7 @@ extension Filter {
         return nodes.isEmpty ? .everything : Filter(root: FilterNode.any(nodes))
     }
 
-    /// The filter that exchanges at a place of a site pass: those at the URL's path itself, or also those below it.
+    /// Matches exchanges with the URL's path, or also paths below it.
     package static func place(_ url: RequestURL, withBelow: Bool) -> Filter {
         var nodes: [FilterNode] = [
             .term(FilterTerm(key: "scheme", tests: [.text(.scheme, Glob(literal: url.scheme, ignoringCase: true))])),
@@ -26,7 +25,7 @@ extension Filter {
         ]
         if !withBelow || !url.path.isEmpty {
             var tests: [FilterTest] = [.text(.path, Glob(literal: url.path))]
-            // The path of `OPTIONS *` has no slash, unlike the place that stands for it.
+            // `OPTIONS *` has a path without a slash.
             if url.path == "/*" { tests.append(.text(.path, Glob(literal: "*"))) }
             if withBelow { tests.append(.text(.path, Glob(beginning: url.path + "/"))) }
             nodes.append(.term(FilterTerm(key: "path", tests: tests)))
@@ -34,7 +33,6 @@ extension Filter {
         return Filter(root: FilterNode.all(nodes).ordered)
     }
 
-    /// The host of an authority without brackets, and its port where it has one.
     private static func parts(of authority: String) -> (host: String, port: Int?) {
         var host = Substring(authority)
         var port: Int?

@@ -6,17 +6,15 @@ import Glibc
 import Musl
 #endif
 
-/// What `since:` and `before:` are read against: the time now, and the local time zone.
-///
-/// For a session that is no longer recorded, give the time of its last exchange as `now`: `since:10m` then means its last
-/// ten minutes, and `since:14:30` the latest half past two before its end.
+/// The current time and time zone for `since:` and `before:`. For a finished session `now` is the time of its last
+/// exchange, so that `since:10m` means its last ten minutes.
 package struct FilterClock: Sendable {
-    /// The current time in microseconds since 1970.
+    /// Microseconds since 1970.
     package var now: Int64
-    /// How many seconds local time is ahead of UTC at a time given in seconds since 1970.
+    /// By seconds since 1970.
     package var secondsAheadOfUTC: @Sendable (Int64) -> Int64
 
-    /// A clock of the local time zone; `now` in microseconds since 1970.
+    /// `now` in microseconds since 1970.
     package static func local(now: Int64) -> FilterClock {
         FilterClock(now: now) { seconds in
             var time = time_t(seconds)
@@ -27,10 +25,9 @@ package struct FilterClock: Sendable {
 
     package static var current: FilterClock { .local(now: WallClock.now()) }
 
-    /// Reads a time as microseconds since 1970; `nil` if the text is none.
-    ///
-    /// `14:30` and `14:30:05` (the latest before now), `2026-11-21`, `2026-11-21T14:30:05` with `Z`, `+02:00` or local,
-    /// and `10m` ago. Years before 1 are refused, so that each time can be written again.
+    /// Reads a time as microseconds since 1970: `14:30` or `14:30:05` (the latest before now), `2026-11-21`,
+    /// `2026-11-21T14:30:05` with `Z`, `+02:00` or local, or `10m` ago. Years before 1 cannot be written again and are
+    /// refused.
     package func read(_ text: String) -> Int64? {
         if let ago = Quantity.time.read(text, requiresUnit: true) {
             let (time, overflows) = now.subtractingReportingOverflow(ago)
@@ -56,13 +53,12 @@ package struct FilterClock: Sendable {
 
     private func utc(ofLocal local: Int64) -> Int64 {
         let seconds = local.flooredDivision(by: 1_000_000)
-        // The offset at the time itself is only known once the offset is: the second guess is right but in the hour
-        // that a change of clocks repeats or leaves out.
+        // The offset depends on the time itself: the second guess is right except in the hour of a clock change.
         let guess = seconds - secondsAheadOfUTC(seconds)
         return local - secondsAheadOfUTC(guess) * 1_000_000
     }
 
-    /// Writes a time in the ISO form, in UTC, with as many decimals as it needs.
+    /// In UTC, with as many decimals as needed.
     static func write(_ time: Int64) -> String {
         let day = time.flooredDivision(by: 86_400_000_000)
         var micros = time - day * 86_400_000_000
@@ -81,9 +77,8 @@ package struct FilterClock: Sendable {
     }
 }
 
-/// Days since 1970 as dates of the Gregorian calendar and back.
 package enum CivilDate {
-    /// Years run from March, so that the leap day is the last; eras have 400 years.
+    /// Years begin in March, so that the leap day is the last; eras have 400 years.
     package static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year.flooredDivision(by: 400)
@@ -109,7 +104,6 @@ package enum CivilDate {
     }
 }
 
-/// Reads dates and times from the beginning of a text.
 private struct TimeReader {
     private var rest: Substring.UTF8View
 

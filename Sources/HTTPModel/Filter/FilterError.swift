@@ -1,18 +1,16 @@
-/// Why a text is not a filter expression, and where.
 package struct FilterError: Error, Sendable, Hashable {
     package var expression: String
-    /// Where it went wrong, in characters from 1; one past the end where something is missing there.
+    /// In characters from 1; one past the end if something is missing there.
     package var column: Int
     /// One sentence without a full stop.
     package var message: String
-    /// `nil` if there is none.
     package var suggestion: String?
 }
 
 extension FilterError: CustomStringConvertible {
     package var description: String { "column \(column): \(message)" + (suggestion.map { ", \($0)" } ?? "") }
 
-    /// The expression and, on a second line, a caret under the column; a long expression is cut to what surrounds it.
+    /// The expression with a caret below the column; only the surroundings of a long one.
     package var pointing: String {
         let (width, before) = (100, 60)
         let characters = expression.prefix(Filter.maximumLength).map { $0.isSingleColumn ? $0 : " " }
@@ -27,7 +25,7 @@ extension FilterError: CustomStringConvertible {
 }
 
 extension Character {
-    /// Whether a terminal may be sent the character: no control character, no end of line.
+    /// Neither a control character nor a line end.
     fileprivate var isSingleColumn: Bool {
         !isNewline && self != "\t" && !unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

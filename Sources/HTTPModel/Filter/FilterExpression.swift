@@ -1,17 +1,14 @@
 package import Expressions
 
-/// A regular expression of a filter (PCRE2), to be found anywhere in a text.
+/// A regular expression (PCRE2) that is searched in a text.
 package struct FilterExpression: Sendable {
-    /// The text that a regular expression searches.
     package enum Subject: Sendable, Hashable {
         case text(FilterTest.TextField)
         case url
-        /// The values of fields with this name.
         case field(FilterTest.Side, name: Glob)
         case body(FilterTest.Side)
     }
 
-    /// As written between the slashes.
     package let pattern: String
     private let ignoresCase: Bool
     private let expression: RegularExpression
@@ -19,15 +16,14 @@ package struct FilterExpression: Sendable {
     package init(_ pattern: String, ignoringCase: Bool) throws(RegularExpression.SyntaxError) {
         self.pattern = pattern
         ignoresCase = ignoringCase
-        // Fields and bodies have bytes that are not UTF-8.
+        // Fields and bodies may have bytes that are not UTF-8.
         expression = try RegularExpression(pattern, isCaseSensitive: !ignoringCase, takesAnyBytes: true)
     }
 
-    /// Whether the text has a match. One that takes more work than the limits of matching allow counts as none, for a
-    /// row in memory and in SQL alike.
+    /// A match that exceeds the limits counts as none, in memory and in SQL.
     package func matches(_ text: UnsafeRawBufferPointer) -> Bool { isFound(in: text) ?? false }
 
-    /// Whether the text has a match; `nil` if the search was given up, as it takes more work than the limits allow.
+    /// `nil` if the search exceeded the limits.
     package func isFound(in text: UnsafeRawBufferPointer) -> Bool? { try? expression.matches(text) }
 
     func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches(UnsafeRawBufferPointer($0)) } }
@@ -44,19 +40,18 @@ extension FilterExpression: Hashable {
 // MARK: - How it is written
 
 extension FilterKey {
-    /// In which values an expression is allowed.
     enum ExpressionForm: Sendable {
-        /// The value is a text without spaces.
+        /// Without spaces.
         case word
-        /// The value often is a path: `/users/` stays one, as it has nothing that only an expression has.
+        /// Often a path: `/users/` is one, because it has no sign of an expression.
         case path
-        /// The value may contain spaces.
+        /// May contain spaces.
         case text
-        /// The value is what follows the name of a field; it may have blanks.
+        /// After the name of a field; may contain spaces.
         case field
     }
 
-    /// `nil` if no value of the key can be an expression.
+    /// `nil` if the key takes no expressions.
     var expressionForm: ExpressionForm? {
         switch reading {
         case .text(.path, _), .url, .query: .path
@@ -73,10 +68,8 @@ extension Place.Part {
 }
 
 extension FilterKey.ExpressionForm {
-    /// Finds the expression that begins with the slash at a place; returns the place of the slash that ends it.
-    ///
-    /// It ends at the next slash without a `\` before it, and the value must end there too: so `/users`, `/v1/users/` and
-    /// `/a/b` are paths.
+    /// The place of the slash that ends the expression from `start`: the next one without a `\` before it, if the value
+    /// ends there, too. So `/users`, `/v1/users/` and `/a/b` are paths.
     func end(from start: Int, in characters: [Unicode.Scalar]) -> Int? {
         guard start < characters.count, characters[start] == "/" else { return nil }
         var end = start + 1
@@ -92,7 +85,7 @@ extension FilterKey.ExpressionForm {
         return self != .path || Self.isPlainlyExpression(characters[start + 1..<end]) ? end : nil
     }
 
-    /// Whether a text has a sign that means something in an expression and hardly occurs in a path.
+    /// Whether a text has signs of an expression that are rare in paths.
     private static func isPlainlyExpression(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
         var last: Unicode.Scalar?
         return text.contains { character in
@@ -104,7 +97,7 @@ extension FilterKey.ExpressionForm {
 }
 
 extension Filter {
-    /// What a user may want to know of how the filter is read; `nil` for nothing.
+    /// A hint about how the filter is read.
     package var remark: String? {
         root.terms.lazy.compactMap { term -> String? in
             for case .text(.path, let glob) in term.tests {

@@ -1,14 +1,12 @@
-/// A key of the filter language: what it takes and what it means. The parser reads by the same table.
+/// A key of the filter language, for the parser and the help.
 package struct FilterKey: Sendable {
     package let name: String
     /// The text after the colon, for example `GLOB`.
     package let argument: String
     package let summary: String
-    /// A valid term.
     package let example: String
     let reading: Reading
 
-    /// How the value is read, and what it is compared with.
     enum Reading: Sendable {
         case text(FilterTest.TextField, ignoringCase: Bool = true)
         case number(FilterTest.NumberField, Quantity)
@@ -31,7 +29,7 @@ package struct FilterKey: Sendable {
         FilterKey(name, "TEXT", summary, "\(name):\"not found\"", .body(side))
     }
 
-    // The summaries that leave no room for the rest of their line.
+    // Long summaries.
     private static let status = "the status code: a number, a class, a comparison or a range; 0 before the response"
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
@@ -84,10 +82,9 @@ package struct FilterKey: Sendable {
 }
 
 extension Filter {
-    /// All keys, in the order of the help.
+    /// In the order of the help.
     package static let reference = FilterKey.all
 
-    /// Help about regular expressions in values.
     package static let expressionNote = """
         /…/ in host:, path:, url:, query:, header:, body: and process: is a regular expression (PCRE2), found anywhere: \
         path:/^\\/v[12]\\//, header:server:/nginx|apache/, header:/x/ for any field. A / within is written \\/. Case counts \
@@ -95,13 +92,12 @@ extension Filter {
         quotes is plain text. An expression that takes too long is stopped; that counts as no match and is reported.
         """
 
-    /// Names of keys in other programs.
     static let otherNames = [
         "duration": "time", "latency": "time", "content-type": "type", "mime": "type", "code": "status",
         "domain": "host", "verb": "method", "protocol": "version", "note": "comment",
     ]
 
-    /// The term that a word alone, which the URL is searched for, was probably meant to be; `nil` for any other word.
+    /// A term for a bare word that was probably not meant for the URL.
     package static func term(meantBy word: String) -> String? {
         if properties.contains(where: { $0.name == word.lowercased() }) { return "is:\(word.lowercased())" }
         let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "CONNECT"]
@@ -110,7 +106,6 @@ extension Filter {
         return isStatus ? "status:\(word)" : nil
     }
 
-    /// The values of `is:` with their summaries.
     package static var properties: [(name: String, summary: String)] {
         FilterProperty.all.map { ($0.name, $0.summary) }
     }
@@ -121,7 +116,7 @@ extension FilterValueReader {
         if let test = try expression(value, reading) { return test }
         return switch reading {
         case .text(.mode, _) where value.plain.lowercased() == "reverse":
-            // Such a mode has its server in it.
+            // The mode contains the server.
             .text(.mode, (try? Glob("reverse:*", ignoringCase: true)) ?? Glob(literal: "reverse", ignoringCase: true))
         case .text(let field, let ignoringCase): .text(field, try glob(value, ignoringCase: ignoringCase))
         case .number(let field, let quantity): .number(field, try range(value, quantity))

@@ -1,22 +1,19 @@
-/// A text of an expression, with quotes and escapes removed.
+/// A text without its quotes and escapes.
 struct FilterText: Sendable, Hashable {
     private(set) var plain = ""
-    /// The text as a wildcard pattern: only `*` and `?` outside quotes are wildcards.
+    /// Only `*` and `?` outside quotes are wildcards.
     private(set) var pattern = ""
     /// The column of each scalar of `plain`, and the one after the last.
     private(set) var columns: [Int] = []
     private(set) var endColumn = 0
-    /// Indices of wildcards in `plain`.
     private(set) var wildcards: Set<Int> = []
 
     var column: Int { columns.first ?? endColumn }
     var isEmpty: Bool { plain.isEmpty }
     var hasWildcard: Bool { !wildcards.isEmpty }
     private(set) var hasStar = false
-    /// Whether a part of it is quoted or escaped.
     private(set) var hasLiterals = false
-    /// Where in `plain` the slash is with which a regular expression begins that goes to the end; `nil` if there is
-    /// none.
+    /// The index in `plain` of the slash that begins a regular expression up to the end.
     private(set) var expressionStart: Int?
 
     init(at column: Int) { endColumn = column }
@@ -38,7 +35,6 @@ struct FilterText: Sendable, Hashable {
 }
 
 extension FilterText {
-    /// A range of the text's scalars, with their columns.
     func part(_ range: Range<Int>) -> FilterText {
         var part = FilterText(at: range.lowerBound < columns.count ? columns[range.lowerBound] : endColumn)
         for (offset, character) in plain.unicodeScalars.enumerated() where range.contains(offset) {
@@ -52,7 +48,7 @@ extension FilterText {
 struct FilterToken: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case open, close, and, or, not
-        /// A word or quoted text without a key; `isBare` where nothing of it was quoted or escaped.
+        /// `isBare` if nothing was quoted or escaped.
         case word(FilterText, isBare: Bool)
         case term(key: String, alternatives: [FilterText])
         case place(Place, alternatives: [FilterText])
@@ -63,13 +59,12 @@ struct FilterToken: Sendable, Hashable {
     var column: Int
 }
 
-/// Cuts an expression into tokens; columns count characters from 1.
-///
-/// It reads scalars, so that a combining mark cannot hide a quotation mark or a parenthesis.
+/// Splits an expression into tokens. It reads scalars, so that a combining mark cannot hide a quotation mark or a
+/// parenthesis.
 struct FilterLexer {
     private let expression: String
     private let characters: [Unicode.Scalar]
-    /// The column of each scalar, and the one after the last.
+    /// The column (in characters from 1) of each scalar, and of the end.
     private let columns: [Int]
     private var position = 0
 
@@ -132,7 +127,6 @@ struct FilterLexer {
         return alternatives
     }
 
-    /// Takes a place and its colon, if a word begins like a place and has a colon.
     private mutating func takePlace() throws(FilterError) -> Place? {
         let beginnings = ["req.", "res.", "sent.", "message#", "graphql.", "grpc."]
         guard beginnings.contains(where: { characters[position...].starts(with: $0.unicodeScalars) }) else {
@@ -155,12 +149,11 @@ struct FilterLexer {
         }
     }
 
-    /// Whether the word at a position has a colon in its rest.
     private func hasColon(from position: Int) -> Bool {
         characters[position...].prefix { !$0.properties.isWhitespace && $0 != "(" && $0 != ")" }.contains(":")
     }
 
-    /// Letters (and hyphens) up to a colon are a key, except before `//`, where they are a URL's scheme.
+    /// Letters and hyphens before a colon, unless `//` follows, as after a URL's scheme.
     private mutating func takeKey() -> String? {
         var index = position
         while index < characters.count, isKeyScalar(characters[index]) { index += 1 }
@@ -205,7 +198,6 @@ struct FilterLexer {
         return text
     }
 
-    /// Takes the regular expression that begins here, if one does, with its slashes.
     private mutating func takeExpression(into text: inout FilterText, _ form: FilterKey.ExpressionForm) -> Bool {
         guard let end = form.end(from: position, in: characters) else { return false }
         text.beginExpression()

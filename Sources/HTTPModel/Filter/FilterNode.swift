@@ -1,4 +1,4 @@
-/// Tests of one key, of which one must match.
+/// One of the tests must match.
 package struct FilterTerm: Sendable, Hashable {
     /// Empty for a word that searches the URL.
     package var key: String
@@ -16,13 +16,11 @@ package enum FilterNode: Sendable, Hashable {
 // MARK: - Building
 
 extension FilterNode {
-    /// Flattens operands of the same kind.
     static func all(_ operands: [FilterNode]) -> FilterNode {
         let flat = operands.flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
         return flat.count == 1 ? flat[0] : .and(flat)
     }
 
-    /// Flattens alternatives of the same kind.
     static func any(_ operands: [FilterNode]) -> FilterNode {
         let flat = operands.flatMap { if case .or(let inner) = $0 { inner } else { [$0] } }
         return flat.count == 1 ? flat[0] : .or(flat)
@@ -32,7 +30,7 @@ extension FilterNode {
         if case .not(let inner) = self { inner } else { .not(self) }
     }
 
-    /// The same expression with cheap operands first; equally cheap ones stay in order.
+    /// Cheap operands first; the order of equal ones stays.
     var ordered: FilterNode {
         switch self {
         case .everything, .term: self
@@ -47,7 +45,6 @@ extension FilterNode {
         return costs.sorted { ($0.cost, $0.offset) < ($1.cost, $1.offset) }.map(\.operand)
     }
 
-    /// The cost of the most expensive test.
     private var cost: Int { tests.map(\.cost).max() ?? 0 }
 
     package var tests: [FilterTest] {
@@ -63,7 +60,7 @@ extension FilterNode {
 // MARK: - Evaluating
 
 extension FilterNode {
-    /// Kleene's three-valued logic: `nil` is "unknown".
+    /// Kleene's three-valued logic; `nil` is unknown.
     func decides(_ record: ExchangeRecord) -> Bool? {
         switch self {
         case .everything: return true

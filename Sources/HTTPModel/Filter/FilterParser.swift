@@ -1,4 +1,3 @@
-/// Builds the tree from the tokens: `or` of `and`s of negated or plain terms and parentheses.
 struct FilterParser {
     private let expression: String
     private let clock: FilterClock
@@ -47,7 +46,7 @@ struct FilterParser {
     }
 
     private mutating func operand() throws(FilterError) -> FilterNode {
-        // Counted, not nested, so that no number of signs grows the stack.
+        // A loop, so that many signs cannot grow the stack.
         var isNegated = false
         while token.kind == .not {
             isNegated.toggle()
@@ -143,8 +142,7 @@ struct FilterParser {
 extension Filter {
     static func key(_ name: String) -> FilterKey? { reference.first { $0.name == name } }
 
-    /// The key and value that a word such as `status=404` or `time>1s` was meant to be; `nil` if the word may well be a
-    /// part of a URL, such as `page=2`.
+    /// The term meant by a word such as `status=404` or `time>1s`; `nil` if it may be part of a URL, like `page=2`.
     static func comparison(in word: String) -> (key: FilterKey, value: Substring)? {
         guard let sign = word.firstIndex(where: { "=<>".contains($0) }), let key = key(word[..<sign].lowercased()),
             word[sign] != "=" || ["host", "method", "size", "status"].contains(key.name)

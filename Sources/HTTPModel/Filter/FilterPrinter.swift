@@ -23,7 +23,7 @@ extension FilterNode: CustomStringConvertible {
 
 extension FilterTerm: CustomStringConvertible {
     package var description: String {
-        // The other form of a host is asked by the one that was written.
+        // A host's other form is implied.
         let tests = self.tests.enumerated().filter { index, test in
             !self.tests[..<index].contains { $0.otherForm == test }
         }.map(\.element)
@@ -31,7 +31,7 @@ extension FilterTerm: CustomStringConvertible {
         if let form = tests.first?.place?.part.expressionForm ?? Filter.key(key)?.expressionForm {
             for index in values.indices where values[index].hasPrefix("/") && !tests[index].isExpression {
                 let rest = Array(values[index...].joined(separator: ",").unicodeScalars)
-                // With a backslash before it, the slash begins no regular expression.
+                // A backslash keeps the slash from beginning an expression.
                 if form == .text || form.end(from: 0, in: rest) != nil { values[index] = "\\" + values[index] }
             }
         }
@@ -40,7 +40,6 @@ extension FilterTerm: CustomStringConvertible {
 }
 
 extension FilterTest {
-    /// The value that is read back as this test.
     fileprivate func value(ofKey key: String) -> String {
         switch self {
         case .text(.query, let glob), .text(.comment, let glob): FilterTest.written(glob, isFoundAnywhere: true)
@@ -84,14 +83,14 @@ extension FilterTest {
 
     fileprivate var place: Place? { if case .place(let test) = self { test.place } else { nil } }
 
-    /// A value of a place; in quotation marks if it is empty or would be read as a range of numbers.
+    /// Quoted if it is empty or looks like a range of numbers.
     private static func written(placeValue glob: Glob) -> String {
         guard let literal = glob.literal else { return escaped(glob.description) }
         let isOther = literal.isEmpty || literal.hasPrefix("<") || literal.hasPrefix(">") || literal.contains("..")
         return isOther ? forcedQuotes(literal) : quoted(literal)
     }
 
-    /// A field's value, which a slash at its beginning would make a regular expression.
+    /// A slash at the beginning would make it a regular expression.
     private static func afterColon(_ value: String) -> String { value.hasPrefix("/") ? "\\" + value : value }
 
     private static func written(_ range: ClosedRange<Int64>, _ field: NumberField) -> String {
@@ -114,7 +113,7 @@ extension FilterTest {
 
     private static func written(_ glob: Glob, isFoundAnywhere: Bool = false) -> String {
         if isFoundAnywhere {
-            // Without a star the text is found anywhere, so only what is anchored needs more than the text.
+            // Text without a star is found anywhere.
             if let infix = glob.infix, !infix.isEmpty { return quoted(infix) }
         } else if let literal = glob.literal {
             return quoted(literal)
@@ -124,7 +123,7 @@ extension FilterTest {
 
     private static func writtenWord(_ glob: Glob) -> String {
         if let infix = glob.infix, !infix.isEmpty {
-            // A word that reads as an operator, a key or a sign is quoted too.
+            // Quotes keep it from being an operator, a key or a sign.
             return isPlainWord(infix) && !["and", "or", "not", "error"].contains(infix)
                 ? quoted(infix) : forcedQuotes(infix)
         }
@@ -132,13 +131,12 @@ extension FilterTest {
         return isPlainWord(inner) ? inner : "*" + inner
     }
 
-    /// Whether nothing at the beginning of a word makes it anything else.
     private static func isPlainWord(_ word: String) -> Bool {
         guard let first = word.unicodeScalars.first, first != "!", first != "-" else { return false }
         return !word.unicodeScalars.contains(":") && Filter.comparison(in: word) == nil
     }
 
-    /// The text in quotation marks where something in it would be read otherwise.
+    /// Quoted only if needed.
     private static func quoted(_ text: String) -> String {
         text.unicodeScalars.contains { isSyntax($0) || "*?[\\".unicodeScalars.contains($0) } ? forcedQuotes(text) : text
     }
@@ -158,7 +156,7 @@ extension FilterTest {
         return written + "\""
     }
 
-    /// A wildcard pattern with a `\` before everything that the lexer would read otherwise.
+    /// Escapes what the lexer would interpret.
     private static func escaped(_ pattern: String) -> String {
         var written = ""
         for character in pattern.unicodeScalars {

@@ -39,18 +39,14 @@ package enum FilterProperty: Sendable, Hashable {
         }
     }
 
-    /// The condition on the record.
     package enum Condition: Sendable, Hashable {
         case flags(ExchangeRecord.Flags)
         case state(ExchangeRecord.State)
         case kinds([ExchangeRecord.Kind])
         case failure(ExchangeFailure.Code)
         case commented
-        /// It was imported.
         case imported
-        /// It failed, or has a failure.
         case failed
-        /// See ``ExchangeRecord/isError``.
         case error
         /// It has the flag, a gRPC status or ``grpcMediaType``.
         case grpc
@@ -116,14 +112,13 @@ extension FilterProperty.Fact {
 }
 
 extension ExchangeRecord {
-    /// Whether no complete response arrived.
     package var hasFailed: Bool { state == .failed || failure != nil }
 
-    /// Whether what it carried came by TLS from the client, decrypted or not.
+    /// Whether the client used TLS, decrypted or not.
     package var isEncrypted: Bool {
         ["https", "wss"].contains(url.scheme) || flags.contains(.tunnelledTLS) || kind == .failedHandshake
     }
 
-    /// Whether it failed, or has a status from 400 up, or a gRPC status other than OK.
+    /// A failure, a status from 400, or a gRPC status other than OK.
     package var isError: Bool { hasFailed || status >= 400 || (grpc?.status ?? 0) > 0 }
 }

@@ -1,4 +1,3 @@
-/// One condition on an exchange.
 package enum FilterTest: Sendable, Hashable {
     package enum TextField: Sendable, Hashable {
         case scheme, host, path, query, method, mediaType, process, mode, comment, colour
@@ -8,19 +7,18 @@ package enum FilterTest: Sendable, Hashable {
         case id, port, status, size, time, startedAt, messages, grpc, process
     }
 
-    /// The messages to search.
     package enum Side: Sendable, Hashable {
         case request, response, either
     }
 
-    /// The data that is needed, the cheapest first.
+    /// Cheapest first.
     package enum Needs: Int, Sendable, Hashable {
         case record, messages, bodies
     }
 
     case text(TextField, Glob)
     case url(Glob)
-    /// The media type, or a part of it between its punctuation: `json` also means `application/problem+json`.
+    /// The media type or a part between punctuation: `json` also means `application/problem+json`.
     case mediaTypePart(String)
     case number(NumberField, ClosedRange<Int64>)
     case version(ClosedRange<HTTPVersion>)
@@ -59,7 +57,7 @@ package enum FilterTest: Sendable, Hashable {
 // MARK: - Evaluating
 
 extension FilterTest {
-    /// Whether it holds; `nil` if the record alone does not show that.
+    /// `nil` if the record alone does not decide.
     package func decides(_ record: ExchangeRecord) -> Bool? {
         switch self {
         case .text(let field, let glob): glob.matches(field.text(of: record))
@@ -76,7 +74,7 @@ extension FilterTest {
         }
     }
 
-    /// Whether a text has a part with no letter or digit beside it, in whatever case.
+    /// Whether `part` (in lower case) occurs without a letter or digit beside it.
     package static func hasPart(_ text: UnsafeBufferPointer<UInt8>, _ part: String) -> Bool {
         part.withUTF8Bytes { part in
             guard text.count >= part.count else { return false }
@@ -94,10 +92,10 @@ extension FilterTest {
 
     private static func isWordByte(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
 
-    /// Matches an address with its port or without.
+    /// With or without its port.
     package static func matchesAddress(_ address: String, _ glob: Glob) -> Bool {
         if glob.matches(address) { return true }
-        // What an archive says may have no port.
+        // Imported addresses may lack a port.
         let colon = address.last == "]" ? address.endIndex : address.lastIndex(of: ":")
         guard let colon else { return false }
         let host = address[..<colon]

@@ -1,6 +1,5 @@
 import Expressions
 
-/// Reads the values of terms, and reports errors.
 struct FilterValueReader {
     let expression: String
     let clock: FilterClock
@@ -16,12 +15,12 @@ struct FilterValueReader {
             let glob = try Glob(value.pattern, ignoringCase: ignoringCase)
             return isFoundAnywhere && !value.hasStar ? glob.unanchored : glob
         } catch {
-            // Whatever could be malformed was escaped, so only the length is left.
+            // Only the length can be wrong.
             throw self.error(value, error.message)
         }
     }
 
-    /// Reads a value between slashes as a regular expression; `nil` if it is not one.
+    /// `nil` if the value is not a regular expression.
     func expression(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest? {
         guard let start = value.expressionStart else { return nil }
         switch reading {
@@ -32,7 +31,7 @@ struct FilterValueReader {
         case .process: return .expression(.text(.process), try filterExpression(value, ignoringCase: true))
         case .body(let side): return .expression(.body(side), try filterExpression(value, ignoringCase: true))
         case .field(let side):
-            // The name ends with the colon before the expression; without one, any field is meant.
+            // The name ends before the expression; without one, any field is meant.
             let any = Glob(containing: "", ignoringCase: true)
             let name = start == 0 ? any : try glob(value.part(0..<start - 1), ignoringCase: true)
             let pattern = value.part(start..<value.columns.count)
@@ -46,7 +45,7 @@ struct FilterValueReader {
         do {
             return try FilterExpression(pattern, ignoringCase: ignoringCase)
         } catch {
-            // PCRE2 counts bytes, columns count characters; the slash is before them.
+            // PCRE2 counts bytes, columns count characters after the slash.
             let before = String(decoding: pattern.utf8.prefix(error.offset), as: UTF8.self).unicodeScalars.count
             throw self.error(value, at: 1 + before, "the regular expression is wrong: \(error.message)")
         }
@@ -121,7 +120,7 @@ struct FilterValueReader {
         return try range(value, .count, minimum: 1)
     }
 
-    /// Reads a gRPC status by number or name, in whatever case and with or without its underscores.
+    /// By number or name, in any case, with or without underscores.
     func grpcStatus(_ value: FilterText) throws(FilterError) -> ClosedRange<Int64> {
         if value.plain == "*", value.hasStar { return FilterValueReader.anyCode }
         guard let first = value.plain.first, first.isLetter else { return try range(value, .count) }
@@ -141,9 +140,7 @@ struct FilterValueReader {
 
     static let anyCode = Int64.min...Int64.max
 
-    /// Reads a number, a comparison (`>5`, `<=5`) or a range (`5..10`, `5..`, `..10`).
-    ///
-    /// `minimum` is the least number that `<`, `<=` and `..` without a first number take in.
+    /// Reads a number, a comparison (`>5`, `<=5`) or a range (`5..10`, `5..`, `..10`), open ranges from `minimum`.
     func range(
         _ value: FilterText,
         _ quantity: Quantity,
@@ -178,7 +175,7 @@ struct FilterValueReader {
         return number...number
     }
 
-    /// The signs, and what each adds to the number to get the first that passes, or takes off for the last.
+    /// Added to the number for the first, or subtracted for the last that passes.
     private static let comparisons: [(sign: String, lower: Int64?, upper: Int64?)] = [
         (">=", 0, nil), ("<=", nil, 0), (">", 1, nil), ("<", nil, 1),
     ]

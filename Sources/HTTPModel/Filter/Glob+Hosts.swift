@@ -1,8 +1,7 @@
 import Text
 
 extension Glob {
-    /// The same pattern for hosts as the name system has them: with `xn--` in place of letters outside ASCII. Labels
-    /// with a wildcard stay. `nil` if that changes nothing.
+    /// The pattern with `xn--` for letters outside ASCII, except in labels with wildcards; `nil` if it is the same.
     var hostInASCII: Glob? {
         let pattern = description
         guard pattern.utf8.contains(where: { $0 >= 0x80 }) else { return nil }
@@ -16,7 +15,7 @@ extension Glob {
 }
 
 extension FilterTest {
-    /// What is asked along with it, since a host has another form; `nil` for nearly all.
+    /// The test for the host's other form.
     var otherForm: FilterTest? {
         guard case .text(.host, let glob) = self else { return nil }
         return glob.hostInASCII.map { .text(.host, $0) }

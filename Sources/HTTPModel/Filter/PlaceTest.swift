@@ -1,15 +1,15 @@
 import Text
 
-/// A condition of a filter on the values at a place: it holds if one of them passes.
+/// Holds if one of the values at a place passes.
 package struct PlaceTest: Sendable, Hashable {
     package enum Condition: Sendable, Hashable {
-        /// The whole value. If the pattern is a number, other spellings of the number pass too.
+        /// If the pattern is a number, it matches other spellings of the number, too.
         case text(Glob, number: Double?)
         case expression(FilterExpression)
         case number(NumberRange)
     }
 
-    /// The numbers between two bounds, as written.
+    /// With bounds as written.
     package struct NumberRange: Sendable, Hashable {
         package struct Bound: Sendable, Hashable {
             package let text: String
@@ -30,7 +30,7 @@ package struct PlaceTest: Sendable, Hashable {
     package let place: Place
     package let condition: Condition
 
-    /// Whether a value passes. An expression that takes more work than the limits of matching allow does not match.
+    /// An expression that exceeds the limits does not match.
     package func matches(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         switch condition {
         case .text(let glob, let number):
@@ -42,7 +42,7 @@ package struct PlaceTest: Sendable, Hashable {
 
     // MARK: - Numbers
 
-    /// The value of a number in the notation of JSON (RFC 8259 §6); `nil` for other texts.
+    /// A JSON number (RFC 8259 §6).
     static func number(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard (1...40).contains(text.count), let first = text.first, first == 0x2D || first &- 0x30 < 10,
             text.allSatisfy({ $0 &- 0x30 < 10 || $0 == 0x2E || $0 == 0x2D || $0 == 0x2B || $0 | 0x20 == 0x65 })
@@ -54,14 +54,13 @@ package struct PlaceTest: Sendable, Hashable {
         Array(text.utf8).withUnsafeBufferPointer { number($0) }
     }
 
-    /// The value of a number of at most 15 digits, which `Double` tells from all others.
+    /// With at most 15 digits, so that `Double` is exact.
     static func exactNumber(_ text: UnsafeBufferPointer<UInt8>) -> Double? { text.count <= 15 ? number(text) : nil }
 }
 
 // MARK: - By the record alone
 
 extension Place {
-    /// The data that is needed to read its values.
     package var needs: FilterTest.Needs {
         switch (root, part) {
         case (.request, .method), (.sentResponse, .status), (.request, .url), (.sentRequest, .url), (.request, .host),
@@ -72,7 +71,7 @@ extension Place {
         }
     }
 
-    /// The value of a place of ``FilterTest/Needs/record``; `nil` for other places.
+    /// Only for places that need the record alone.
     package func text(of record: ExchangeRecord) -> String? {
         guard needs == .record else { return nil }
         let url = root == .request ? record.url : record.sentURL ?? record.url
@@ -88,7 +87,7 @@ extension Place {
 }
 
 extension PlaceTest {
-    /// Whether it holds; `nil` if the record alone does not show that.
+    /// `nil` if the record alone does not decide.
     func decides(_ record: ExchangeRecord) -> Bool? {
         guard place.needs == .record else { return nil }
         return place.text(of: record).map { text in text.withUTF8Bytes { matches($0) } } ?? false
@@ -112,7 +111,7 @@ extension FilterValueReader {
         return PlaceTest(place: place, condition: .text(glob, number: number))
     }
 
-    /// Reads `>5`, `<=5`, `1..9`, `1..` or `..9`; `nil` for other texts.
+    /// `nil` if it is not a comparison or range.
     private func numberRange(_ value: FilterText) throws(FilterError) -> PlaceTest.NumberRange? {
         func bound(_ text: Substring, isIncluded: Bool) throws(FilterError) -> PlaceTest.NumberRange.Bound {
             guard let number = PlaceTest.number(text) else {
@@ -130,7 +129,7 @@ extension FilterValueReader {
         }
         guard let dots = text.firstRange(of: "..") else { return nil }
         let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])
-        // Other texts may have two dots, for example a path.
+        // Other texts, such as paths, may contain two dots.
         guard first.isEmpty || PlaceTest.number(first) != nil, last.isEmpty || PlaceTest.number(last) != nil,
             !first.isEmpty || !last.isEmpty
         else { return nil }

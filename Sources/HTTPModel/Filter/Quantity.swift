@@ -1,7 +1,6 @@
-/// How numbers of one kind are written: with which units, and without any.
 enum Quantity: Sendable, Hashable {
     case count
-    /// Bytes: `kb`, `mb`, `gb` are powers of 1000; `kib`, `mib`, `gib` powers of 1024.
+    /// In bytes: `kb`, `mb`, `gb` are powers of 1000; `kib`, `mib`, `gib` powers of 1024.
     case size
     /// Microseconds: `us`, `ms`, `s`, `m`, `h`, `d`; without a unit milliseconds.
     case time
@@ -22,10 +21,9 @@ enum Quantity: Sendable, Hashable {
         }
     }
 
-    /// The unit of a number without one.
     private var defaultFactor: Int64 { self == .time ? 1_000 : 1 }
 
-    /// Reads a number with its unit; `nil` if it is none, or beyond what counts here.
+    /// `nil` also if it is too large.
     func read(_ text: some StringProtocol, requiresUnit: Bool = false, fallbackUnit: String? = nil) -> Int64? {
         let unitStart = text.firstIndex { !($0 == "." || $0.isASCII && $0.isNumber) } ?? text.endIndex
         let written = text[unitStart...].lowercased()
@@ -50,12 +48,10 @@ enum Quantity: Sendable, Hashable {
         return overflows ? nil : value
     }
 
-    /// Empty if there is none.
     func unit(of text: some StringProtocol) -> String {
         String(text.reversed().prefix { $0.isLetter }.reversed()).lowercased()
     }
 
-    /// Writes a number so that it is read back the same.
     func write(_ value: Int64) -> String {
         switch self {
         case .count, .size: return String(value)

@@ -1,6 +1,5 @@
-/// Guesses the known word that a misspelt word was meant to be.
 package enum Spelling {
-    /// The known word that is nearest to `word`, as far as one typing slip in three letters goes; else `nil`.
+    /// The nearest known word with at most one slip in three letters.
     package static func nearest(to word: String, among known: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased())
         guard !letters.isEmpty, letters.count <= 40 else { return nil }
@@ -13,7 +12,7 @@ package enum Spelling {
         return best.word
     }
 
-    /// How many letters must be added, left out, replaced or swapped with their neighbour.
+    /// Counts inserted, deleted, replaced and swapped letters.
     package static func distance(_ left: String, _ right: String) -> Int { distance(Array(left), Array(right)) }
 
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {

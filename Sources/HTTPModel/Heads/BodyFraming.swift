@@ -1,10 +1,10 @@
-/// How the end of a message's body is known on one leg (RFC 9112 §6).
+/// How the end of a body is known on one leg (RFC 9112 §6).
 package enum BodyFraming: Sendable, Hashable {
     case none
-    /// The body has this many bytes (`Content-Length`, or an HTTP/2 stream that announced it).
+    /// `Content-Length`.
     case length(Int64)
-    /// The body ends with the last chunk (`Transfer-Encoding: chunked`), or with END_STREAM in HTTP/2.
+    /// Up to the last chunk, or END_STREAM in HTTP/2.
     case chunked
-    /// The body ends when the connection does; responses only.
+    /// Up to the end of the connection; responses only.
     case untilClose
 }

@@ -1,6 +1,4 @@
-/// A field name prepared for comparison: ASCII case does not count (RFC 9110 §5.1).
-///
-/// Comparing hashes first keeps a look-up in a field section at a few integer comparisons.
+/// A field name for comparisons without ASCII case (RFC 9110 §5.1); most are decided by the hash.
 package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let lowercased: String
     let hash: UInt32
@@ -15,14 +13,12 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
 
     package var description: String { lowercased }
 
-    // The hash decides most comparisons.
     package static func == (left: FieldName, right: FieldName) -> Bool {
         left.hash == right.hash && left.lowercased == right.lowercased
     }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-    /// The lower-case form of an ASCII letter; every other byte as it is.
     static func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     /// FNV-1a over the lower-case bytes.
@@ -32,7 +28,6 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
         return hash
     }
 
-    /// In any case.
     func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var lowercased = lowercased
         return lowercased.withUTF8 { own in

@@ -1,19 +1,18 @@
-/// The cookies of a request: HTTP/2 may split them over several lines, called crumbs, to compress them better.
+/// HTTP/2 may split cookies over several lines, called crumbs, for better compression.
 extension FieldSection {
-    /// Whether the cookies are split over several lines.
     package var hasCookieCrumbs: Bool {
         guard let first = firstIndex(of: .cookie) else { return false }
         return firstIndex(of: .cookie, from: first + 1) != nil
     }
 
-    /// Joins the crumbs with `; ` in the line of the first one (RFC 9113 §8.2.3); their bytes stay.
+    /// RFC 9113 §8.2.3.
     package mutating func joinCookies() {
         guard hasCookieCrumbs, let first = firstIndex(of: .cookie) else { return }
         setValue(joinedCookies, at: first)
         while let next = firstIndex(of: .cookie, from: first + 1) { remove(at: next) }
     }
 
-    /// Puts the crumbs of another section in the place of the one line that they were joined in, where that is still so.
+    /// Restores the crumbs of the received section if the joined line is unchanged.
     package mutating func splitCookies(as received: FieldSection) {
         guard !hasCookieCrumbs, let position = firstIndex(of: .cookie),
             self[position].valueBytes.elementsEqual(received.joinedCookies)

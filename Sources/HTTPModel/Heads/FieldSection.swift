@@ -1,11 +1,8 @@
 package import NIOCore
 
-/// The fields of a head or a trailer section: one byte buffer and offsets into it.
-///
-/// Names and values stay the bytes that were received: order, case, duplicates, white space. Edits append to the
-/// buffer and repoint an entry, so an untouched line can always be written out exactly as it came in.
+/// The fields of a head or trailer section: a byte buffer and offsets into it. Received bytes stay; edits append to the
+/// buffer and repoint an entry, so an unchanged line is written exactly as received.
 package struct FieldSection: Sendable {
-    /// A range of bytes in the section's buffer.
     struct Run: Sendable, Hashable {
         var start: UInt32
         var count: UInt32
@@ -14,25 +11,24 @@ package struct FieldSection: Sendable {
     }
 
     struct Entry: Sendable {
-        /// The whole line with its CRLF, when it can be written out as it is; empty when it must be composed.
+        /// The line with its CRLF if it can be written unchanged; empty if it must be composed.
         var line: Run
         var name: Run
         var value: Run
         var hash: UInt32
     }
 
-    /// The buffer that the runs point into; a head's start line lives in it too.
+    /// Includes a head's start line.
     var buffer: ByteBuffer
     var entries: [Entry] = []
-    /// How many of the buffer's bytes were received; what edits store comes after them.
+    /// Edits are stored after the received bytes.
     let receivedLength: Int
-    /// Whether the received bytes have a form that must not be sent on as it is (a bare LF, an obs-fold).
+    /// Whether the form must not be forwarded (a bare LF, an obs-fold).
     package private(set) var needsRewriting = false
-    /// Whether received names are no tokens, or values have control characters in them: HTTP/2 carries no such fields.
+    /// Whether names are not tokens or values have control characters, which HTTP/2 cannot carry.
     package private(set) var hasOddities = false
-    /// The number of edits since the section was received.
+    /// The number of edits.
     package internal(set) var revision: UInt32 = 0
-    /// Whether any field was added, changed or removed since the section was received.
     package var isChanged: Bool { revision != 0 }
 
     package init() {
@@ -40,17 +36,14 @@ package struct FieldSection: Sendable {
         receivedLength = 0
     }
 
-    /// Creates an empty section over received bytes, to which a parser adds lines by their offsets.
     package init(received: ByteBuffer, expectedCount: Int = 16) {
         buffer = received.readerIndex == 0 ? received : received.slice()
         receivedLength = received.readableBytes
         entries.reserveCapacity(expectedCount)
     }
 
-    /// Adds a received line by its offsets into the received buffer.
-    ///
-    /// `value` is without surrounding white space. `line` includes its CRLF; `nil` when the line has a form that must
-    /// not be sent on (a bare LF, an obs-fold) and is to be composed again.
+    /// Adds a received line by offsets: `value` without surrounding white space, `line` with its CRLF, or `nil` if it
+    /// must be composed again (a bare LF, an obs-fold).
     package mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
         let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
         let line = line.map(Run.init)
@@ -58,9 +51,7 @@ package struct FieldSection: Sendable {
         if line == nil { needsRewriting = true }
     }
 
-    /// Adds a received line whose value is folded over several (obs-fold); each byte of a line break reads as a space.
-    ///
-    /// RFC 9112 §5.2 lets a proxy replace the folding of a response so, or refuse the message.
+    /// Adds a folded line (obs-fold); line breaks become spaces (RFC 9112 §5.2).
     package mutating func appendReceived(name: Range<Int>, unfolding value: Range<Int>) {
         let unfolded = buffer.readableBytesView[value].map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 }
         let start = buffer.writerIndex
@@ -68,16 +59,15 @@ package struct FieldSection: Sendable {
         appendReceived(name: name, value: start..<buffer.writerIndex, line: nil)
     }
 
-    /// The head's bytes as received; `nil` for one that was composed.
+    /// `nil` for a composed head.
     package var received: ByteBuffer? { receivedLength > 0 ? buffer.getSlice(at: 0, length: receivedLength) : nil }
 
-    /// The received bytes where nothing was changed and they may be sent on as they are.
+    /// The received bytes if they may be forwarded as they are.
     package var unchanged: ByteBuffer? { isChanged || needsRewriting ? nil : received }
 
-    /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
+    /// For a start line that must not be forwarded as it is.
     package mutating func requireRewriting() { needsRewriting = true }
 
-    /// Notes that a name is not a token, or that a value has a control character in it.
     package mutating func noteOddities() { hasOddities = true }
 
     package var count: Int { entries.count }
@@ -93,21 +83,19 @@ extension FieldSection.Run {
 // MARK: - Reading
 
 package struct Field: Sendable, Hashable {
-    /// The bytes as received; a value's without surrounding white space.
+    /// Values without surrounding white space.
     package let nameBytes: ByteBufferView
     package let valueBytes: ByteBufferView
     package var name: String { nameBytes.withUnsafeBytes { String(fieldBytes: $0) } }
-    /// UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
+    /// UTF-8, else Latin-1 (RFC 9110 §5.5).
     package var value: String { valueBytes.withUnsafeBytes { String(fieldBytes: $0) } }
 }
 
 extension String {
-    /// Reads field bytes as UTF-8 where they are valid, else as Latin-1 (RFC 9110 §5.5).
     package init(fieldBytes bytes: some Sequence<UInt8>) {
         self = Array(bytes).withUnsafeBytes { String(fieldBytes: $0) }
     }
 
-    /// The same for bytes in memory.
     package init(fieldBytes bytes: UnsafeRawBufferPointer) {
         let units = bytes.assumingMemoryBound(to: UInt8.self)
         if let text = String(validating: units, as: UTF8.self) {
@@ -128,8 +116,7 @@ extension FieldSection: RandomAccessCollection {
         return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
     }
 
-    /// A field's line as it was received, with the white space around its value and without its end; `nil` if it has to
-    /// be composed.
+    /// The received line without its end; `nil` if it must be composed.
     package func receivedLine(_ position: Int) -> ByteBufferView? {
         let line = view(entries[position].line)
         guard !line.isEmpty else { return nil }
@@ -144,7 +131,6 @@ extension FieldSection: RandomAccessCollection {
         buffer.viewBytes(at: Int(run.start), length: Int(run.count)) ?? ByteBufferView()
     }
 
-    /// Calls `body` with the bytes of each field's name and value, in order.
     package func forEachLine(
         _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
     ) rethrows {
@@ -158,7 +144,6 @@ extension FieldSection: RandomAccessCollection {
         }
     }
 
-    /// Searches from `start`.
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
         var index = start
         while index < entries.count {
@@ -175,7 +160,6 @@ extension FieldSection: RandomAccessCollection {
 
     package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
-    /// The first value as text.
     package func value(of name: FieldName) -> String? { firstIndex(of: name).map { text(entries[$0].value) } }
 
     package func values(of name: FieldName) -> [String] {
@@ -188,7 +172,7 @@ extension FieldSection: RandomAccessCollection {
         return values
     }
 
-    /// Calls `body` with the bytes of the first value of a field; `nil` if the field is absent.
+    /// `nil` if the field is absent.
     package func withValue<Result>(
         of name: FieldName,
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -196,7 +180,6 @@ extension FieldSection: RandomAccessCollection {
         try firstIndex(of: name).map { try withBytes(of: entries[$0].value, body) }
     }
 
-    /// The bytes of the value at a position.
     package func withValue<Result>(
         at position: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -209,10 +192,9 @@ extension FieldSection: RandomAccessCollection {
         try buffer.withUnsafeReadableBytes { try body(UnsafeRawBufferPointer(rebasing: $0[run.range])) }
     }
 
-    /// The range of the value in the section's bytes.
     package func valueRange(at position: Int) -> Range<Int> { entries[position].value.range }
 
-    /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
+    /// Whether a list-based field (RFC 9110 §5.6.1) has the member, in any case, on any line.
     package func contains(_ name: FieldName, token: FieldName) -> Bool {
         var start = 0
         while let index = firstIndex(of: name, from: start) {
@@ -226,7 +208,7 @@ extension FieldSection: RandomAccessCollection {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether one of the comma-separated members is `token`, in any case, without the white space around it.
+    /// In any case, without the white space around it.
     fileprivate func hasListMember(_ token: FieldName) -> Bool {
         var start = 0
         while start <= count {
@@ -246,7 +228,6 @@ extension UnsafeRawBufferPointer {
 extension FieldSection {
     package mutating func append(_ name: String, _ value: String) { append(name, bytes: value.utf8) }
 
-    /// Appends a field line with a value in bytes.
     package mutating func append(_ name: String, bytes value: some Collection<UInt8>) {
         let (nameRun, valueRun) = (store(name.utf8), store(value))
         let hash = FieldName.hash(name.utf8)
@@ -254,7 +235,7 @@ extension FieldSection {
         revision &+= 1
     }
 
-    /// Gives the first field of a name this value and removes further ones; appends one if there is none.
+    /// Replaces all fields of the name by one, or appends it.
     package mutating func set(_ name: String, _ value: String) {
         let prepared = FieldName(name)
         guard let index = firstIndex(of: prepared) else { return append(name, value) }
@@ -274,9 +255,7 @@ extension FieldSection {
         revision &+= 1
     }
 
-    /// Overwrites the values of a name with asterisks, in the received bytes too, as if they had come so.
-    ///
-    /// For what must neither be recorded nor sent on.
+    /// Overwrites values with asterisks, also in the received bytes: they are neither recorded nor forwarded.
     package mutating func obliterate(_ name: FieldName) {
         var start = 0
         while let index = firstIndex(of: name, from: start) {
@@ -299,7 +278,6 @@ extension FieldSection {
         revision &+= 1
     }
 
-    /// Returns the number of removed lines.
     @discardableResult
     package mutating func removeAll(_ name: FieldName) -> Int {
         var removed = 0
@@ -318,9 +296,7 @@ extension FieldSection {
         return Run(start..<buffer.writerIndex)
     }
 
-    /// Writes the field lines, each ended by CRLF, without the empty line that ends a section.
-    ///
-    /// Lines that were not changed are copied as received, neighbours together.
+    /// Writes the lines without the empty line at the end; unchanged neighbours are copied together.
     package func write(into output: inout ByteBuffer) {
         var pending = 0..<0
         func flush() {
@@ -356,7 +332,7 @@ extension FieldSection: CustomStringConvertible {
 }
 
 extension FieldSection {
-    /// All lines of a list-based field as one value (RFC 9110 §5.2); `nil` if there is none.
+    /// All values of a list-based field (RFC 9110 §5.2).
     package func combinedValue(of name: FieldName) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")

@@ -1,12 +1,10 @@
-/// A version of HTTP as a message names it, or as it was agreed for a connection.
 package enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
     case http10 = 10  // RFC 1945
     case http11 = 11  // RFC 9112
     case http2 = 20  // RFC 9113
-    /// Only in imported exchanges: Sluice does not speak it.
+    /// Only in imported exchanges.
     case http3 = 30  // RFC 9114
 
-    /// For example `HTTP/1.1`.
     package var description: String {
         switch self {
         case .http10: "HTTP/1.0"

@@ -1,15 +1,13 @@
 package import NIOCore
 
-/// A request's head: method, target and fields as received, and whatever was changed since.
 package struct RequestHead: MessageHead {
     private var methodRun: FieldSection.Run
     private var targetRun: FieldSection.Run
-    /// The version in the request line, or of the connection for HTTP/2.
+    /// Of the connection for HTTP/2.
     package var version: HTTPVersion { didSet { fields.revision &+= 1 } }
     package var fields: FieldSection
 
-    /// Creates a head from received bytes: a section over the whole head, start line and final empty line included, to
-    /// which the parser has added the field lines; `method` and `target` are offsets into those bytes.
+    /// `received` covers the whole head, with the field lines added; `method` and `target` are offsets into its bytes.
     package init(received: FieldSection, method: Range<Int>, target: Range<Int>, version: HTTPVersion) {
         fields = received
         methodRun = .init(method)
@@ -26,7 +24,6 @@ package struct RequestHead: MessageHead {
         self.fields.revision &+= 1
     }
 
-    /// Any token (RFC 9110 §9.1).
     package var method: String {
         get { fields.text(methodRun) }
         set {
@@ -35,7 +32,7 @@ package struct RequestHead: MessageHead {
         }
     }
 
-    /// The request target as it is in the request line (RFC 9112 §3.2), as text.
+    /// As in the request line (RFC 9112 §3.2).
     package var target: String {
         get { fields.text(targetRun) }
         set { setTarget(newValue.utf8) }
@@ -43,16 +40,14 @@ package struct RequestHead: MessageHead {
 
     package var targetBytes: ByteBufferView { fields.view(targetRun) }
 
-    /// The target as a server gets it (RFC 9112 §3.2): that in absolute form without scheme and authority, byte for byte.
+    /// The target without scheme and authority (RFC 9112 §3.2).
     package var originTarget: [UInt8] {
         var head = self
         head.makeOriginForm()
         return Array(head.targetBytes)
     }
 
-    /// Makes a target in absolute form the origin form (RFC 9112 §3.2.1), byte for byte; another one stays as it is.
-    ///
-    /// - Returns: the bytes of the authority that were cut off; none where there was none.
+    /// Changes an absolute target into the origin form (RFC 9112 §3.2.1), and returns the removed authority.
     @discardableResult
     package mutating func makeOriginForm() -> ByteBufferView {
         let bytes = targetBytes
@@ -62,7 +57,7 @@ package struct RequestHead: MessageHead {
         let start = colon + 3
         let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
         if end == bytes.endIndex {
-            // RFC 9112 §3.2.4: OPTIONS of a whole server has the asterisk form.
+            // RFC 9112 §3.2.4: OPTIONS for a whole server.
             target = method == "OPTIONS" ? "*" : "/"
         } else if bytes[end] == UInt8(ascii: "/") {
             dropTargetPrefix(end - bytes.startIndex)
@@ -77,7 +72,7 @@ package struct RequestHead: MessageHead {
         fields.revision &+= 1
     }
 
-    /// Removes the beginning of the target, without a copy.
+    /// Without a copy.
     private mutating func dropTargetPrefix(_ count: Int) {
         let count = min(UInt32(count), targetRun.count)
         targetRun.start += count
@@ -98,9 +93,9 @@ package struct RequestHead: MessageHead {
 }
 
 extension RequestHead {
-    /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
+    /// RFC 9110 §9.2.2.
     package var isIdempotent: Bool {
-        // The most frequent ones need no table.
+        // Frequent methods need no table.
         switch method {
         case "GET", "HEAD": true
         case "POST": false

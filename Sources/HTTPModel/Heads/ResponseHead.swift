@@ -1,16 +1,14 @@
 package import NIOCore
 
-/// A response's head: status line and fields as received, and whatever was changed since.
 package struct ResponseHead: MessageHead {
     private var reasonRun: FieldSection.Run
-    /// The version in the status line; of the connection for HTTP/2.
+    /// Of the connection for HTTP/2.
     package var version: HTTPVersion { didSet { fields.revision &+= 1 } }
     /// 100 to 999 (RFC 9110 §15).
     package var status: Int { didSet { fields.revision &+= 1 } }
     package var fields: FieldSection
 
-    /// Creates a head from received bytes: a section over the whole head, status line and final empty line included, to
-    /// which the parser has added the field lines; `reason` is its offsets in those bytes, and may be empty.
+    /// `received` covers the whole head, with the field lines added; `reason` is a range of its bytes and may be empty.
     package init(received: FieldSection, status: Int, reason: Range<Int>, version: HTTPVersion) {
         fields = received
         reasonRun = .init(reason)
@@ -34,13 +32,12 @@ package struct ResponseHead: MessageHead {
         }
     }
 
-    /// RFC 9110 §15.2.
     package var isInformational: Bool { (100..<200).contains(status) }
 
     package func write(into output: inout ByteBuffer) {
         output.writeString(version.description)
         output.writeInteger(UInt8(ascii: " "))
-        // RFC 9112 §4 has three digits, also where HTTP/2 let something else through.
+        // RFC 9112 §4 requires three digits; HTTP/2 may have passed fewer.
         if status < 100 { output.writeStaticString(status < 10 ? "00" : "0") }
         output.writeString(String(status))
         output.writeInteger(UInt8(ascii: " "))
@@ -50,7 +47,7 @@ package struct ResponseHead: MessageHead {
         output.writeStaticString("\r\n")
     }
 
-    /// The reason phrase that RFC 9110 §15 gives a status code; empty for one it does not name.
+    /// By RFC 9110 §15; may be empty.
     package static func standardReason(_ status: Int) -> String { reasons[status] ?? "" }
 
     private static let reasons: [Int: String] = [

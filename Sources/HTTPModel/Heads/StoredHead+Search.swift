@@ -4,16 +4,13 @@ import Darwin
 import Glibc
 #endif
 
-/// The beginning of a stored section.
 package enum StoredSection: Sendable, Hashable {
     case request, response, trailers
 }
 
 extension StoredHead {
-    /// Whether a field of a stored section passes; `nil` if the section is so unusual, with folded lines or without a
-    /// proper start line, that it is to be read as a whole.
-    ///
-    /// A pass over a million exchanges has no time to make heads of them.
+    /// Whether a stored section has a matching field, without parsing it; `nil` if it has folded lines or no proper
+    /// start line and must be parsed.
     package static func hasField(
         _ section: StoredSection,
         in bytes: UnsafeBufferPointer<UInt8>,
@@ -27,7 +24,7 @@ extension StoredHead {
             guard isUsual(section, UnsafeBufferPointer(rebasing: bytes[..<end])) else { return nil }
             start = end + 1
         }
-        // If the name is literal, the colon stands directly after it; otherwise the line is another field.
+        // After a literal name the colon follows directly.
         let length = name.shape == .literal ? name.literalBytes.count : nil
         while start < bytes.count {
             let feed = lineFeed(in: bytes, from: start)
@@ -47,7 +44,7 @@ extension StoredHead {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Where the line ends that begins at a place: its line feed, or the end of all.
+    /// The line feed, or the end.
     private static func lineFeed(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let base = bytes.baseAddress, start < bytes.count,
             let found = memchr(base + start, 0x0A, bytes.count - start)
@@ -55,7 +52,7 @@ extension StoredHead {
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// Whether a start line is one that ``request(_:)`` or ``response(_:)`` can read.
+    /// Whether ``request(_:)`` or ``response(_:)`` can read the start line.
     private static func isUsual(_ section: StoredSection, _ line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let space = line.firstIndex(of: 0x20) else { return false }
         guard section == .response else { return true }
@@ -65,7 +62,7 @@ extension StoredHead {
     }
 
     private static func passes(_ line: UnsafeBufferPointer<UInt8>, _ name: Glob, _ value: Glob?) -> Bool {
-        // An HTTP/2 pseudo-header begins with a colon, so the name ends at the second one.
+        // A pseudo-header of HTTP/2 begins with a colon.
         let from = line.first == colon ? 1 : 0
         guard from < line.count, let end = line[from...].firstIndex(of: colon),
             name.matches(UnsafeBufferPointer(rebasing: line[..<end]))

@@ -6,11 +6,9 @@ import Darwin
 import Glibc
 #endif
 
-/// Reads heads back from the bytes that a session keeps, without the strictness that traffic needs.
-///
-/// What a session holds was accepted once; here every line that has a colon is a field, whatever else it is.
+/// Reads recorded heads tolerantly: every line with a colon is a field.
 package enum StoredHead {
-    /// Reads a request head; `nil` if the bytes have no request line.
+    /// `nil` without a request line.
     package static func request(_ bytes: ByteBuffer) -> RequestHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let view = bytes.slice().readableBytesView
@@ -23,7 +21,7 @@ package enum StoredHead {
         return RequestHead(received: section, method: method, target: targetStart..<targetEnd, version: version)
     }
 
-    /// Reads a response head; `nil` if the bytes have no status line.
+    /// `nil` without a status line.
     package static func response(_ bytes: ByteBuffer) -> ResponseHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let line = bytes.slice().readableBytesView[startLine]
@@ -34,14 +32,13 @@ package enum StoredHead {
         return ResponseHead(received: section, status: status, reason: reason, version: version(line[..<codeStart]))
     }
 
-    /// Reads a section of field lines without a start line, for example stored trailers.
+    /// Without a start line, for example trailers.
     package static func fields(_ bytes: ByteBuffer) -> FieldSection {
         var section = FieldSection(received: bytes)
         addLines(of: section.buffer, from: 0, to: &section)
         return section
     }
 
-    /// Reads the fields after any start line.
     package static func fieldsAfterStartLine(_ bytes: ByteBuffer) -> FieldSection {
         let start = bytes.withUnsafeReadableBytes { min(lineFeed(in: $0, from: 0) + 1, $0.count) }
         let rest = bytes.getSlice(at: bytes.readerIndex + start, length: bytes.readableBytes - start)
@@ -61,7 +58,7 @@ package enum StoredHead {
         return (section, 0..<place.end)
     }
 
-    /// Where the line ends that `start` is in: at its line feed, or at the end of the bytes.
+    /// The line feed, or the end.
     private static func lineFeed(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         guard start < bytes.count, let base = bytes.baseAddress,
             let found = memchr(base + start, 0x0A, bytes.count - start)
@@ -85,7 +82,7 @@ package enum StoredHead {
                 var end = lineEnd
                 let hasReturn = end > start && bytes[end - 1] == 0x0D
                 if hasReturn { end -= 1 }
-                // An HTTP/2 pseudo-header begins with a colon, so the name ends at the second one.
+                // A pseudo-header of HTTP/2 begins with a colon.
                 let nameFrom = end > start && bytes[start] == 0x3A ? start + 1 : start
                 let nameTo = min(firstLineEnd, end)
                 if nameFrom < end, let colon = colon(in: bytes, nameFrom, nameTo) {

@@ -1,10 +1,8 @@
-/// A wildcard pattern over UTF-8 text, anchored at both ends: `*`, `?`, `[a-z]`, and `\` before a character meant as such.
-///
-/// `*` stands for any number of characters, `/` included; `?` for exactly one; a set for one of its members, or with
-/// `!` or `^` at its front for one that is not a member. Matching takes at most pattern length × text length steps,
-/// whatever the pattern, and allocates nothing.
+/// A wildcard pattern over UTF-8 text, anchored at both ends. `*` stands for any number of characters, including `/`;
+/// `?` for one; `[a-z]` for one of a set, with `!` or `^` at its front for any other; `\` escapes. Matching allocates
+/// nothing and takes at most pattern length × text length steps.
 package struct Glob: Sendable, Hashable {
-    /// The longest pattern that is taken, in UTF-8 bytes; it bounds what one match can cost.
+    /// In bytes; bounds the cost of a match.
     package static let maximumLength = 2_000
 
     package enum Element: Sendable, Hashable {
@@ -14,19 +12,17 @@ package struct Glob: Sendable, Hashable {
         case set(CharacterSet)
     }
 
-    /// Forms with a fast path.
     package enum Shape: Sendable, Hashable {
         case everything, literal, prefix, suffix, infix, general
     }
 
     package let elements: [Element]
     package let shape: Shape
-    /// The only run of literal bytes; empty for the shapes `everything` and `general`.
+    /// The run of literal bytes; empty for `everything` and `general`.
     package let literalBytes: [UInt8]
-    /// Whether ASCII case does not count.
     package let ignoresCase: Bool
 
-    /// Throws ``GlobError`` if a set is not closed or empty, a `\` ends the pattern, or it is too long.
+    /// Throws ``GlobError`` for a malformed or too long pattern.
     package init(_ pattern: some StringProtocol, ignoringCase: Bool = false) throws(GlobError) {
         guard pattern.utf8.count <= Glob.maximumLength else {
             throw GlobError(offset: 0, message: "the pattern is longer than \(Glob.maximumLength) bytes")
@@ -42,26 +38,21 @@ package struct Glob: Sendable, Hashable {
         }
     }
 
-    /// Matches only `text`.
     package init(literal text: some StringProtocol, ignoringCase: Bool = false) {
         self.init(elements: Glob.literalElements(text, ignoringCase), ignoringCase: ignoringCase)
     }
 
-    /// Matches texts that contain `text`.
     package init(containing text: some StringProtocol, ignoringCase: Bool = false) {
         self.init(elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many], ignoringCase: ignoringCase)
     }
 
-    /// Matches texts that begin with `text`.
     package init(beginning text: some StringProtocol) {
         self.init(elements: Glob.literalElements(text, false) + [.many], ignoringCase: false)
     }
 
-    /// The pattern without anchors.
     package var unanchored: Glob { Glob(elements: [.many] + elements + [.many], ignoringCase: ignoresCase) }
 
     private init(elements: [Element], ignoringCase: Bool) {
-        // Neighbouring stars mean what one does.
         var merged: [Element] = []
         merged.reserveCapacity(elements.count)
         for element in elements where !(element == .many && merged.last == .many) { merged.append(element) }
@@ -95,7 +86,6 @@ package struct GlobError: Error, Sendable, Hashable {
     /// In characters from 0.
     package var offset: Int
     package var message: String
-    /// May be empty.
     package var hint = ""
 }
 
@@ -104,13 +94,13 @@ package struct GlobError: Error, Sendable, Hashable {
 extension Glob {
     package var matchesEverything: Bool { shape == .everything }
 
-    /// The only text that matches, in lower case where case does not count; `nil` if there is a wildcard.
+    /// The only matching text, in lower case if case is ignored.
     package var literal: String? { shape == .literal ? String(decoding: literalBytes, as: UTF8.self) : nil }
 
-    /// The text that must be found anywhere, for a pattern of the form `*text*`.
+    /// The text of `*text*`.
     package var infix: String? { shape == .infix ? String(decoding: literalBytes, as: UTF8.self) : nil }
 
-    /// The literal text that every match ends with; empty if the pattern ends with a wildcard.
+    /// The literal end of every match.
     package var literalSuffix: String {
         var tail: [UInt8] = []
         for case .byte(let byte) in elements.reversed().prefix(while: { if case .byte = $0 { true } else { false } }) {
@@ -121,10 +111,9 @@ extension Glob {
 }
 
 extension Glob: CustomStringConvertible {
-    /// The pattern as text, in a form that compiles to an equal pattern.
+    /// Compiles to an equal pattern.
     package var description: String { text(of: elements[...]) }
 
-    /// The pattern between its outer stars.
     var innerDescription: String {
         let opens = elements.first == .many
         let inner = elements.dropFirst(opens ? 1 : 0).dropLast(elements.last == .many && elements.count > 1 ? 1 : 0)
@@ -148,7 +137,6 @@ extension Glob: CustomStringConvertible {
 
     static func isSpecial(_ byte: UInt8) -> Bool { "*?[\\".utf8.contains(byte) }
 
-    /// Escapes all wildcards of a text.
     package static func escaping(_ text: some StringProtocol) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -160,7 +148,7 @@ extension Glob: CustomStringConvertible {
 }
 
 extension Glob {
-    /// The members of a set: ASCII characters, or all characters but those.
+    /// ASCII characters, or all other characters.
     package struct CharacterSet: Sendable, Hashable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
@@ -172,14 +160,13 @@ extension Glob {
             if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
         }
 
-        /// Whether the set contains the character that begins with this byte.
+        /// By the first byte of a character.
         func contains(_ byte: UInt8) -> Bool {
             guard byte < 0x80 else { return isNegated }
             let bits = byte < 64 ? low : high
             return (bits >> UInt64(byte & 63) & 1 == 1) != isNegated
         }
 
-        /// The only member, if there is just one.
         var single: UInt8? {
             guard !isNegated, low.nonzeroBitCount + high.nonzeroBitCount == 1 else { return nil }
             return UInt8(low != 0 ? low.trailingZeroBitCount : 64 + high.trailingZeroBitCount)

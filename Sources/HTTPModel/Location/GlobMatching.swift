@@ -1,18 +1,15 @@
 package import NIOCore
 
 extension Glob {
-    /// The results of a walk over the elements besides whether they match.
     struct Trace {
-        /// The byte ranges that stars matched, if requested.
         var stars: [Range<Int>] = []
         var recordsStars = false
-        /// How many elements were compared: what bounds the time of a match.
+        /// Bounds the time of a match.
         var steps = 0
     }
 
     package func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches($0) } }
 
-    /// Matches the whole UTF-8 text.
     package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let count = literalBytes.count
         switch shape {
@@ -27,14 +24,11 @@ extension Glob {
         }
     }
 
-    /// Whether all of the bytes match.
     package func matches(_ bytes: ByteBufferView) -> Bool {
         bytes.withContiguousStorageIfAvailable { matches($0) } ?? false
     }
 
-    /// What each `*` of the pattern matches; `nil` if the text does not match.
-    ///
-    /// Each star takes as little as it can, the last one what remains. Neighbouring stars count as one.
+    /// The texts of the stars: each as short as possible, the last one the rest. Neighbouring stars are one.
     package func captures(in text: String) -> [String]? {
         text.withUTF8Bytes { bytes in
             var trace = Trace(recordsStars: true)
@@ -63,10 +57,8 @@ extension Glob {
         return false
     }
 
-    /// Compares element by element.
-    ///
-    /// After a mismatch only the latest star has to take one byte more: an earlier one could not help, since what is
-    /// between the two matched as far to the left as it can.
+    /// Compares element by element. After a mismatch only the latest star must grow: what is between it and an earlier
+    /// star matched as far left as possible.
     func walk(_ text: UnsafeBufferPointer<UInt8>, _ trace: inout Trace) -> Bool {
         elements.withUnsafeBufferPointer { elements in
             var position = 0
@@ -83,7 +75,6 @@ extension Glob {
                         starStart = position
                         starEnd = position
                         element += 1
-                        // A star at the end takes the rest.
                         if element == elements.count { starEnd = text.count }
                         position = max(position, starEnd)
                         continue
@@ -94,7 +85,7 @@ extension Glob {
                         continue
                     }
                 }
-                // With the text used up and elements left over, a longer star would leave even less for them.
+                // A longer star would leave even less text.
                 guard let star, position < text.count else { return false }
                 starEnd += 1
                 position = starEnd
@@ -105,7 +96,7 @@ extension Glob {
         }
     }
 
-    /// How many bytes the element takes at a position; `nil` if it does not match there.
+    /// The matched bytes; `nil` without a match.
     @inline(__always)
     private func length(of element: Element, in text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
         let byte = ignoresCase ? FieldName.lower(text[position]) : text[position]
@@ -117,7 +108,7 @@ extension Glob {
         }
     }
 
-    /// The length of the UTF-8 sequence that begins here; `nil` in the middle of one.
+    /// The length of the UTF-8 sequence; `nil` in the middle of one.
     private func characterLength(_ byte: UInt8, in text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
         let length =
             switch byte {
@@ -132,7 +123,7 @@ extension Glob {
 }
 
 extension String {
-    /// Lends the text's UTF-8 bytes, without a copy for every string that is stored natively.
+    /// Copies only non-native strings.
     package func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self

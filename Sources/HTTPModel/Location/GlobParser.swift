@@ -1,4 +1,4 @@
-/// Reads a wildcard pattern, scalar by scalar: a combining mark after a wildcard does not hide it.
+/// Reads scalars, so that a combining mark cannot hide a wildcard.
 struct GlobParser {
     private let characters: [Unicode.Scalar]
     private let ignoresCase: Bool

@@ -1,8 +1,5 @@
-/// Whether one location means everything that another one does.
 extension Location {
-    /// Whether every URL that `other` means is meant here too.
-    ///
-    /// `true` is certain. `false` may also say that the two patterns are of a kind that cannot be compared cheaply.
+    /// Whether every URL of `other` is meant here. `false` may also mean that the patterns cannot be compared cheaply.
     package func covers(_ other: Location) -> Bool {
         coversScheme(of: other)
             && Location.covers(host, other.host)
@@ -11,7 +8,7 @@ extension Location {
             && Location.covers(query, other.query)
     }
 
-    /// `http` also means `ws`, and `https` also `wss`.
+    /// `http` includes `ws`, `https` includes `wss`.
     private func coversScheme(of other: Location) -> Bool {
         if let scheme, let literal = other.scheme?.literal, scheme.matches(Location.plainScheme(literal)) {
             return true
@@ -19,10 +16,9 @@ extension Location {
         return Location.covers(scheme, other.scheme)
     }
 
-    /// Whether every host that `other` means is meant here too; the other fields do not count.
     package func coversHost(of other: Location) -> Bool { Location.covers(host, other.host) }
 
-    /// Whether no URL can be meant by both, as far as their hosts show; `false` if that is not certain.
+    /// Whether no host matches both; `false` if uncertain.
     package func hasDisjointHost(from other: Location) -> Bool {
         switch (hostKey, other.hostKey) {
         case (.any, _), (_, .any): false
@@ -53,10 +49,8 @@ extension Location.Port {
 }
 
 extension Glob {
-    /// Whether every text that `other` matches is matched here too; `false` also where that is not certain.
-    ///
-    /// The elements of the other pattern are walked as if they were text, of which only a star can take a star. It
-    /// takes at most length × length steps.
+    /// Whether every match of `other` matches here; `false` if uncertain. Its elements are matched like text, in at
+    /// most length × length steps; only a star can match a star.
     package func covers(_ other: Glob) -> Bool {
         if matchesEverything { return true }
         guard ignoresCase == other.ignoresCase else { return false }
@@ -87,7 +81,7 @@ extension Glob {
 }
 
 extension Glob.Element {
-    /// Whether this element takes all that the other one can stand for; a character of several bytes only by itself.
+    /// A multi-byte character is covered only by itself.
     fileprivate func covers(_ other: Glob.Element) -> Bool {
         switch (self, other) {
         case (.byte(let one), .byte(let two)): one == two

@@ -1,18 +1,14 @@
-/// A compiled location: says whether a request URL is meant, and if not, why not.
-///
-/// Host and protocol compare without regard to case, path and query with it. `http` also means `ws`, and `https` also
-/// `wss` and the tunnels whose bytes are not decrypted. The port compares to the effective one.
+/// A compiled location. Case is ignored in host and protocol, not in path and query. `http` includes `ws`; `https`
+/// includes `wss` and undecrypted tunnels. The port is the effective one.
 package struct Location: Sendable, Hashable {
-    /// A part of a URL that a location says something about.
     package typealias Field = LocationPattern.Field
 
-    /// What every matching host has in common, so that rules can be looked up by host.
+    /// For looking up rules by host.
     package enum HostKey: Sendable, Hashable {
-        /// The host is this one, in lower case.
+        /// In lower case.
         case exact(String)
-        /// The host ends with this text, in lower case; a whole label where the pattern begins with `*.`.
+        /// The end of every host, in lower case; a whole label if the pattern begins with `*.`.
         case suffix(String)
-        /// Nothing: the pattern may match any host.
         case any
     }
 
@@ -22,7 +18,7 @@ package struct Location: Sendable, Hashable {
         case glob(Glob)
     }
 
-    /// The fields, kept apart so that copying a location, which a loop over rules does, counts one reference.
+    /// One reference, as rules are copied in loops.
     private final class Compiled: Sendable {
         let pattern: LocationPattern
         let lints: [LocationLint]
@@ -58,14 +54,11 @@ package struct Location: Sendable, Hashable {
 
     private let compiled: Compiled
 
-    /// The fields as they were written, blanks at their ends removed.
+    /// Without surrounding white space.
     package var pattern: LocationPattern { compiled.pattern }
-    /// What is allowed but probably a mistake.
     package var lints: [LocationLint] { compiled.lints }
-    /// What every matching host has in common.
     package var hostKey: HostKey { compiled.hostKey }
 
-    /// Whether it is for some hosts only, and for some paths or queries only.
     package var namesHost: Bool { host != nil }
     package var namesPath: Bool { path != nil || query != nil }
 
@@ -75,14 +68,13 @@ package struct Location: Sendable, Hashable {
     var path: Glob? { compiled.path }
     var query: Glob? { compiled.query }
 
-    /// Compiles the string form; see ``LocationPattern/init(_:)`` for its grammar. A ``LocationError`` has the column in
-    /// `text`.
+    /// A ``LocationError`` has the column in `text`.
     package init(_ text: some StringProtocol) throws(LocationError) {
         let syntax = try LocationSyntax.parse(text)
         do {
             try self.init(syntax.pattern, hadBlanks: syntax.hadBlanks)
         } catch {
-            // A column within the field becomes the column in the text.
+            // A column of the field becomes one of the text.
             var error = error
             if let columns = error.field.flatMap({ syntax.columns[$0] }), let last = columns.last {
                 error.column = columns.indices.contains(error.column - 1) ? columns[error.column - 1] : last
@@ -91,7 +83,7 @@ package struct Location: Sendable, Hashable {
         }
     }
 
-    /// Compiles a location given by its fields. A ``LocationError`` has the field and the column in it.
+    /// A ``LocationError`` has the field and the column in it.
     package init(_ pattern: LocationPattern) throws(LocationError) { try self.init(pattern, hadBlanks: false) }
 
     private init(_ written: LocationPattern, hadBlanks: Bool) throws(LocationError) {
@@ -103,23 +95,22 @@ package struct Location: Sendable, Hashable {
     package static func == (left: Location, right: Location) -> Bool { left.pattern == right.pattern }
     package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 
-    /// Whether every request is meant.
     package var matchesEverything: Bool { scheme == nil && host == nil && port == .any && path == nil && query == nil }
 
-    /// Whether the URL is meant; allocates nothing for URLs of the usual form.
+    /// Does not allocate for usual URLs.
     package func matches(_ url: RequestURL) -> Bool {
         if let host, !host.matches(url.host) { return false }
         return matchesPort(url) && matchesScheme(url) && (path?.matches(url.path) ?? true)
             && (query?.matches(url.query ?? "") ?? true)
     }
 
-    /// Whether some URL at this one's server is meant; over TLS, where this one is a tunnel's.
+    /// Whether a URL of this server may match; a tunnel needs TLS.
     package func matchesServer(of url: RequestURL) -> Bool {
         (host?.matches(url.host) ?? true) && matchesPort(url)
             && (url.scheme != "tunnel" || scheme.map { $0.matches("https") || $0.matches("wss") } ?? true)
     }
 
-    /// The first field, in the order protocol, host, port, path, query, that does not match.
+    /// In the order of the fields.
     func firstMismatch(_ url: RequestURL) -> Field? {
         if !matchesScheme(url) { return .protocol }
         if let host, !host.matches(url.host) { return .host }
@@ -129,10 +120,8 @@ package struct Location: Sendable, Hashable {
         return nil
     }
 
-    /// What the stars of each field matched in a URL; `nil` if the URL is not meant.
-    ///
-    /// Each star takes as little as it can, the last one of a field what remains; neighbouring stars count as one, and a
-    /// blank field has none.
+    /// The texts of the stars, each as short as possible, the last of a field the rest; `nil` without a match.
+    /// Neighbouring stars are one, a blank field has none.
     package func captures(_ url: RequestURL) -> LocationCaptures? {
         guard matches(url) else { return nil }
         var portGlob: Glob?
@@ -155,12 +144,11 @@ package struct Location: Sendable, Hashable {
         switch port {
         case .any: true
         case .exact(let number): number == url.port
-        // At most five digits: a small string, which needs no allocation.
+        // A small string, which is not allocated.
         case .glob(let glob): glob.matches(String(url.port))
         }
     }
 
-    /// The scheme that a WebSocket, or a tunnel, began as.
     static func plainScheme(_ scheme: String) -> String {
         switch scheme {
         case "ws": "http"
@@ -171,17 +159,15 @@ package struct Location: Sendable, Hashable {
 }
 
 extension Location: CustomStringConvertible {
-    /// The string form of the pattern.
     package var description: String { pattern.description }
 }
 
-/// What the stars of a location's fields matched.
+/// The texts of the stars.
 package struct LocationCaptures: Sendable, Hashable {
     package var `protocol`: [String]
     package var host: [String]
     package var port: [String]
     package var path: [String]
     package var query: [String]
-    /// All of them, in the order of the fields.
     package var all: [String] { `protocol` + host + port + path + query }
 }

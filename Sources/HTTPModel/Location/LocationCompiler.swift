@@ -1,8 +1,7 @@
-/// Checks and compiles the fields of one location, gathering lints on the way.
 struct LocationCompiler {
     private(set) var pattern: LocationPattern
     private(set) var lints: [LocationLint] = []
-    /// How many characters were dropped from the front of each field, for the columns of errors.
+    /// Characters dropped from the front of a field, for the columns of errors.
     private var dropped: [LocationPattern.Field: Int] = [:]
 
     init(_ written: LocationPattern) {
@@ -25,7 +24,7 @@ struct LocationCompiler {
         lints.append(LocationLint(field: field, message: message))
     }
 
-    /// An error at a character of a field from 0, as far as nothing was dropped before it.
+    /// `offset` counts characters of the trimmed field.
     private func error(
         _ field: LocationPattern.Field,
         at offset: Int = 0,
@@ -75,14 +74,14 @@ struct LocationCompiler {
         return glob
     }
 
-    /// A host that ends with the root's dot is the same name without it, as URLs have it.
+    /// URLs have no dot of the root.
     private mutating func dropRootDot() {
         guard pattern.host.count > 1, pattern.host.hasSuffix("."), !pattern.host.hasSuffix("..") else { return }
         pattern.host.removeLast()
         if pattern.host.hasSuffix("\\") { pattern.host.removeLast() }
     }
 
-    /// An address is matched in its one text, as URLs have it, however it is spelt here.
+    /// URLs have one spelling of an address.
     private mutating func unifyAddress() {
         guard let address = HostAddress.canonical(pattern.host[...]), address != pattern.host.lowercased() else {
             return
@@ -101,7 +100,7 @@ struct LocationCompiler {
     }
 
     mutating func path() throws(LocationError) -> Glob? {
-        // Checked as written, so that the columns of errors stand.
+        // As written, for the columns of errors.
         guard let written = try compile(.path, ignoringCase: false) else { return nil }
         lintUnsendable(.path)
         if pattern.path.contains("//") { lint(.path, "'//' matches only requests with both slashes") }
@@ -123,7 +122,7 @@ struct LocationCompiler {
         return glob
     }
 
-    /// What no client sends in a request target (RFC 9112 §3.2, RFC 3986 §3.5).
+    /// RFC 9112 §3.2, RFC 3986 §3.5.
     private mutating func lintUnsendable(_ field: LocationPattern.Field) {
         if pattern[field].contains("#") {
             lint(field, "a fragment ('#') is never sent, so this matches nothing; write %23 for the character")
@@ -142,14 +141,13 @@ struct LocationCompiler {
         guard !text.isEmpty else { return nil }
         do {
             let glob = try Glob(text, ignoringCase: ignoringCase)
-            // A star matches whatever a blank does.
+            // A star is the same as blank.
             return glob.matchesEverything ? nil : glob
         } catch {
             throw self.error(field, at: error.offset, error.message, error.hint)
         }
     }
 
-    /// Refuses a literal character that can never be in such a field.
     private func check(
         _ field: LocationPattern.Field,
         _ glob: Glob,

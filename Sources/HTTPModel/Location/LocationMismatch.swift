@@ -1,13 +1,12 @@
-/// The first field of a location that a URL did not match, as `why` reports it.
+/// As reported by `why`.
 package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
     package var field: LocationPattern.Field
     package var pattern: String
-    /// What the URL has there.
     package var value: String
-    /// What may have been meant; empty if there is nothing to say.
+    /// May be empty.
     package var hint: String
 
-    /// One line, for example `path: pattern /v1/users does not match /v1/users/ (add /*?)`.
+    /// For example `path: pattern /v1/users does not match /v1/users/ (add /*?)`.
     package var description: String {
         "\(field.rawValue): pattern \(pattern) does not match \(value.isEmpty ? "an empty one" : value)"
             + (hint.isEmpty ? "" : " (\(hint))")
@@ -15,7 +14,7 @@ package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Location {
-    /// The first field that does not match, with pattern, value and a hint; `nil` if the URL is meant.
+    /// `nil` if the URL matches.
     package func mismatch(_ url: RequestURL) -> LocationMismatch? {
         guard let field = firstMismatch(url) else { return nil }
         let value =

@@ -1,17 +1,12 @@
-/// The fields of a location as a user wrote them; a blank field means any.
-///
-/// Each field is a wildcard pattern (``Glob``) over that part of the URL, anchored at both ends.
+/// The fields of a location as written; a blank one matches anything. Each is a ``Glob`` for that part of the URL.
 package struct LocationPattern: Sendable, Hashable {
-    /// A part of a URL that a location says something about.
     package enum Field: String, Sendable, Hashable, CaseIterable {
-        // As in a URL; the host is an IPv6 address without brackets, the port the effective one, the query without `?`.
+        // The host is an IPv6 address without brackets, the port the effective one, the query without `?`.
         case `protocol`, host, port, path, query
     }
 
-    /// The pattern of the scheme.
     package var `protocol`: String
     package var host: String
-    /// The pattern of the effective port.
     package var port: String
     package var path: String
     package var query: String
@@ -21,16 +16,12 @@ package struct LocationPattern: Sendable, Hashable {
         (self.host, self.port, self.path, self.query) = (host, port, path, query)
     }
 
-    /// Splits the string form `[protocol://]host[:port][/path][?query]` over the fields.
-    ///
-    /// A text that begins with `/` or `?` leaves the host blank. An IPv6 address is in brackets; brackets without a
-    /// colon in them are a set. In the path the first `?` begins the query; the wildcard for one character is written
-    /// `\?` there. Before the path `?` is the wildcard as long as only characters of a host follow it, up to the path.
-    ///
-    /// A ``LocationError`` has the column of what is wrong.
+    /// Reads `[protocol://]host[:port][/path][?query]`; a text that begins with `/` or `?` has no host. Brackets are an
+    /// IPv6 address if they contain a colon, else a set. In the path the first `?` begins the query and `\?` is the
+    /// wildcard. Before the path `?` is the wildcard if only characters of a host follow up to the path. A
+    /// ``LocationError`` has the column.
     package init(_ text: some StringProtocol) throws(LocationError) { self = try LocationSyntax.parse(text).pattern }
 
-    /// The text of a field.
     package subscript(field: Field) -> String {
         get { self[keyPath: field.text] }
         set { self[keyPath: field.text] = newValue }
@@ -50,10 +41,10 @@ extension LocationPattern.Field {
 }
 
 extension LocationPattern: CustomStringConvertible {
-    /// The string form, which reads back as a location that matches the same; `*` where every field is blank.
+    /// A string form with the same matches; `*` for blank fields.
     package var description: String {
         var text = `protocol`.isEmpty ? "" : "\(`protocol`)://"
-        // Nothing but stars means any, as blank does; the string form would ask for a path.
+        // The string form requires a path for stars.
         let path = path.allSatisfy { $0 == "*" } ? "" : path
         let query = query.allSatisfy { $0 == "*" } ? "" : query
         let isAddress = host.contains(":") && !host.hasPrefix("[")
@@ -69,7 +60,7 @@ extension LocationPattern: CustomStringConvertible {
         return text
     }
 
-    /// Writes a path for the string form: the wildcard `?` as `\?`, a literal question mark as the set `[?]`.
+    /// The wildcard `?` becomes `\?`, a literal question mark `[?]`.
     private static func escapingPath(_ path: String) -> String {
         var text = ""
         var isEscaped = false
@@ -90,29 +81,26 @@ extension LocationPattern: CustomStringConvertible {
     }
 }
 
-/// Why a text is not a location.
 package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The field that is wrong; `nil` if the text as a whole is.
+    /// `nil` for the whole text.
     package var field: LocationPattern.Field?
-    /// The place, in characters from 1: in the string form, or in the field where a location was given by fields.
+    /// In characters from 1 of the string form or the field.
     package var column: Int
-    /// What is wrong, in one sentence without a full stop.
+    /// One sentence without a full stop.
     package var message: String
-    /// What to write instead; empty if there is nothing to say.
+    /// May be empty.
     package var hint = ""
 
-    /// The message, with the field before it and the hint after it.
     package var description: String {
         (field.map { "\($0.rawValue): " } ?? "") + message + (hint.isEmpty ? "" : " (\(hint))")
     }
 }
 
-/// Something in a location that is allowed but probably a mistake.
+/// Allowed, but probably a mistake.
 package struct LocationLint: Sendable, Hashable, CustomStringConvertible {
     package var field: LocationPattern.Field
     /// One sentence without a full stop.
     package var message: String
 
-    /// The message with the field before it.
     package var description: String { "\(field.rawValue): \(message)" }
 }

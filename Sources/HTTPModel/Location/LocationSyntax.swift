@@ -1,9 +1,8 @@
-/// Splits the string form of a location, remembering the places of each field's characters.
+/// Splits the string form of a location.
 struct LocationSyntax {
-    /// The fields, and for each the columns (from 1) that its characters had in the text.
     private(set) var pattern = LocationPattern()
     private(set) var columns: [LocationPattern.Field: [Int]] = [:]
-    /// Whether blanks around the text were dropped.
+    /// Whether surrounding white space was dropped.
     private(set) var hadBlanks = false
 
     private let characters: [Character]
@@ -11,7 +10,7 @@ struct LocationSyntax {
     private var end: Int
 
     static func parse(_ text: some StringProtocol) throws(LocationError) -> LocationSyntax {
-        // Each of the five fields has the glob's limit; a text far beyond is not even split.
+        // Five fields with the glob's limit.
         guard text.utf8.count <= 5 * Glob.maximumLength else {
             throw LocationError(column: 1, message: "the location is longer than \(5 * Glob.maximumLength) bytes")
         }
@@ -36,13 +35,13 @@ struct LocationSyntax {
         try splitPort()
         splitPath()
         if position < end {
-            // It can only be the question mark.
+            // Skips the question mark.
             position += 1
             take(.query, upTo: end)
         }
     }
 
-    /// A protocol is what comes before `://`, unless that belongs to a path or query further on.
+    /// Up to `://`, unless that belongs to a path or query.
     private mutating func splitProtocol() {
         var index = position
         while index + 2 < end {
@@ -63,7 +62,7 @@ struct LocationSyntax {
         if position < end, characters[position] == "[", let close = closingBracket(from: position),
             characters[position..<close].contains(":")
         {
-            // An address in brackets (RFC 3986 §3.2.2); a set of characters has no colon in it.
+            // An address in brackets (RFC 3986 §3.2.2); a set has no colon.
             let open = position
             position += 1
             take(.host, upTo: close)
@@ -101,7 +100,7 @@ struct LocationSyntax {
         LocationError(field: field, column: index + 1, message: message, hint: hint)
     }
 
-    /// Where the host or the port ends: at a colon, at the path, or at a question mark that begins a query.
+    /// At a colon, the path, or a question mark that begins a query.
     private func authorityPartEnd() -> Int {
         var index = position
         while index < end {
@@ -116,8 +115,7 @@ struct LocationSyntax {
         return end
     }
 
-    /// Whether a question mark before the path begins the query: where something follows, up to the path, that no host
-    /// has.
+    /// Whether a character that hosts lack follows before the path.
     private func beginsQuery(_ mark: Int) -> Bool {
         for character in characters[(mark + 1)..<end] {
             if character == "/" { return false }
@@ -135,7 +133,7 @@ struct LocationSyntax {
         while position < end, characters[position] != "?" {
             var next = position + 1
             if characters[position] == "\\", next < end {
-                // A path has no question mark of its own, so an escaped one is the wildcard.
+                // Paths contain no question marks, so `\?` is the wildcard.
                 if characters[next] == "?" { position = next }
                 next += 1
             } else if characters[position] == "[", let close = closingBracket(from: position) {
@@ -149,7 +147,7 @@ struct LocationSyntax {
         self.columns[.path] = columns
     }
 
-    /// The position of the `]` that closes the set at `open`, with the same escapes as ``Glob``.
+    /// With the same escapes as ``Glob``.
     private func closingBracket(from open: Int) -> Int? {
         var index = open + 1
         while index < end {

@@ -1,24 +1,22 @@
-/// Paths as servers read them before they look for what is there (RFC 3986 §6.2.2): without percent-encoding that is not
-/// needed, repeated slashes and dot segments.
+/// Paths as servers read them (RFC 3986 §6.2.2): without needless percent-encoding, repeated slashes and dot segments.
 package enum NormalisedPath {
-    /// The normalised path; `nil` if that is the path itself, as for almost all.
+    /// `nil` if the path is normal, as usual.
     package static func of(_ path: String) -> String? {
         guard path.utf8.first == UInt8(ascii: "/"), needsWork(path) else { return nil }
         let normalised = removingDotSegments(decoded(path))
         return normalised == path ? nil : normalised
     }
 
-    /// The normalised paths of servers that know only slashes, and of those that read a backslash as a slash (WHATWG URL).
+    /// For servers that know only slashes, and for those that read a backslash as one (WHATWG URL).
     package static func all(of path: String) -> [String] {
         let slashed = path.replacing("\\", with: "/").replacing("%5C", with: "/").replacing("%5c", with: "/")
         return [of(path), slashed == path ? nil : of(slashed) ?? slashed].compactMap(\.self)
     }
 
-    /// The path of a pattern, so that it matches the normalised paths of what it was written for; dots stay, since a star may
-    /// be any number of segments.
+    /// The path of a pattern for normalised paths; dots stay, because a star may match several segments.
     static func ofPattern(_ pattern: String) -> String { decoded(pattern) }
 
-    /// Whether there is a percent sign, two slashes in a row, or a segment that begins with a dot.
+    /// A percent sign, two slashes in a row, or a dot at the beginning of a segment.
     private static func needsWork(_ path: String) -> Bool {
         var previous: UInt8 = 0
         for byte in path.utf8 {
@@ -31,8 +29,7 @@ package enum NormalisedPath {
 
     private static let slash = UInt8(ascii: "/")
 
-    /// Decodes what is printable in ASCII, slashes too, but for what would mean something else then: in a URL or in a
-    /// pattern. Slashes in a row are one.
+    /// Decodes printable ASCII except characters with a meaning in URLs or patterns, and joins slashes.
     private static func decoded(_ path: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(path.utf8)[...]
@@ -79,7 +76,7 @@ package enum NormalisedPath {
 }
 
 extension Location {
-    /// The same location for normalised paths; itself where its path is normal.
+    /// The location itself if its path is normal.
     package var withNormalisedPath: Location {
         var pattern = pattern
         pattern.path = NormalisedPath.ofPattern(pattern.path)

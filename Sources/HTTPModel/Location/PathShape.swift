@@ -1,22 +1,18 @@
-/// A path with its identifiers replaced by `{id}`, so that requests for different things of one kind are of one endpoint:
-/// `/users/17/posts/9f1c2ab4` is of the shape `/users/{id}/posts/{id}`.
-///
-/// Which segments are identifiers is told by their look alone: numbers and dates, UUIDs, hexadecimal of eight digits or
-/// more, and what looks made by chance; each also behind one word (`user_17`) and before a file's ending (`17.json`).
+/// A path with identifiers replaced by `{id}`: `/users/17/posts/9f1c2ab4` becomes `/users/{id}/posts/{id}`. Identifiers
+/// are numbers, dates, UUIDs, hexadecimal of eight digits or more, and random text; each also after one word
+/// (`user_17`) and before a file's ending (`17.json`).
 package enum PathShape {
-    /// Longer paths end in `…`.
     package static let mostSegments = 24
 
     private static let placeholder = Array("{id}".utf8)
     private static let slash = UInt8(ascii: "/")
 
-    /// The shape of a path, which is without its query.
+    /// Without the query.
     package static func of(_ path: String) -> String {
         var path = path
         return path.withUTF8 { String(decoding: shape($0), as: UTF8.self) }
     }
 
-    /// Whether two paths have the same shape.
     package static func isSame(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
         shape(left) == shape(right)
     }
@@ -61,7 +57,7 @@ package enum PathShape {
         shape += segment[stem.count...]
     }
 
-    /// Where a file's ending of at most five letters and digits begins, its dot included; the end if there is none.
+    /// The dot of an ending with at most five letters and digits; else the end.
     private static func stemEnd(_ segment: UnsafeBufferPointer<UInt8>) -> Int {
         guard let dot = segment.lastIndex(of: UInt8(ascii: ".")), dot > 0, segment.count - dot - 1 <= 5,
             segment.count - dot > 1, isLetter(segment[dot + 1])
@@ -69,7 +65,7 @@ package enum PathShape {
         return dot
     }
 
-    /// The place of the only `_` or `-`; `nil` if there are none or several.
+    /// The only `_` or `-`.
     private static func onlyMark(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let mark = text.firstIndex(where: isMark), !text[(mark + 1)...].contains(where: isMark) else {
             return nil
@@ -77,7 +73,7 @@ package enum PathShape {
         return mark
     }
 
-    /// Letters that are all small or all large.
+    /// Letters of one case.
     private static func isWord(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = text.first else { return false }
         return text.allSatisfy { isLetter($0) && $0 & 0x20 == first & 0x20 }
@@ -88,8 +84,7 @@ package enum PathShape {
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
     private static func isHex(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- 0x61 < 6 }
 
-    /// Whether a text looks like what names one thing among many: a number, a date, a UUID, hexadecimal, or random letters
-    /// and digits.
+    /// A number, date, UUID, hexadecimal, or random letters and digits.
     package static func isIdentifier(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { isIdentifier($0) }
@@ -110,7 +105,7 @@ package enum PathShape {
                 kind = byte & 0x20 == 0 ? 2 : 3
             } else {
                 kind = 4
-                // Of what is neither letter nor digit, tokens have these.
+                // Further signs of tokens.
                 if !isMark(byte), byte != UInt8(ascii: "="), byte != UInt8(ascii: "~") { isPlain = false }
             }
             if kind != last, last != 0 { changes += 1 }
@@ -119,14 +114,14 @@ package enum PathShape {
         if digits == text.count { return true }
         if isDate(text, digits: digits, first: first) || isUUID(text) { return true }
         if hexes == text.count, digits > 0 ? text.count >= 8 : text.count >= 24 { return true }
-        // Letters and digits that change as often as words never do.
+        // Letters and digits change more often than in words.
         guard isPlain, digits > 0, letters > 0, text.count >= 10 else { return false }
         let marks = text.count - digits - letters
         if marks == 0, text.count >= 32 { return true }
         return marks * 8 <= text.count && changes * 3 >= text.count && digits * 20 >= text.count
     }
 
-    /// Digits with `-`, `:`, `_` or `,` between them: a date, a list, a range.
+    /// Digits with `-`, `:`, `_` or `,` between them: dates, lists, ranges.
     private static func isDate(_ text: UnsafeBufferPointer<UInt8>, digits: Int, first: UInt8) -> Bool {
         guard isDigit(first), digits * 2 >= text.count else { return false }
         return text.allSatisfy { isDigit($0) || [0x2D, 0x3A, 0x5F, 0x2C].contains($0) }

@@ -1,15 +1,14 @@
-/// What a comparison leaves out: a place with everything below it, or every value of a name.
+/// What a comparison ignores: a place with everything below it, or all values of a name.
 package enum IgnoreRule: Sendable, Hashable {
     case place(Place)
-    /// Fields, parameters, form fields, parts and JSON members of the name, at any depth and in any case.
+    /// Of fields, parameters, form fields, parts and JSON members, at any depth and in any case.
     case name(String)
 
-    /// The parts that comparisons have places in.
     package static let comparedParts: [Place.Part] = [
         .method, .url, .host, .path, .status, .header, .query, .form, .part, .json, .body,
     ]
 
-    /// Reads a rule. With a `root` a place may begin with its part: `json.items[*].id`.
+    /// With a `root` a place may begin with its part: `json.items[*].id`.
     package init(
         _ text: String,
         in root: Place.Root? = nil,
@@ -65,7 +64,7 @@ extension IgnoreRule: CustomStringConvertible {
 }
 
 extension Place {
-    /// Whether another place is this one or below it; `[*]` stands for any element or member.
+    /// Whether `other` is this place or below it; `[*]` matches any element or member.
     package func covers(_ other: Place) -> Bool {
         guard root == other.root else { return false }
         switch (part, other.part) {
@@ -73,11 +72,10 @@ extension Place {
         default: break
         }
         guard part == other.part else { return false }
-        // A single field of its name is the first.
         let way = other.name != nil && other.steps.count == 1 ? other.steps + [.element(0)] : other.steps
         return steps.count <= way.count && zip(steps, way).allSatisfy { $0 == .any || $0 == $1 }
     }
 
-    /// The place with `[*]` for each number.
+    /// With `[*]` for each number.
     package var general: Place { Place(root, part, steps.map { if case .element = $0 { .any } else { $0 } }) }
 }

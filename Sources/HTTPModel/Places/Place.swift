@@ -1,48 +1,41 @@
-/// The address of a value in an exchange: `req.header.accept`, `res.json.items[0].id`, `message#3.json.type`.
-///
-/// Equal places have the same text, and the text is read as the same place.
+/// The address of a value in an exchange: `req.header.accept`, `res.json.items[0].id`, `message#3.json.type`. Equal
+/// places have the same text.
 package struct Place: Sendable, Hashable {
-    /// The message that has the value.
     package enum Root: Sendable, Hashable {
-        /// The request as the client sent it, the response as the server or a local answer gave it.
+        /// As sent by the client, and by the server or a local answer.
         case request, response
-        /// The request as the server got it, the response as the client got it.
+        /// As received by the server, and by the client.
         case sentRequest, sentResponse
-        /// A message of a stream, counted from 1 in both directions.
+        /// Of a stream, counted from 1 in both directions.
         case message(Int)
-        /// The operation that a request asks a GraphQL server for.
         case graphql
-        /// The messages of a gRPC call.
         case grpc
     }
 
-    /// The part of a message.
     package enum Part: String, Sendable, Hashable, CaseIterable {
         case method, url, host, path, status, body
         case header, trailer, cookie, query, form
-        /// A part of a multipart body, by its name.
+        /// Of a multipart body, by its name.
         case part
         case json, xml
         case operation, type, variables
-        /// A field of a Protobuf message, below the root `grpc` without a word of its own.
+        /// Of Protobuf, below the root `grpc` without a word of its own.
         case field
     }
 
-    /// A step into a value.
     package enum Step: Sendable, Hashable {
         case member(String)
-        /// Counted from 0, from the end if negative.
+        /// From 0; negative from the end.
         case element(Int)
-        /// Any element or member.
         case any
     }
 
     package let root: Root
     package let part: Part
-    /// For a named part its name and perhaps a number; for JSON, XML, variables and Protobuf the way down.
+    /// The name of a named part and perhaps a number, or the way into a tree.
     package let steps: [Step]
 
-    /// A place whose steps fit its part; names of header fields are kept in lower case, as they ignore it.
+    /// The steps must fit the part. Names of header fields become lower case.
     package init(_ root: Root, _ part: Part, _ steps: [Step] = []) {
         (self.root, self.part) = (root, part)
         self.steps =
@@ -50,7 +43,6 @@ package struct Place: Sendable, Hashable {
             ? steps.map { if case .member(let name) = $0 { .member(name.lowercased()) } else { $0 } } : steps
     }
 
-    /// The name of a header field, cookie, parameter, form field or part; `nil` for other parts.
     package var name: String? {
         guard part.form == .named, case .member(let name) = steps.first else { return nil }
         return name
@@ -58,7 +50,7 @@ package struct Place: Sendable, Hashable {
 }
 
 extension Collection where Index == Int {
-    /// The index that `[n]` of a place means here: from 0, from the end if negative; `nil` if there are not so many.
+    /// `number` counts from 0, or from the end if negative.
     package func index(counted number: Int) -> Int? {
         let index = number < 0 ? endIndex + number : startIndex + number
         return indices.contains(index) ? index : nil
@@ -67,11 +59,9 @@ extension Collection where Index == Int {
 
 extension Place.Part {
     enum Form {
-        /// A value without a way down.
         case single
-        /// A list of named values: a name, and perhaps which of several.
+        /// Named values; a number chooses among equal names.
         case named
-        /// A value with values in it.
         case tree
     }
 
@@ -83,7 +73,6 @@ extension Place.Part {
         }
     }
 
-    /// Whether a message of this kind has it.
     func isOf(_ root: Place.Root) -> Bool {
         switch root {
         case .request, .sentRequest: ![.status, .operation, .type, .variables, .field].contains(self)
@@ -102,7 +91,7 @@ extension Place.Root {
         (.sentResponse, .responseSent),
     ]
 
-    /// The message of an exchange; `nil` for messages of streams and calls.
+    /// Of an exchange; `nil` for streams and calls.
     package var side: BodySide? { Place.Root.sides.first { $0.root == self }?.side }
 
     package init(_ side: BodySide) { self = Place.Root.sides.first { $0.side == side }?.root ?? .request }
@@ -115,7 +104,7 @@ extension Place: CustomStringConvertible {
         part == .field ? "grpc\(Place.written(steps))" : "\(root).\(part.rawValue)\(Place.written(steps))"
     }
 
-    /// The way from a part, for example `.items[0]."odd name"`.
+    /// For example `.items[0]."odd name"`.
     package static func written(_ steps: some Sequence<Step>) -> String { steps.map(\.description).joined() }
 }
 
@@ -142,7 +131,7 @@ extension Place.Step: CustomStringConvertible {
         }
     }
 
-    /// A name as it is, or between quotation marks with the escapes of JSON if it has other characters than unquoted names.
+    /// Quoted with the escapes of JSON if it has other characters than an unquoted name.
     private static func written(_ name: String) -> String {
         if !name.isEmpty, name.unicodeScalars.allSatisfy({ PlaceReader.isUnquoted($0) }) { return name }
         var text = "\""

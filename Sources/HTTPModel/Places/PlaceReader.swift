@@ -1,17 +1,17 @@
 /// Why a text is not a place.
 package struct PlaceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// How many Unicode scalars stand before what is wrong.
+    /// In Unicode scalars.
     package let offset: Int
     /// One sentence without a full stop.
     package let message: String
-    /// What to write instead; `nil` if it cannot be told.
+    /// What to write instead.
     package let suggestion: String?
 
     package var description: String { message + (suggestion.map { "; \($0)" } ?? "") }
 }
 
 extension Place {
-    /// Reads a place, for example `res.json.items[0].id`. With a `root` the text may begin with the part: `json.items[0].id`.
+    /// With a `root` the text may begin with a part: `json.items[0].id`.
     package init(_ text: String, in root: Root? = nil) throws(PlaceError) {
         var reader = PlaceReader(Array(text.unicodeScalars))
         self = try reader.place(in: root)
@@ -19,9 +19,8 @@ extension Place {
     }
 }
 
-/// Reads a place from the beginning of a text, up to the first character that belongs to none.
+/// Reads a place up to the first character that is not part of it.
 struct PlaceReader {
-    /// A place has at most so many steps.
     private static let mostSteps = 256
     private static let roots: [(word: String, root: Place.Root)] = [
         ("req", .request), ("res", .response), ("graphql", .graphql), ("grpc", .grpc),
@@ -36,7 +35,6 @@ struct PlaceReader {
 
     var isAtEnd: Bool { position == characters.count }
 
-    /// Whether a name may have the character without quotation marks.
     static func isUnquoted(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII {
             return scalar.properties.isAlphabetic || "0"..."9" ~= scalar || "_-$@".unicodeScalars.contains(scalar)
@@ -185,7 +183,7 @@ struct PlaceReader {
         return step
     }
 
-    /// A name between quotation marks, with the escapes of JSON.
+    /// A quoted name with the escapes of JSON.
     private mutating func quoted() throws(PlaceError) -> String {
         let start = position
         position += 1
@@ -231,7 +229,7 @@ struct PlaceReader {
 
     // MARK: Other grammars
 
-    /// What to write in place of a path of jq, of JSONPath or of a JSON pointer; `nil` for other texts.
+    /// The place for a path of jq or JSONPath, or a JSON pointer.
     private func oldForm(in root: Place.Root) -> String? {
         let rest = String(String.UnicodeScalarView(characters[position...]))
         let path: String

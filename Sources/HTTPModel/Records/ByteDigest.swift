@@ -1,4 +1,4 @@
-/// A digest of 128 bits that nobody outside can foresee: its seeds are this process's own.
+/// 128 bits with random seeds of this process, which nobody outside can foresee.
 package struct ByteDigest: Sendable {
     private var first: Hasher
     private var second: Hasher
@@ -19,7 +19,7 @@ package struct ByteDigest: Sendable {
         if isThere == nil { Array(bytes).withUnsafeBytes { add($0) } }
     }
 
-    /// Adds bytes, and how many they are.
+    /// Includes the count.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         first.combine(bytes.count)
         first.combine(bytes: bytes)
@@ -37,13 +37,12 @@ package struct ByteDigest: Sendable {
     package var fingerprint: Fingerprint { Fingerprint(first: first.finalize(), second: second.finalize()) }
 }
 
-/// The value of a ``ByteDigest``.
 package struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
     let first: Int
     let second: Int
 
     package func hash(into hasher: inout Hasher) { hasher.combine(first) }
 
-    /// The beginning of it, to tell two apart.
+    /// Its beginning.
     package var description: String { String(UInt(bitPattern: first), radix: 16) }
 }

@@ -1,6 +1,6 @@
-/// Numbers of exchanges, as few ranges as can be; written `1-5,9`.
+/// Numbers as the fewest ranges, written `1-5,9`.
 package struct ExchangeNumbers: Sendable, Hashable, CustomStringConvertible {
-    /// By growing number; they neither touch nor overlap.
+    /// Ascending, with gaps between them.
     package private(set) var ranges: [ClosedRange<Int64>] = []
 
     package init(_ numbers: some Sequence<Int64>) { self.init(ranges: numbers.map { $0...$0 }) }
@@ -18,8 +18,7 @@ package struct ExchangeNumbers: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads numbers and ranges with commas or blanks between, a `#` before a number or not; `nil` if one is not a
-    /// number that an exchange can have.
+    /// Reads numbers and ranges with commas or spaces between; a number may have a `#`.
     package init?(_ text: some StringProtocol) {
         var ranges: [ClosedRange<Int64>] = []
         for part in text.split(whereSeparator: { $0 == "," || $0 == " " }) {

@@ -1,11 +1,10 @@
 package import NIOCore
 
-/// A request that is refused costs its client nothing, so little of it is recorded.
+/// Refused requests are cheap for a client, so little of them is recorded.
 extension ExchangeRecord {
-    /// The most that is recorded of the head of a refused request, and of each part of its URL, in bytes.
+    /// In bytes of the head, and of each part of the URL.
     package static let refusedHeadLimit = 512
 
-    /// Shortens what the client may have made long.
     package mutating func abridge() {
         method = ExchangeRecord.beginning(of: method)
         url.path = ExchangeRecord.beginning(of: url.path)
@@ -18,10 +17,9 @@ extension ExchangeRecord {
 }
 
 extension ExchangeMessages {
-    /// Keeps the request's first lines alone, and says so.
     package mutating func abridge() {
         guard let head = requestHead, head.readableBytes > ExchangeRecord.refusedHeadLimit else { return }
-        // A slice would keep all of it in memory.
+        // A slice would keep the whole head in memory.
         requestHead = head.beginning(ExchangeRecord.refusedHeadLimit)
         let text =
             "refused, so the session has the first \(ExchangeRecord.refusedHeadLimit) bytes of the request's head alone"
@@ -30,6 +28,6 @@ extension ExchangeMessages {
 }
 
 extension ByteBuffer {
-    /// A copy of the first bytes, in memory of its own.
+    /// In memory of its own.
     package func beginning(_ count: Int) -> ByteBuffer { ByteBuffer(bytes: readableBytesView.prefix(count)) }
 }

@@ -1,4 +1,4 @@
-/// Names one exchange within a session; given in the order in which exchanges were opened, from 1.
+/// In the order of opening, from 1 in each session.
 package struct ExchangeID: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
     package let number: Int64
 
@@ -6,11 +6,10 @@ package struct ExchangeID: Sendable, Hashable, Comparable, Codable, CustomString
 
     package var description: String { String(number) }
 
-    /// Oldest first.
     package static func < (left: ExchangeID, right: ExchangeID) -> Bool { left.number < right.number }
 }
 
-/// Names one connection, to a client or to a server, within a session.
+/// From 1 in each session.
 package struct ConnectionID: Sendable, Hashable, Codable, CustomStringConvertible {
     package let number: Int64
 

@@ -1,17 +1,14 @@
-/// Where the time of an exchange went, phase after phase: ``Timings``, and the delivery to the client. Once the exchange is
-/// over, the phases of recorded exchanges add up to its total. All in microseconds.
+/// ``Timings`` and the delivery to the client, in microseconds. For finished recorded exchanges they add up to the
+/// total.
 package struct Phases: Sendable, Hashable {
     package private(set) var timings: Timings
-    /// From the last byte of the server's response to the last byte for the client: what a throttle, a breakpoint or a
-    /// slow client took; `nil` if that was no time.
+    /// From the server's last byte to the last one for the client: throttles, breakpoints and slow clients.
     package private(set) var deliver: Int64?
 
-    /// The phases in the order in which they happen.
     private static let measured: [any WritableKeyPath<Timings, Int64?> & Sendable] = [
         \.blocked, \.dns, \.connect, \.tls, \.send, \.wait, \.receive,
     ]
 
-    /// The sum of the phases that happened.
     package var sum: Int64 {
         Phases.measured.reduce(max(0, deliver ?? 0)) { sum, phase in
             sum.addingReportingOverflow(max(0, timings[keyPath: phase] ?? 0)).partialValue
@@ -31,7 +28,7 @@ package struct Phases: Sendable, Hashable {
         }
     }
 
-    /// The phase that lasted until the end; `nil` if the whole response had arrived before.
+    /// The phase at the end; `nil` if the whole response had arrived.
     private static func phaseOfRest(_ record: ExchangeRecord) -> WritableKeyPath<Timings, Int64?>? {
         let timings = record.timings
         let isSilent = Phases.measured.allSatisfy { timings[keyPath: $0] ?? 0 == 0 }
@@ -42,7 +39,7 @@ package struct Phases: Sendable, Hashable {
         return record.kind == .http || record.extras.origin != nil ? nil : \.receive
     }
 
-    /// A connection that another exchange had begun to make took longer than this one waited for it.
+    /// A connection made for another exchange took longer than this one waited.
     private mutating func shorten(by excess: Int64) {
         var excess = excess
         for phase in Phases.measured {
@@ -56,6 +53,6 @@ package struct Phases: Sendable, Hashable {
 extension ExchangeRecord {
     package var phases: Phases { Phases(self) }
 
-    /// The size that lists show and `size:` compares: the body of the response; of what is not read, the bytes from the server.
+    /// The response's body, as in `size:`; for unread bytes, those from the server.
     package var listedSize: Int64 { kind == .http || kind == .webSocket ? sizes.responseBody : sizes.responseWire }
 }

@@ -1,22 +1,20 @@
-/// One file of a profile: its name and its text, as they are read, kept with a session, edited and sent to a running
-/// Sluice.
+/// One file of a profile, as read, edited, recorded and sent to a running Sluice.
 package struct ProfileSource: Sendable, Hashable, Codable {
     package enum CodingKeys: String, CodingKey, CaseIterable {
         case file, text
         case isUnsaved = "unsaved"
     }
 
-    /// The file, by the name that was given to us.
+    /// As named by the user.
     package var file: String
     package var text: String
-    /// Whether the text is in force without having been written to the file.
+    /// Whether it is in force without being saved.
     package var isUnsaved: Bool
 
     package init(file: String, text: String, isUnsaved: Bool = false) {
         (self.file, self.text, self.isUnsaved) = (file, text, isUnsaved)
     }
 
-    /// Reads a source; whether it is saved may be left out.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         file = try members.decode(String.self, forKey: .file)

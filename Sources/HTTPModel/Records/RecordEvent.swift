@@ -1,30 +1,25 @@
 package import NIOCore
 
-/// What the taps report to the recorder.
-///
-/// Produced on an event loop in the order in which things happened there, handed over once per loop tick, consumed
-/// by the recorder's thread. For one exchange the order is: one `opened`, then any mixture of `updated` and `body`,
-/// then one `finished`, after which only `identified` may name that exchange, once.
+/// Events for the recorder. They are made in order on an event loop and handed over once per tick. Each exchange has
+/// one `opened`, any `updated` and `body`, one `finished`, and then at most one `identified`.
 package enum RecordEvent: Sendable {
-    /// A connection was made, or more is now known about it (its TLS handshake, its end).
+    /// Made, or changed (TLS handshake, end).
     indirect case connection(ConnectionRecord)
-    /// An exchange has begun: its request head is known.
     indirect case opened(ExchangeRecord, ExchangeMessages)
-    /// More of an exchange that is still in flight is known, for example its response head.
+    /// For example its response head.
     indirect case updated(ExchangeRecord, ExchangeMessages)
-    /// The next bytes of one of an exchange's bodies, in order.
+    /// In order.
     case body(ExchangeID, BodySide, ByteBuffer)
-    /// The bytes of a stream's body from `offset` on arrived at `at` (microseconds since 1970); only for bodies that are
-    /// read as they come, whose messages' times follow from their places.
+    /// Bytes from `offset` arrived at `at` (microseconds since 1970); only for streams that are read as they come.
     case arrival(ExchangeID, BodySide, offset: Int64, at: Int64)
-    /// A stream that is still in flight has carried this many messages and bytes so far.
+    /// The counts of a stream so far.
     case progress(ExchangeID, MessageCounts, Sizes)
-    /// The exchange has ended; the record and messages are complete and replace those before.
+    /// Replaces earlier records and messages.
     indirect case finished(ExchangeRecord, ExchangeMessages)
-    /// The client of an exchange that has ended became known only now: it was looked up for longer than the exchange took.
+    /// The client was found after the end of the exchange.
     case identified(ExchangeID, ClientProcess)
 
-    /// What the event costs of the recorder's credit, in bytes.
+    /// In bytes of the recorder's credit.
     package var cost: Int {
         switch self {
         case .connection: 512
@@ -33,8 +28,8 @@ package enum RecordEvent: Sendable {
         case .identified: 96
         case .opened(_, let messages), .updated(_, let messages), .finished(_, let messages): 1_536 + messages.cost
         case .body(_, _, let bytes):
-            // What a long part keeps in memory is its whole buffer, which may be twice as large; a short one mostly
-            // shares the buffer of the head before it.
+            // A long part keeps its whole buffer, which may be twice as large; a short one mostly shares the buffer of
+            // the head.
             64 + (bytes.readableBytes < 8 << 10 ? bytes.readableBytes : bytes.storageCapacity)
         }
     }
@@ -49,7 +44,7 @@ extension ExchangeMessages {
     }
 }
 
-/// Where the taps of one event loop put what they record; called on that loop only.
+/// Used on one event loop.
 package protocol RecordSink: AnyObject {
     func record(_ event: RecordEvent)
 }

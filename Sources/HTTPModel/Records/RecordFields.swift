@@ -1,5 +1,5 @@
 extension Sizes {
-    /// The sizes with their names in exports, in the order in which a session has them.
+    /// Names in exports, in the order of a session.
     package static let fields: [(name: String, path: any WritableKeyPath<Sizes, Int64> & Sendable)] = [
         ("requestHead", \.requestHead), ("requestBody", \.requestBody), ("requestWire", \.requestWire),
         ("responseHead", \.responseHead), ("responseBody", \.responseBody), ("responseWire", \.responseWire),
@@ -7,7 +7,7 @@ extension Sizes {
 }
 
 extension Timings {
-    /// The phases with their names in exports, in the order in which a session has them.
+    /// Names in exports, in the order of a session.
     package static let fields: [(name: String, path: any WritableKeyPath<Timings, Int64?> & Sendable)] = [
         ("blocked", \.blocked), ("dns", \.dns), ("connect", \.connect), ("tls", \.tls), ("send", \.send),
         ("wait", \.wait), ("receive", \.receive), ("total", \.total),

@@ -1,24 +1,20 @@
-/// A URL that was asked for, in the parts that a proxy knows.
-///
-/// Path and query stay as sent, percent-encoding included.
+/// A requested URL; path and query with their percent-encoding.
 package struct RequestURL: Sendable, Hashable {
-    /// `http`, `https`, `ws` or `wss`; `tunnel` for bytes of which only host and port are known.
+    /// `http`, `https`, `ws` or `wss`; `tunnel` for unread bytes.
     package var scheme: String
-    /// The host in lower case, without the root's dot at its end; an address in its one text (``HostAddress``), without
-    /// brackets.
+    /// In lower case without the root's dot or brackets; addresses in one spelling (``HostAddress``).
     package var host: String
-    /// The effective port.
     package var port: Int
-    /// The path as sent, beginning with `/`; `*` for the asterisk form; empty for a tunnel.
+    /// Begins with `/`; `*` for the asterisk form; empty for a tunnel.
     package var path: String
-    /// The query as sent, without its `?`; `nil` if there is no `?`.
+    /// Without its `?`.
     package var query: String?
 
     package init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
         (self.scheme, self.host, self.port, self.path, self.query) = (scheme, host, port, path, query)
     }
 
-    /// The port that a scheme means when none is given (RFC 9110 §4.2).
+    /// RFC 9110 §4.2.
     package static func defaultPort(of scheme: String) -> Int? {
         switch scheme {
         case "http", "ws": 80
@@ -27,16 +23,15 @@ package struct RequestURL: Sendable, Hashable {
         }
     }
 
-    /// The host and, if it is not the scheme's default, the port, as a `Host` field has them.
+    /// As in `Host`, without a default port.
     package var authority: String {
         let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == RequestURL.defaultPort(of: scheme) ? host : "\(host):\(port)"
     }
 
-    /// The path and query, as the origin form of a request target has them.
+    /// As in the origin form of a target.
     package var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 
-    /// Splits a path and query at the first `?`.
     package mutating func setPathAndQuery(_ text: String) {
         if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
             path = String(text[..<mark])
@@ -47,12 +42,9 @@ package struct RequestURL: Sendable, Hashable {
         }
     }
 
-    /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` for anything else. A colon without a port is none
-    /// (RFC 3986 §6.2.3).
-    ///
-    /// The host is lowered and stripped of its brackets, or of the root's dot at its end, with which it is the same name
-    /// (RFC 1034 §3.1). An address in any spelling becomes its one text, by which rules find it. Characters that cannot stand
-    /// in a host are refused (RFC 3986 §3.2.2), and empty labels.
+    /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; the port after a colon may be missing (RFC 3986 §6.2.3). The
+    /// host becomes lower case, without brackets and the root's dot (RFC 1034 §3.1), and an address gets its one
+    /// spelling. Empty labels and characters that hosts cannot have are refused (RFC 3986 §3.2.2).
     package static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
         var host = Substring(text)
         var port: Int?
@@ -64,7 +56,7 @@ package struct RequestURL: Sendable, Hashable {
                 guard rest.utf8.first == UInt8(ascii: ":"), port != nil || rest.utf8.count == 1 else { return nil }
             }
             host = host[host.utf8.index(after: host.startIndex)..<close]
-            // Without a colon it is not an address, and could be but a dot.
+            // Without a colon it would not be an address.
             guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.last != UInt8(ascii: "."),
                 host.utf8.allSatisfy(isIPv6Byte)
             else { return nil }
@@ -78,17 +70,16 @@ package struct RequestURL: Sendable, Hashable {
         } else {
             guard isName(host.utf8) else { return nil }
         }
-        // By bytes, as everything here: a dot may be the end of a character, and a colon the beginning of one.
+        // By bytes: a dot may be the end of a character, and a colon the beginning of one.
         if host.utf8.last == UInt8(ascii: ".") { host = Substring(host.utf8.dropLast()) }
         if let address = HostAddress.canonicalIPv4(host) { return (address, port) }
-        // Outside ASCII too: the lower case of U+212A is a k, and the rules are to see what is asked for.
+        // Outside ASCII, too: the lower case of U+212A is a k.
         return (host.utf8.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? host.lowercased() : String(host), port)
     }
 
-    /// The host of an authority as resolvers are to be asked for it, where that is not the host itself: with the root's dot,
-    /// which keeps them from trying domains of their own after the name. An address has none.
+    /// The name with the root's dot, which keeps resolvers from trying their own domains; `nil` without the dot.
     package static func rootedName(of authority: some Collection<UInt8>) -> String? {
-        // An array, since each step on a collection of unknown type costs a hundred instructions.
+        // Steps on a generic collection cost a hundred instructions each.
         let bytes = Array(authority)
         let place = bytes[(bytes.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
         let name = place[..<(place.lastIndex(of: UInt8(ascii: ":")) ?? place.endIndex)]
@@ -106,7 +97,7 @@ package struct RequestURL: Sendable, Hashable {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == 0x3A || byte == 0x2E || byte == 0x25
     }
 
-    /// Whether the bytes are labels with dots between them, and perhaps one at the end.
+    /// Labels with dots between them, and perhaps one at the end.
     private static func isName(_ bytes: Substring.UTF8View) -> Bool {
         var isLabelEmpty = true
         for byte in bytes {
@@ -118,7 +109,7 @@ package struct RequestURL: Sendable, Hashable {
         return !bytes.isEmpty
     }
 
-    /// reg-name without sub-delims that no real host name has; bytes from 0x80 on are left to the resolver.
+    /// reg-name without sub-delims; bytes from 0x80 are left to the resolver.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == 0x2D || byte == 0x2E || byte == 0x5F
             || byte == 0x7E || byte == 0x25 || byte >= 0x80
@@ -126,12 +117,12 @@ package struct RequestURL: Sendable, Hashable {
 }
 
 extension RequestURL: CustomStringConvertible {
-    /// The URL as text, without the port where it is the scheme's default.
+    /// Without a default port.
     package var description: String {
         scheme == "tunnel" ? authority : "\(scheme)://\(authority)\(path == "*" ? "" : pathAndQuery)"
     }
 
-    /// Reads an absolute `http` or `https` (or `ws`, `wss`) URL, without its fragment; `nil` for anything else.
+    /// Reads an absolute `http`, `https`, `ws` or `wss` URL, without its fragment.
     package init?(_ text: some StringProtocol) {
         let text = Substring(text)
         let utf8 = text.utf8
@@ -145,7 +136,7 @@ extension RequestURL: CustomStringConvertible {
         let rest = text[afterSlashes..<end]
         let authorityEnd = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         var authority = rest[..<authorityEnd]
-        // User information is no part of what is asked for (RFC 9110 §4.2.4).
+        // RFC 9110 §4.2.4.
         if let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
             authority = authority[authority.utf8.index(after: at)...]
         }

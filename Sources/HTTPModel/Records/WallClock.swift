@@ -6,7 +6,6 @@ import Glibc
 import Musl
 #endif
 
-/// The machine's time, as records have it.
 package enum WallClock {
     /// Microseconds since 1970.
     package static func now() -> Int64 {
