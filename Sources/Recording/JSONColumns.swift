@@ -2,21 +2,19 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// JSON as the session's text columns have it.
 extension JSONWriter {
-    /// The trace as an array of objects with the keys `stage`, `rule`, `outcome`, `text`; `nil` for an empty one.
+    /// `nil` for an empty trace.
     static func trace(_ entries: [TraceEntry]) throws -> ByteBuffer? {
         guard !entries.isEmpty else { return nil }
         return try list(entries) { entry, json in try json.object { $0.members(of: entry) } }
     }
 
-    /// Certificates as an array of objects with the keys of ``CertificateSummary``; `nil` for none.
+    /// `nil` without certificates.
     static func certificates(_ certificates: [CertificateSummary]) throws -> ByteBuffer? {
         guard !certificates.isEmpty else { return nil }
         return try list(certificates) { certificate, json in try json.object { try $0.members(of: certificate) } }
     }
 
-    /// An object with the keys of ``ClientCertificateDetails``.
     static func clientCertificate(_ certificate: ClientCertificateDetails) throws -> ByteBuffer {
         var json = JSONWriter()
         try json.object {
@@ -46,7 +44,6 @@ extension JSONWriter {
         if let moment = staple.validUntil { member("validUntil", moment) }
     }
 
-    /// A profile's files as an array of objects with the keys `file`, `text`.
     static func sources(_ sources: [ProfileSource]) throws -> ByteBuffer {
         try list(sources) { source, json in
             try json.object {

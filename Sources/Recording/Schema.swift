@@ -1,29 +1,28 @@
 import GRDB
 
-/// The session file's tables. `SessionFile.md` explains them to users.
+/// `SessionFile.md` explains the tables to users.
 enum Schema {
-    /// `SLCE`, in the file's header.
+    /// `SLCE`.
     static let applicationID: Int64 = 0x534C_4345
-    /// The version of the tables, in the file's header; one more with every change. No other version is read.
+    /// One more with every change; other versions are not read.
     static let version: Int64 = 5
     static let pageSize = 16_384
-    /// Bodies up to this length are kept in the payload row.
+    /// Longer bodies are in chunks.
     static let inlineBody = 4_096
-    /// Longer bodies are kept in pieces of this length.
+    /// Of a chunk.
     static let chunkLength = 65_536
-    /// The last piece of a stream is rewritten until it has this length.
+    /// A stream's last chunk is rewritten until it has this length.
     static let streamChunk = 4_096
 
     struct Table: Sendable {
         let name: String
-        /// The names of the columns, in the order of reading and writing.
+        /// In the order of reading and writing.
         let columns: String
-        /// The statement that creates the table. If a session has a different one, Sluice did not make it.
+        /// Another statement means that Sluice did not make the session.
         let creation: String
-        /// Writes a row over the one with the same key.
         let replacement: String
 
-        /// - Parameter columns: the definition of each column, beginning with its name.
+        /// Each column is a definition that begins with its name.
         fileprivate init(_ name: String, _ columns: [String], key: String? = nil, options: String = "") {
             self.name = name
             let names = columns.map { String($0.prefix { $0 != " " }) }.joined(separator: ", ")
@@ -72,7 +71,7 @@ enum Schema {
         ]
     )
 
-    /// For the few connections that have an upstream proxy or a client certificate.
+    /// For connections with an upstream proxy or a client certificate.
     static let route = Table(
         "route",
         ["connection INTEGER PRIMARY KEY", "upstream_proxy TEXT", "client_certificate TEXT"]
@@ -100,7 +99,7 @@ enum Schema {
         ]
     )
 
-    /// Comments and deletions by the user; apart from `exchange`, whose rows the recorder replaces.
+    /// Apart from `exchange`, whose rows the recorder replaces.
     static let annotation = Table(
         "annotation",
         ["exchange INTEGER PRIMARY KEY", "comment TEXT", "colour TEXT", "deleted_at INTEGER"]
@@ -134,37 +133,35 @@ enum Schema {
         ["id INTEGER PRIMARY KEY", "at INTEGER NOT NULL", "sources TEXT", "off TEXT NOT NULL"]
     )
 
-    /// Reads exchanges that are not deleted, with their annotations; the condition follows.
+    /// Exchanges with annotations, except deleted ones; the condition follows.
     static let records = """
         SELECT \(exchange.columns), comment, colour, deleted_at \
         FROM exchange LEFT JOIN annotation ON annotation.exchange = exchange.id
         WHERE deleted_at IS NULL AND
         """
 
-    /// The columns of ``records`` in a statement that calls the tables `e` and `a`.
+    /// For the tables `e` and `a`.
     static let joinedRecord =
         exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
         + ", a.comment, a.colour, a.deleted_at"
 
-    /// Reads connections with their routes; the condition follows.
+    /// With routes; the condition follows.
     static let connections = """
         SELECT \(connection.columns), upstream_proxy, client_certificate \
         FROM connection LEFT JOIN route ON route.connection = connection.id
         WHERE
         """
 
-    /// Whether an exchange is marked as deleted, by its number.
     static func isDeleted(_ number: String) -> String {
         "EXISTS (SELECT 1 FROM annotation AS d WHERE d.exchange = \(number) AND d.deleted_at IS NOT NULL)"
     }
 
-    /// Whether an exchange is not marked as deleted. If no exchange is, SQLite notices that once a statement and looks up no
-    /// rows.
+    /// If nothing is deleted, SQLite notices that once and looks up no rows.
     static func isKept(_ number: String) -> String {
         "(NOT EXISTS (SELECT 1 FROM annotation WHERE deleted_at IS NOT NULL) OR NOT \(isDeleted(number)))"
     }
 
-    /// Refuses a file of another version, or whose tables are not exactly those that Sluice makes.
+    /// Refuses other versions, and tables that Sluice did not make.
     static func check(_ session: SessionDatabase) throws {
         let (database, path) = (session.connection, session.path)
         let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0

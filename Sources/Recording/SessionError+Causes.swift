@@ -16,7 +16,7 @@ extension SessionError {
         return SessionError(.notASession, "\(path) is not a Sluice session.", hint: hint)
     }
 
-    /// The hint for somebody who only reads.
+    /// With a hint for reading.
     var forReader: SessionError {
         switch code {
         case .notASession: SessionError(code, message, hint: "Give a session that Sluice recorded, or a HAR.")
@@ -53,13 +53,11 @@ extension SessionError {
         SessionError(.missing, "There is no deletion to undo in \(path).")
     }
 
-    /// If a recorded session could not be changed.
     static func editing(_ path: String, _ error: DatabaseError) -> SessionError {
         let hint = "The change may be incomplete; check the disk and try again."
         return SessionError(.writeFailed, "The session \(path) cannot be written: \(error.reason).", hint: hint)
     }
 
-    /// If deleted exchanges are still in the file.
     static func removing(_ path: String, _ error: DatabaseError) -> SessionError {
         let hint = "They are removed when the session is next written and closed."
         return SessionError(
@@ -99,7 +97,6 @@ extension SessionError {
         SessionError(.cannotOpen, "The session \(path) cannot be opened: \(reason).", hint: hint)
     }
 
-    /// If the system did not let Sluice open or create a session.
     static func cannotOpen(_ path: String, _ code: CInt) -> SessionError {
         let hint =
             switch code {

@@ -1,7 +1,7 @@
 import Files
 import Foundation
 
-/// Compares files by identity and not by path.
+/// By identity, not by path.
 package enum SessionFiles {
     /// Standard output is `nil` and `-`.
     package static func isSame(_ path: String?, as other: String) -> Bool {
@@ -12,13 +12,13 @@ package enum SessionFiles {
         return facts.identity == FileFacts(path: other)?.identity
     }
 
-    /// Whether a path is one of the files that SQLite keeps beside a session; the file need not exist.
+    /// The files that SQLite keeps beside a session; they need not exist.
     package static func isCompanion(_ path: String?, of session: String) -> Bool {
         let companions = SessionPath.companions(of: session)
         return path.map { companions.contains(whole($0)) } == true || companions.contains { isSame(path, as: $0) }
     }
 
-    /// Whether a file is a session, by its first bytes.
+    /// By its first bytes.
     package static func isSession(_ path: String) -> Bool {
         guard FileFacts(path: path)?.isRegular == true, let file = FileHandle(forReadingAtPath: path),
             let start = try? file.read(upToCount: 72), start.count == 72

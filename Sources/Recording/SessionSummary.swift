@@ -1,39 +1,37 @@
 package import Foundation
 package import HTTPModel
 
-/// Distinguishes a session from all others.
 package struct SessionIdentity: Sendable, Hashable {
-    /// Stays the same if the file is renamed.
+    /// Survives renaming.
     package var identifier: UUID
-    /// Labels given for the recording, for example its environment.
+    /// For example the environment.
     package var labels: [String: String]
 }
 
 package struct SessionSummary: Sendable, Hashable {
     /// Includes exchanges in flight.
     package var exchanges: Int64 = 0
-    /// Exchanges that failed, or have a status from 400 up or of gRPC other than OK.
+    /// Failures, status codes from 400, gRPC statuses other than OK.
     package var errors: Int64 = 0
-    /// As received, of all exchanges that have ended.
+    /// As received, of ended exchanges.
     package var requestBodyBytes: Int64 = 0
-    /// As received, of all exchanges that have ended.
+    /// As received, of ended exchanges.
     package var responseBodyBytes: Int64 = 0
 
     package init() {}
 }
 
-/// One recording into a session. Times are microseconds since 1970.
+/// One recording, with microseconds since 1970.
 package struct SessionRun: Sendable, Hashable {
     package var id: Int64
     package var sluiceVersion: String
-    /// What gave way when the disk was slower than the traffic.
     package var mode: RecorderConfiguration.Mode
     package var startedAt: Int64
-    /// `nil` while it continues, or if it was killed.
+    /// Also `nil` if it was killed.
     package var endedAt: Int64?
     package var firstExchange: ExchangeID
-    /// Exchanges that ended but are not in the session because writing failed.
+    /// Because writing failed.
     package var notRecorded: Int64
-    /// Body bytes that were dropped (`--recorder lossy`).
+    /// By `--recorder lossy`.
     package var droppedBytes: Int64
 }

@@ -2,19 +2,16 @@ import Dispatch
 import GRDB
 import HTTPModel
 
-/// Removes rows of exchanges: those marked as deleted when a session is closed, and the oldest when it is too large.
+/// Removes exchanges that are marked as deleted, and the oldest ones of a session that is too large.
 enum DeletedRows {
-    /// How many numbers a transaction is for.
     private static let slice: Int64 = 2_048
-    /// The largest session that is rewritten to give pages back, in bytes; more would take too long.
+    /// Larger sessions are not rewritten to give pages back; in bytes.
     private static let largestRest: Int64 = 512 << 20
-    /// How many pages of a larger one move in a transaction, and how long that goes on, in nanoseconds.
+    /// In them so many pages move in a transaction, for so many nanoseconds.
     private static let (movedPages, movingTime): (Int, UInt64) = (1_024, 20_000_000_000)
 
-    /// Removes the rows of marked exchanges and overwrites them with zeros, then gives the pages back. The highest number
-    /// stays known, so that no number is used again.
-    ///
-    /// - Parameter largest: up to how many bytes of the rest the session is rewritten.
+    /// Removes marked exchanges, overwrites them with zeros, and gives the pages back. The highest number stays known,
+    /// so that none is used again. A rest of up to `largest` bytes is rewritten.
     static func remove(in database: Database, rewriting largest: Int64 = largestRest) throws {
         guard let marked = try range(in: database) else { return }
         try database.execute(sql: "PRAGMA secure_delete = ON")
@@ -39,7 +36,7 @@ enum DeletedRows {
         try giveBack(database, rewriting: largest)
     }
 
-    /// Removes the rows of the exchanges whose numbers a statement selects. Connections stay.
+    /// `numbers` is a statement. Connections stay.
     static func drop(_ numbers: String, _ arguments: StatementArguments, in database: Database) throws {
         for rows in [
             "payload WHERE id IN (SELECT payload FROM exchange WHERE id IN (\(numbers)))",
@@ -69,7 +66,7 @@ enum DeletedRows {
             ?? false
     }
 
-    /// Removes connections without an exchange: they name hosts and addresses.
+    /// They name hosts and addresses.
     static func removeConnections(in database: Database) throws {
         try database.execute(
             sql: """
@@ -81,8 +78,7 @@ enum DeletedRows {
         )
     }
 
-    /// Rewrites a session that is not too large, which gives back the pages and leaves nothing between rows. Of a larger one
-    /// the pages at its end are moved into the empty ones.
+    /// Rewriting leaves nothing between rows; in a larger session pages from the end fill the empty ones.
     private static func giveBack(_ database: Database, rewriting largest: Int64) throws {
         func pragma(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
         var empty = try pragma("freelist_count")

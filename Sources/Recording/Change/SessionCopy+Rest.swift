@@ -2,13 +2,8 @@ import GRDB
 import HTTPModel
 
 extension SessionCopy {
-    /// Writes a session without some exchanges into an empty file, which never contains anything of them.
-    ///
-    /// - Parameters:
-    ///   - removed: the numbers of these exchanges.
-    ///   - last: exchanges with higher numbers are left out, too: they came after the others were chosen.
-    ///   - onPart: called now and then with the progress from 0 to 1; an error that it throws ends the copying.
-    /// - Returns: how many exchanges are left.
+    /// Writes a session into an empty file that never contains the removed exchanges or those after `last`. `onPart`
+    /// gets the progress from 0 to 1; an error that it throws ends the copying. Returns how many exchanges are left.
     static func copy(
         _ path: String,
         without removed: ExchangeNumbers,
@@ -22,7 +17,7 @@ extension SessionCopy {
         return kept
     }
 
-    /// The size of such a copy in bytes; it is made in memory.
+    /// In bytes; the copy is made in memory.
     static func size(_ path: String, without removed: ExchangeNumbers, upTo last: Int64) throws -> Int64 {
         let copy = try DatabaseQueue(configuration: emptyFile)
         _ = try write(path, without: removed, upTo: last, into: copy) { _ in }
@@ -51,7 +46,7 @@ extension SessionCopy {
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         let source = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
-        // One look at the source, so that what is copied belongs together.
+        // One transaction, so that the content is consistent.
         let kept = try source.read { old in
             try copy.writeWithoutTransaction { new in
                 try new.execute(
@@ -74,9 +69,8 @@ extension SessionCopy {
     }
 }
 
-/// Copies rows from one session into the empty tables of another.
 private struct RestOfSession {
-    /// How many rows are copied between two reports of the progress.
+    /// How many rows are copied between two reports of progress.
     private static let silentRows = 256
 
     let old: Database
@@ -125,7 +119,7 @@ private struct RestOfSession {
             try copy(Schema.connection, "FROM connection WHERE id = ?", [id])
             try copy(Schema.route, "FROM route WHERE connection = ?", [id])
         }
-        // The highest number stays known, so that no number is used again.
+        // So that no number is used again.
         let highest = try Int64.fetchOne(
             old,
             sql:
@@ -140,7 +134,7 @@ private struct RestOfSession {
         return Int64(numbers.count)
     }
 
-    /// Copies rows of a table; `rows` is the statement after the columns, each of which gets the prefix.
+    /// `rows` is the statement after the columns.
     private func copy(
         _ table: Schema.Table,
         _ rows: String,

@@ -3,13 +3,10 @@ import Foundation
 import GRDB
 import HTTPModel
 
-/// Copies of sessions under another name.
 package enum SessionCopy {
-    /// Writes a whole copy of a session, of this moment if it is being recorded, without deleted exchanges. Only its owner may
-    /// read the file.
-    ///
-    /// Exchanges in flight count as interrupted in the copy. Throws ``SessionError``; its code is `exists` if there is a
-    /// file of that name and it is not to be replaced.
+    /// Copies a session without deleted exchanges, as it is at this moment, into a file that only its owner may read;
+    /// exchanges in flight become interrupted. Throws ``SessionError``, with the code `exists` for a file that may not
+    /// be overwritten.
     package static func write(session path: String, to target: String, overwrites: Bool = false) throws {
         guard !SessionFiles.isSame(target, as: path) else {
             throw SessionError(.cannotOpen, "\(target) is the session itself.", hint: "Give another name.")
@@ -20,13 +17,12 @@ package enum SessionCopy {
         }
     }
 
-    /// The files in which this process writes a copy of that name before it gets the name.
     package static func temporaryFiles(of target: String) -> [String] {
         let part = "\(target).part-\(getpid())"
         return [part] + SessionPath.companions(of: part)
     }
 
-    /// Removes the files of processes that were killed while they wrote a copy of that name.
+    /// Of processes that were killed while copying.
     private static func removeLeftovers(of target: String) {
         let url = URL(fileURLWithPath: target)
         let folder = url.deletingLastPathComponent().path
@@ -40,7 +36,7 @@ package enum SessionCopy {
         }
     }
 
-    /// Writes a copy by `make`, which gets its name when it is complete.
+    /// The copy gets its name when it is complete.
     static func write(
         session path: String,
         to target: String,
@@ -65,13 +61,13 @@ package enum SessionCopy {
         } catch let error as SessionError {
             throw error.naming(target, for: part)
         }
-        // A link fails if somebody has made the file meanwhile; a rename would replace it.
+        // If the file was made meanwhile, a link fails, but a rename would replace it.
         guard (overwrites ? rename(part, target) : link(part, target)) == 0 else {
             throw errno == EEXIST ? SessionError.exists(target) : SessionError.cannotOpen(target, errno)
         }
     }
 
-    /// Ends the runs of a copy and marks exchanges in flight as interrupted: nobody goes on recording them here.
+    /// Ends runs, and interrupts exchanges in flight.
     static func finish(_ part: String) throws {
         let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: emptyFile)
         try copy.writeWithoutTransaction { database in

@@ -2,38 +2,35 @@ import Dispatch
 import GRDB
 package import HTTPModel
 
-/// A change of exchanges in a session, during the recording or after.
 package enum SessionEdit: Sendable, Hashable {
-    /// Marks exchanges as deleted: readers pass over them, and they are removed when the session is closed. Exchanges in
-    /// flight stay.
+    /// Marks exchanges that have ended; readers skip them, and closing the session removes them.
     case delete(ExchangeNumbers)
-    /// Undoes the deletion with that mark, or the last one.
+    /// `nil` is the last deletion.
     case restore(mark: Int64?)
     case annotate(ExchangeNumbers, ExchangeNote)
 }
 
-/// A new value of an annotation; `nil` removes it.
+/// `nil` removes it.
 package enum ExchangeNote: Sendable, Hashable {
     case comment(String?)
     case colour(ExchangeAnnotation.Colour?)
 }
 
 package struct SessionEditResult: Sendable, Hashable {
-    /// The exchanges that were changed.
     package var changed = 0
-    /// Exchanges that were not deleted because they are in flight.
+    /// They were not deleted.
     package var inFlight = 0
-    /// The mark by which the deletion can be undone; `nil` if nothing was deleted.
+    /// For undoing the deletion.
     package var mark: Int64?
 
     package init() {}
 }
 
-/// The deletions that can be undone, the newest last. They end with the process that made them.
+/// Newest last; they end with the process.
 struct DeletionHistory {
     private(set) var deletions: [(mark: Int64, numbers: ExchangeNumbers)] = []
 
-    /// A mark that no deletion has had: the time, in microseconds since 1970, or one more than the last one's.
+    /// The time in microseconds since 1970, but unique.
     var nextMark: Int64 { max(WallClock.now(), (deletions.last?.mark ?? 0) + 1) }
 
     mutating func add(_ mark: Int64, _ numbers: ExchangeNumbers) { deletions.append((mark, numbers)) }
@@ -46,14 +43,14 @@ struct DeletionHistory {
     mutating func remove(_ mark: Int64) { deletions.removeAll { $0.mark == mark } }
 }
 
-/// An edit that is written in short steps, so that events of the traffic can be written between them.
+/// Edits in short steps, so that traffic can be recorded between them.
 struct SessionEditing {
-    /// How many numbers a statement is for: some 15 ms if every number has a row.
+    /// Numbers for a statement: some 15 ms if each has a row.
     private static let slice: Int64 = 8_192
 
     private let change: Change
     private(set) var result = SessionEditResult()
-    /// What is left, the lowest last.
+    /// The lowest range last.
     private var rest: [ClosedRange<Int64>]
 
     private enum Change {
@@ -64,7 +61,7 @@ struct SessionEditing {
 
     var isDone: Bool { rest.isEmpty }
 
-    /// Begins an edit; `highest` is the highest number of the session. Throws ``SessionError`` if there is nothing to undo.
+    /// Throws ``SessionError`` if there is nothing to undo.
     init(_ edit: SessionEdit, highest: Int64, _ history: inout DeletionHistory, path: String) throws {
         var numbers: ExchangeNumbers
         switch edit {
@@ -83,10 +80,9 @@ struct SessionEditing {
             .reversed()
     }
 
-    /// Continues until the end or the deadline of the monotonic clock, within a transaction.
+    /// Within a transaction, until the deadline of the monotonic clock.
     mutating func step(in database: Database, _ totals: inout SessionSummary, until deadline: UInt64) throws {
         while let numbers = rest.popLast() {
-            // Numbers without a row are skipped at once.
             guard let range = try Self.rows(numbers, in: database) else { continue }
             let part = range.lowerBound...min(range.upperBound, range.lowerBound + Self.slice - 1)
             if part.upperBound < range.upperBound { rest.append(part.upperBound + 1...range.upperBound) }
@@ -99,7 +95,7 @@ struct SessionEditing {
         }
     }
 
-    /// The range from its first number that has a row; `nil` if no number has one.
+    /// From its first number that has a row; `nil` if none has.
     private static func rows(_ range: ClosedRange<Int64>, in database: Database) throws -> ClosedRange<Int64>? {
         let first = try database.cachedStatement(sql: "SELECT min(id) FROM exchange WHERE id BETWEEN ? AND ?")
         return try Int64.fetchOne(first, arguments: [range.lowerBound, range.upperBound]).map { $0...range.upperBound }
@@ -159,7 +155,7 @@ struct SessionEditing {
         if value == nil { try Self.removeEmpty(part, in: database) }
     }
 
-    /// Removes empty rows, except the row without an exchange, which keeps the highest number.
+    /// The row that keeps the highest number has no exchange and stays.
     private static func removeEmpty(_ part: ClosedRange<Int64>, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -172,7 +168,7 @@ struct SessionEditing {
 }
 
 extension SessionSummary {
-    /// The counters of some rows. Exchanges that ended have body bytes; interrupted ones were never added.
+    /// Interrupted exchanges were never added.
     private static let counts = {
         let hasEnded = "state <> \(ExchangeRecord.State.interrupted.rawValue)"
         let ended = "FILTER (WHERE \(hasEnded))"
@@ -182,7 +178,7 @@ extension SessionSummary {
             """
     }()
 
-    /// Adds the exchanges of some rows of `exchange AS e`, or subtracts them, and returns how many they are.
+    /// Adds or subtracts rows of `exchange AS e`; returns how many they are.
     @discardableResult
     mutating func add(
         _ sign: Int64,

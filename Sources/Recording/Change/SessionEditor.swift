@@ -4,8 +4,8 @@ import GRDB
 import HTTPModel
 import Synchronization
 
-/// Edits a session that nobody records. It holds the session's lock until it is closed, so that nobody else removes
-/// exchanges whose deletion can still be undone.
+/// Edits a session that nobody records. It holds the session's lock, so that nobody else removes exchanges whose
+/// deletion can still be undone.
 package final class SessionEditor: Sendable {
     private let path: String
     private let lock: SessionLock
@@ -25,7 +25,6 @@ package final class SessionEditor: Sendable {
                 let session = SessionDatabase(connection: database, path: path)
                 try Schema.check(session)
                 try database.execute(sql: "PRAGMA trusted_schema = OFF")
-                // Nobody records it, so nothing is still to come.
                 _ = try WritableSession.interruptOpenExchanges(in: session)
             }
         } catch {
@@ -39,15 +38,13 @@ package final class SessionEditor: Sendable {
         configuration.foreignKeysEnabled = false
         configuration.allowsUnsafeTransactions = true
         configuration.label = "sluice.editor"
-        // Readers of this process look at the file for some 50 ms at a time.
+        // Readers of this process hold the file for some 50 ms.
         configuration.busyMode = .timeout(5)
         return configuration
     }
 
-    /// Whether there is a deletion that can be undone.
     package var hasDeletions: Bool { history.withLock { !$0.deletions.isEmpty } }
 
-    /// Makes an edit, and waits for it.
     package func edit(_ edit: SessionEdit) throws -> SessionEditResult {
         do {
             return try database.writeWithoutTransaction { database in
@@ -72,13 +69,13 @@ package final class SessionEditor: Sendable {
         }
     }
 
-    /// Removes exchanges marked as deleted, and leaves one file. Throws ``SessionError`` if they stay marked.
+    /// Removes deleted exchanges and the log. Throws ``SessionError`` if they stay marked.
     package func close() throws {
         defer { unlock() }
         try settle()
     }
 
-    /// The same, with the lock kept.
+    /// Like ``close()``, but keeps the lock.
     func settle() throws {
         do {
             try database.writeWithoutTransaction { database in

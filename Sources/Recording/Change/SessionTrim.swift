@@ -3,14 +3,12 @@ import Foundation
 import GRDB
 package import HTTPModel
 
-/// Makes a session smaller for good: writes a copy without the removed exchanges, which in place replaces the session.
-/// Numbers stay as they are.
-///
-/// The copy gets its name when it is complete. If Sluice is killed before, the session is unchanged.
+/// Removes exchanges for good by a copy that replaces the session; numbers stay. The copy gets its name when it is
+/// complete, so killing Sluice leaves the session unchanged.
 package struct SessionTrim: Sendable, Hashable {
-    /// The exchanges to remove; `nil` for none.
+    /// `nil` for none.
     package var removed: Filter?
-    /// The largest size of the file in bytes: the oldest of the other exchanges are removed until it fits; `nil` for any size.
+    /// In bytes: the oldest of the other exchanges are removed until the file fits.
     package var largestSize: Int64?
 
     package init(removed: Filter?, largestSize: Int64? = nil) {
@@ -20,10 +18,9 @@ package struct SessionTrim: Sendable, Hashable {
     package struct Outcome: Sendable, Hashable {
         package var removed: Int64 = 0
         package var kept: Int64 = 0
-        /// The sizes of the file before and after, in bytes.
+        /// In bytes.
         package var sizeBefore: Int64 = 0
         package var sizeAfter: Int64 = 0
-        /// Whether numbers and sizes are estimates.
         package var isEstimate = false
 
         package init() {}
@@ -31,32 +28,30 @@ package struct SessionTrim: Sendable, Hashable {
 
     package enum Step: Sendable, Hashable { case choosing, copying }
 
-    /// Called with each step and its progress from 0 to 1, if known. An error that it throws ends the trim.
+    /// Gets the progress from 0 to 1, if known. An error that it throws ends the trim.
     package typealias Report = (_ step: Step, _ part: Double?) throws -> Void
 
-    /// For sessions up to this many bytes the rest is measured, because a single page matters there; for larger ones it is
-    /// estimated.
+    /// In larger sessions, where a page matters little, the rest is estimated; in bytes.
     private static let largestMeasured: Int64 = 16 << 20
-    /// About what an exchange takes besides its heads and bodies, in bytes.
+    /// Of an exchange besides heads and bodies, in bytes.
     private static let overhead = 400.0
 
     // MARK: - Carrying out
 
-    /// Trims a session that nobody records. Throws ``SessionError``: its code is `locked` if somebody records the session.
-    /// After every error the session is unchanged.
+    /// Throws ``SessionError``, with the code `locked` for a session that is being recorded, and leaves the session
+    /// unchanged.
     package func inPlace(_ path: String, report: Report = { _, _ in }) throws -> Outcome {
         let editor = try SessionEditor(path: path)
         defer { editor.unlock() }
         try editor.settle()
-        // SQLite would apply a log that is left over to the new file.
+        // SQLite would apply an old log to the new file.
         guard !SessionPath.companions(of: path).contains(where: { FileFacts(path: $0) != nil }) else {
             throw SessionError.inUse(path)
         }
         return try write(path, to: SessionPath.resolved(path), overwrites: true, report) { _ in }
     }
 
-    /// Writes a trimmed copy; of a session that is being recorded, as it is now.
-    /// Throws ``SessionError``; its code is `exists` if there is a file of that name.
+    /// Throws ``SessionError``, with the code `exists` if there is such a file.
     package func copy(_ path: String, to target: String, report: Report = { _, _ in }) throws -> Outcome {
         try write(path, to: target, overwrites: false, report, finish: SessionCopy.finish)
     }
@@ -86,7 +81,6 @@ package struct SessionTrim: Sendable, Hashable {
                 try finish(part)
                 outcome.sizeAfter = FileFacts(path: part)?.size ?? 0
                 guard let largestSize, outcome.sizeAfter > largestSize else { break }
-                // The estimate was too low.
                 aim = (aim ?? 0) - (outcome.sizeAfter - largestSize)
                 truncate(part, 0)
             } while true
@@ -96,7 +90,7 @@ package struct SessionTrim: Sendable, Hashable {
 
     // MARK: - Planning
 
-    /// What a trim would do, without changing anything.
+    /// Changes nothing.
     package func rehearsal(_ reader: SessionReader) throws -> Outcome {
         var outcome = try plan(reader, within: largestSize) { _, _ in }.outcome
         outcome.sizeBefore = FileFacts(path: reader.path)?.size ?? 0
@@ -105,13 +99,13 @@ package struct SessionTrim: Sendable, Hashable {
 
     private struct Plan {
         var removed: ExchangeNumbers
-        /// The highest number of the session; later exchanges are not in the plan.
+        /// Later exchanges are not in the plan.
         var last: Int64
         var outcome = Outcome()
     }
 
-    /// Chooses the exchanges to remove: those of the filter, and of the others the fewest of the oldest with which the rest has at
-    /// most `largest` bytes. Throws ``SessionError`` if a session without exchanges is larger.
+    /// Chooses the exchanges of the filter and as few of the oldest others as possible. Throws ``SessionError`` if even
+    /// a session without exchanges is larger than `largest`.
     private func plan(_ reader: SessionReader, within largest: Int64?, _ report: Report) throws -> Plan {
         let bounds = try reader.bounds() ?? 1...1
         let chosen = ExchangeNumbers(try removed.map { try reader.chosen(by: $0, in: bounds, report) } ?? [])
@@ -128,7 +122,7 @@ package struct SessionTrim: Sendable, Hashable {
         let used = try reader.read { try SessionLimit.usedBytes($0.connection) }
         let isMeasured = used <= Self.largestMeasured
         let least = try measured(without: oldest(rest.count))
-        // Pages that are not full, rules and connections count with the exchanges.
+        // Spreads partly filled pages, rules and connections over the exchanges.
         let scale = all.isEmpty ? 1 : Double(max(0, used - least)) / bytes(all)
         func size(without count: Int) throws -> Int64 {
             if isMeasured { return try measured(without: oldest(count)) }
@@ -151,7 +145,7 @@ package struct SessionTrim: Sendable, Hashable {
 }
 
 extension SessionReader {
-    /// The numbers of the exchanges that match a filter, lowest first, read in short steps.
+    /// Lowest first, in short steps.
     fileprivate func chosen(
         by filter: Filter,
         in bounds: ClosedRange<Int64>,
@@ -166,7 +160,7 @@ extension SessionReader {
         return chosen
     }
 
-    /// How many bytes of heads and bodies each exchange has, lowest number first.
+    /// Bytes of heads and bodies, lowest number first.
     fileprivate func sizesByNumber(in bounds: ClosedRange<Int64>) throws -> [(number: Int64, size: Double)] {
         var sizes: [(number: Int64, size: Double)] = []
         let changed = [
@@ -191,7 +185,7 @@ extension SessionReader {
 }
 
 extension ClosedRange<Int64> {
-    /// All numbers of the range except some, which are in ascending order.
+    /// `kept` is in ascending order.
     fileprivate func without(_ kept: [Int64]) -> ExchangeNumbers {
         var (gaps, start): ([ClosedRange<Int64>], Int64) = ([], lowerBound)
         for number in kept where contains(number) {

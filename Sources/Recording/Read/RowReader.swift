@@ -7,8 +7,8 @@ struct SessionDatabase {
     let connection: Database
     let path: String
 
-    /// Reads all rows of a query with numeric arguments. An error about a damaged row has `subject` and the number in
-    /// the first column. Throws `DatabaseError`, or an error of `read`.
+    /// Arguments are numbers. Errors about damage have `subject` and the number in the first column. Throws
+    /// `DatabaseError`, or an error of `read`.
     func rows<Value>(
         _ sql: String,
         _ arguments: [Int64] = [],
@@ -21,7 +21,7 @@ struct SessionDatabase {
         return values
     }
 
-    /// A statement for one number that is run repeatedly; errors have `subject` as in ``rows(_:_:of:_:)``.
+    /// For repeated use with one number.
     func prepared(_ sql: String, of subject: String) throws -> PreparedRead {
         PreparedRead(statement: try connection.cachedStatement(sql: sql), subject: subject)
     }
@@ -72,21 +72,19 @@ struct SessionDatabase {
     }
 }
 
-/// A statement with one numeric argument, and the subject for errors.
 struct PreparedRead {
     let statement: Statement
     let subject: String
 }
 
 extension DatabaseError {
-    /// The result of the last call of a statement.
     init(_ code: CInt, _ statement: SQLiteStatement) {
         let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
         self.init(resultCode: ResultCode(rawValue: code), message: message)
     }
 }
 
-/// Makes SQLite copy the value (`SQLITE_TRANSIENT`, which Swift cannot import).
+/// `SQLITE_TRANSIENT`, which Swift cannot import: SQLite copies the value.
 var copiedBySQLite: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
 extension SQLArgument {
@@ -103,15 +101,13 @@ extension SQLArgument {
     }
 }
 
-/// Reads the columns of one row from left to right and checks all of them, because a session may come from anybody.
-/// SQLite stores any value in any column. A value of the wrong type or out of range is an error here, while GRDB's
-/// conversions would trap.
+/// Reads and checks the columns of a row from left to right: a session may come from anybody, and SQLite stores any
+/// value in any column. Wrong types and ranges are errors, while GRDB's conversions would trap.
 struct RowReader {
     private let statement: SQLiteStatement
     private let path: String
     private var column: CInt = -1
     private let subject: String
-    /// Of all blobs that were read.
     private(set) var bytesRead = 0
 
     fileprivate init(statement: SQLiteStatement, path: String, subject: String) {
@@ -136,7 +132,7 @@ struct RowReader {
         }
     }
 
-    /// `nil` also for a negative duration, which files have if the clock was set back.
+    /// `nil` also for a negative duration, from a clock that was set back.
     mutating func optionalDuration() throws -> Int64? {
         let amounts = RecordedRange.amounts
         return try optionalNumber(in: -amounts.upperBound...amounts.upperBound).flatMap { $0 < 0 ? nil : $0 }
@@ -187,7 +183,7 @@ struct RowReader {
         return value
     }
 
-    /// An error about the last column that was read.
+    /// About the last column that was read.
     func damage(_ what: String) -> SessionError {
         let name = sqlite3_column_name(statement, column).map { String(cString: $0) } ?? "\(column)"
         let number = sqlite3_column_int64(statement, 0)

@@ -2,16 +2,14 @@ import Content
 package import HTTPModel
 package import NIOCore
 
-/// Reads exchanges page by page: each page in one read, with its short bodies, so that an export has them in memory.
-/// Long bodies and arrivals are read from the session. Use it on one thread.
+/// Reads pages of exchanges with their short bodies for exports; long bodies and arrivals are read on demand. Use it on
+/// one thread.
 package final class SessionPages: ExchangeSource {
-    /// A page ends with the exchange that reaches this many bytes of heads and bodies.
+    /// In bytes of heads and bodies; the exchange that reaches it is the last of its page.
     static let longestPage = 1 << 20
 
     private struct Bodies {
-        /// Indexed by side.
         var short: (ByteBuffer?, ByteBuffer?, ByteBuffer?, ByteBuffer?)
-        /// Whether there are long bodies.
         var hasLong: Bool
 
         func short(_ side: BodySide) -> ByteBuffer? {
@@ -29,13 +27,12 @@ package final class SessionPages: ExchangeSource {
     private var bodies: [ExchangeID: Bodies] = [:]
     private var certificates = KnownCertificates()
 
-    /// `check` is called before each read of the session; an error that it throws ends the reading.
+    /// `check` is called before each read; an error that it throws ends the reading.
     package init(_ reader: SessionReader, check: @escaping () throws -> Void = {}) {
         (self.reader, self.check) = (reader, check)
     }
 
-    /// Reads exchanges with the first numbers until a page is full, and removes these numbers; numbers without an
-    /// exchange are left out. Throws ``SessionError``.
+    /// Reads a page and removes its numbers; numbers without an exchange are skipped. Throws ``SessionError``.
     package func read(_ numbers: inout ArraySlice<Int64>) throws -> [RecordedExchange] {
         try check()
         bodies.removeAll(keepingCapacity: true)
@@ -91,7 +88,7 @@ package final class SessionPages: ExchangeSource {
     }
 }
 
-/// Certificate chains by their text in the session; connections to one server have the same chain.
+/// Cached by their text: connections to one server have the same chain.
 struct KnownCertificates {
     private static let most = 256
     private var chains: [String: [CertificateSummary]] = [:]
@@ -110,7 +107,6 @@ struct KnownCertificates {
     }
 }
 
-/// The statements for pages, prepared once.
 private struct PageStatements {
     private static let recordSQL = "\(Schema.records) id = ?"
     private static let payloadSQL = """
@@ -128,7 +124,7 @@ private struct PageStatements {
     private let chunks: PreparedRead
     private var connections: [ConnectionID: ConnectionRecord?] = [:]
     private(set) var certificates: KnownCertificates
-    /// A range of numbers in which no exchange has long bodies; the next exchange has.
+    /// Numbers without long bodies; the exchange after them has some.
     private var short: Range<Int64> = 0..<0
 
     init(_ session: SessionDatabase, _ certificates: KnownCertificates) throws {
@@ -179,7 +175,7 @@ private struct PageStatements {
         return connection
     }
 
-    /// Whether an exchange has bodies outside its payload row. For exchanges in order, one query answers for many.
+    /// Bodies outside of the payload row. For ascending numbers one query answers for many.
     mutating func hasLongBodies(_ number: Int64) throws -> Bool {
         if short.contains(number) { return false }
         if short.upperBound == number, !short.isEmpty { return true }

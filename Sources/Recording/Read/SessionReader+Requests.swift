@@ -1,14 +1,13 @@
 package import HTTPModel
 package import NIOCore
 
-/// A recorded request with its heads and short bodies, for passes over all requests.
 package struct RecordedRequest: Sendable {
     package var record: ExchangeRecord
-    /// Only request and response heads.
+    /// Only the heads.
     package var messages: ExchangeMessages
-    /// As received; `nil` if it is long or missing.
+    /// As received; `nil` if long.
     package var body: ByteBuffer?
-    /// As sent, if a stage changed the body and it is short.
+    /// If a stage changed it and it is short.
     package var bodySent: ByteBuffer?
 
     package init(
@@ -21,17 +20,15 @@ package struct RecordedRequest: Sendable {
     }
 }
 
-/// An exchange with its short bodies, for passes over many: without trace and connections, and of the sent messages only
-/// the response's head.
+/// An exchange with short bodies, without trace and connections; of the sent messages only the response's head.
 package struct ExchangeContent: Sendable {
     package var exchange: RecordedExchange
-    /// As received; `nil` if it is not short or missing.
+    /// As received; `nil` if long.
     package var requestBody: ByteBuffer?
     package var responseBody: ByteBuffer?
 }
 
 extension SessionReader {
-    /// Reads exchanges with some columns of their payload rows, by one statement.
     private func exchanges<Value>(
         with columns: String,
         _ condition: String,
@@ -49,7 +46,6 @@ extension SessionReader {
         }
     }
 
-    /// `nil` if there is no exchange of that number.
     package func content(of id: ExchangeID) throws -> ExchangeContent? {
         let columns = """
             p.request_head, NULL, NULL, NULL, p.response_head, p.response_head_sent, NULL, NULL,
@@ -64,7 +60,7 @@ extension SessionReader {
         }.first
     }
 
-    /// One exchange with its heads, trailers and short response body; `nil` if there is no exchange of that number.
+    /// With heads, trailers and the short response body.
     package func answer(of id: ExchangeID) throws -> (exchange: RecordedExchange, body: ByteBuffer?)? {
         let columns = """
             p.request_head, p.request_head_sent, NULL, NULL, p.response_head, NULL, p.response_trailers, NULL,
@@ -76,8 +72,7 @@ extension SessionReader {
         }.first
     }
 
-    /// Reads all requests, lowest number first, without holding the session meanwhile. Throws ``SessionError``, or an
-    /// error of `body`.
+    /// Lowest number first; the session is not held meanwhile. Throws ``SessionError``, or an error of `body`.
     package func forEachRequest(_ body: (RecordedRequest) throws -> Void) throws {
         let pageSize: Int64 = 512
         let columns = """

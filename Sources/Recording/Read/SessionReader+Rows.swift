@@ -4,7 +4,7 @@ import HTTPModel
 import NIOCore
 
 extension RowReader {
-    /// Numbers of payload rows are negative for exchanges in flight.
+    /// Negative for exchanges in flight.
     private static let payloads = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound
 
     mutating func record() throws -> (record: ExchangeRecord, payload: Int64) {
@@ -95,11 +95,11 @@ extension RowReader {
         return RequestURL(scheme: scheme, host: host, port: Int(port), path: path, query: query)
     }
 
-    /// Reads a payload row after the number, without bodies.
+    /// After the number, without bodies.
     mutating func messages() throws -> ExchangeMessages {
         _ = try number(in: RowReader.payloads)
         var messages = ExchangeMessages()
-        // In the order of ``ExchangeMessages/heads``; access by key paths would double the time.
+        // In the order of ``ExchangeMessages/heads``; key paths would double the time.
         messages.requestHead = try optionalBytes()
         messages.requestHeadSent = try optionalBytes()
         messages.requestTrailers = try optionalBytes()
@@ -167,7 +167,7 @@ extension RowReader {
         )
     }
 
-    /// A row without sources has those of the set before it.
+    /// A row without sources has those before it.
     mutating func rules(sourcesBefore: [ProfileSource] = []) throws -> StoredRules {
         StoredRules(
             number: try number(),
@@ -226,7 +226,7 @@ extension SessionSummary {
 }
 
 extension ExchangeMessages {
-    /// The heads and trailers, in the order of the columns.
+    /// In the order of the columns.
     static let heads: [any WritableKeyPath<ExchangeMessages, ByteBuffer?> & Sendable] = [
         \.requestHead, \.requestHeadSent, \.requestTrailers, \.interimHeads, \.responseHead, \.responseHeadSent,
         \.responseTrailers,

@@ -5,8 +5,8 @@ import GRDBSQLite
 package import HTTPModel
 package import NIOCore
 
-/// Reads a session, during the recording or after. It never writes and never blocks the recorder. Calls may come from
-/// any thread and wait for each other. Each call reads one state of the file; two calls may read different ones.
+/// Reads a session, during the recording or after; never writes or blocks the recorder. Calls from any thread wait for
+/// each other. Each call reads one state of the file.
 package final class SessionReader: ExchangeSource, Sendable {
     package enum Order: Sendable, Hashable {
         case oldestFirst
@@ -17,10 +17,10 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     package let path: String
     private let database: DatabaseQueue
-    /// The identity of the file when it was opened.
+    /// At the time of opening.
     private let fileIdentity: FileFacts.Identity
 
-    /// Throws ``SessionError`` if the file is missing, not a session, damaged, or of another schema.
+    /// Throws ``SessionError``.
     package init(path: String) throws {
         self.path = path
         SessionCreation.wait(for: path)
@@ -41,8 +41,7 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// Another reader of the same file, which does not wait for this one; `nil` if the file cannot be opened by its
-    /// name any more.
+    /// Independent of this one; `nil` if the path leads elsewhere.
     package func another() -> SessionReader? {
         guard let other = try? SessionReader(path: path), other.fileIdentity == fileIdentity else { return nil }
         return other
@@ -78,14 +77,14 @@ package final class SessionReader: ExchangeSource, Sendable {
         do {
             return try open(SessionPath.plain(path))
         } catch let error as DatabaseError where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode) {
-            // For a session that was not closed, on a read-only medium, SQLite would have to create the log's index. If
-            // the log is empty, the file is the whole session.
+            // On a read-only medium SQLite cannot create the index of a log. If the log is empty, the file is the whole
+            // session.
             guard FileFacts(path: path + "-wal")?.size ?? 0 == 0 else { throw error }
             return try open(SessionPath.immutable(path))
         }
     }
 
-    /// The longest value of a column that is read, in bytes.
+    /// In bytes.
     private static let longestValue = 64 << 20
 
     // MARK: - The whole session
@@ -97,12 +96,11 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     package func identity() throws -> SessionIdentity { try read(SessionIdentity.read) }
 
-    /// First run first.
     package func runs() throws -> [SessionRun] {
         try rows("SELECT \(Schema.run.columns) FROM run ORDER BY id", of: "run") { try $0.run() }
     }
 
-    /// In the order in which they were put in force; empty if none were recorded.
+    /// In the order of use.
     package func rules() throws -> [StoredRules] {
         var sources: [ProfileSource] = []
         return try rows("SELECT \(Schema.rules.columns) FROM rules ORDER BY id", of: "rules") { row in
@@ -112,7 +110,7 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// The rules in force at a moment (microseconds since 1970); `nil` if none were recorded before.
+    /// In microseconds since 1970.
     package func rules(at moment: Int64) throws -> StoredRules? {
         let sql = """
             SELECT id, at, (
@@ -125,8 +123,7 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Records
 
-    /// Reads at most `limit` records; fewer only at the end. `start` is the number to begin with, which need not exist;
-    /// `nil` for the first one in that order.
+    /// At most `limit` records; fewer only at the end. `start` need not exist.
     package func records(
         from start: ExchangeID? = nil,
         limit: Int,
@@ -141,10 +138,9 @@ package final class SessionReader: ExchangeSource, Sendable {
         return try rows(sql, [first, Int64(max(0, limit))], of: "exchange") { try $0.record().record }
     }
 
-    /// `nil` if there is no exchange of that number.
     package func record(_ id: ExchangeID) throws -> ExchangeRecord? { try read { try record(id, in: $0)?.record } }
 
-    /// In the order of the numbers; `nil` for a number without an exchange.
+    /// In the order of the numbers; `nil` for missing ones.
     package func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
         try read { session in try ids.map { try record(ExchangeID($0), in: session)?.record } }
     }
@@ -156,9 +152,9 @@ package final class SessionReader: ExchangeSource, Sendable {
         try session.rows("\(Schema.records) id = ?", [id.number], of: "exchange") { try $0.record() }.first
     }
 
-    /// The lowest and the highest number, including exchanges marked as deleted; `nil` if there are no exchanges.
+    /// Includes deleted exchanges.
     package func bounds() throws -> ClosedRange<Int64>? {
-        // Two subqueries: SQLite answers each from one end of the table, but `min` and `max` together by a scan.
+        // SQLite answers each from one end of the table, but both together by a scan.
         let sql = "SELECT (SELECT min(id) FROM exchange) AS id, (SELECT max(id) FROM exchange) AS id"
         return try rows(sql, of: "exchange") { row -> ClosedRange<Int64>? in
             let lowest = try row.optionalNumber(in: RecordedRange.numbers)
@@ -168,11 +164,10 @@ package final class SessionReader: ExchangeSource, Sendable {
         }.first ?? nil
     }
 
-    /// Whether the path still leads to the file that was opened, as far as can be determined.
+    /// As far as can be determined.
     package var isInPlace: Bool { FileFacts.mayLead(path, to: fileIdentity) }
 
-    /// Reads all records until `body` returns `false`, without holding the session meanwhile. Throws ``SessionError``,
-    /// or an error of `body`.
+    /// Until `body` returns `false`; the session is not held meanwhile. Throws ``SessionError``, or an error of `body`.
     package func forEachRecord(
         from start: ExchangeID? = nil,
         order: Order = .oldestFirst,
@@ -191,7 +186,7 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - One exchange
 
-    /// An exchange without bodies; `nil` if there is none of that number.
+    /// Without bodies.
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
         try read(inOneTransaction: true) { session in
             guard let (record, payload) = try record(id, in: session) else { return nil }
@@ -209,10 +204,9 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// `nil` if the session does not have it.
     package func connection(_ id: ConnectionID) throws -> ConnectionRecord? { try read { try connection(id, in: $0) } }
 
-    /// Reads at most `limit` connections by number; fewer only at the end.
+    /// At most `limit`; fewer only at the end.
     package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
         let sql = "\(Schema.connections) id >= ? ORDER BY id LIMIT ?"
         return try rows(sql, [start.number, Int64(max(0, limit))], of: "connection") { try $0.connection() }
@@ -225,8 +219,8 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Bodies
 
-    /// Reads at most `limit` bytes of a body from `offset`; fewer at its end. A `…Sent` side of an unchanged body reads
-    /// the received one. Bytes of an exchange in flight appear within a second, those of a stream within 100 ms.
+    /// Fewer than `limit` bytes only at the end. A `…Sent` side of an unchanged body reads the received one. In flight,
+    /// bytes appear within a second, those of a stream within 100 ms.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
         return try read(inOneTransaction: true) { session in
@@ -236,19 +230,18 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// The recorded size of a body; `nil` if there is none, not even an empty one. A `…Sent` side is `nil` if no stage
-    /// changed the body.
+    /// `nil` without a body, also for the `…Sent` side of an unchanged one.
     package func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
         try read(inOneTransaction: true) { try StoredBody(of: id, side: side, in: $0)?.size }
     }
 
-    /// Reads when a body's bytes arrived, by increasing offset; empty if that was not recorded. A `…Sent` side of an
-    /// unchanged body reads the received one. In flight, an arrival may be readable before its bytes, never after.
+    /// When bytes arrived, by offset. A `…Sent` side of an unchanged body reads the received one. In flight, an arrival
+    /// may precede its bytes.
     package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
         try arrivals(of: id, side: side, from: 0, limit: .max)
     }
 
-    /// Reads arrivals from the one that contains the byte at `offset`, at most `limit`.
+    /// From the one that contains the byte at `offset`.
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         guard limit > 0 else { return [] }
         let sql = """

@@ -2,16 +2,15 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// Where one body is stored: in the payload row, or in chunk rows.
+/// In the payload row, or in chunks.
 struct StoredBody {
     private let exchange: ExchangeID
     private let side: BodySide
     private let session: SessionDatabase
-    /// The whole body, if it is in the payload row.
     private let inline: ByteBuffer?
     let size: Int64
 
-    /// `nil` if the session has no body on that side.
+    /// `nil` without a body.
     init?(of exchange: ExchangeID, side: BodySide, in session: SessionDatabase) throws {
         (self.exchange, self.side, self.session) = (exchange, side, session)
         let inlineSQL = """
@@ -47,7 +46,7 @@ struct StoredBody {
         }
         let end = size - offset > Int64(limit) ? offset + Int64(limit) : size
         var body = ByteBuffer()
-        // Read row by row, so that a damaged file with overlapping chunks cannot make us collect more than requested.
+        // Row by row, so that overlapping chunks of a damaged file cannot yield more than requested.
         while offset + Int64(body.readableBytes) < end {
             let position = offset + Int64(body.readableBytes)
             guard let (start, data) = try chunk(at: position), position - start < Int64(data.readableBytes),
@@ -81,7 +80,7 @@ extension BodySide {
         ["request_body", "request_body_sent", "response_body", "response_body_sent"][Int(rawValue)]
     }
 
-    /// The side with the bytes if no stage changed the body; `nil` for the received sides.
+    /// `nil` for the received sides.
     var received: BodySide? {
         switch self {
         case .requestReceived, .responseReceived: nil

@@ -2,29 +2,21 @@ import Dispatch
 package import HTTPModel
 import Synchronization
 
-/// Writes recorded events into a session file, on a thread of its own.
-///
-/// Event loops pass their events to a ``RecorderProducer`` and never wait. The recorder's thread collects events for
-/// some milliseconds and writes them in one transaction. If writing fails, the traffic goes on unrecorded: the failure
-/// is reported once, and again in the summary.
+/// Writes events into a session on its own thread. Event loops pass them to a ``RecorderProducer`` and never wait; the
+/// thread collects them for some milliseconds into a transaction. If writing fails, the traffic continues unrecorded;
+/// that is reported once, and in the summary.
 package final class Recorder: Sendable {
-    /// The number for the next exchange: one more than the session's highest.
     package let nextExchangeID: Int64
-    /// The number for the next connection: one more than the session's highest.
     package let nextConnectionID: Int64
-    /// Exchanges that an earlier run left in flight; `nil` if it ended normally.
+    /// What an earlier run left in flight.
     package let recovered: RecoveryReport?
 
     private let queue: RecorderQueue
     private let outcome: Outcome
 
-    /// Opens or creates the session and starts the thread.
-    ///
-    /// - Parameters:
-    /// - onFinished: called on the recorder's thread with ended exchanges, recorded or not, without their connections.
-    /// - onFailure: called once on the recorder's thread when writing first fails.
-    /// - onRemark: called on one of the recorder's threads.
-    /// - Throws: ``SessionError`` if the session cannot be opened.
+    /// Opens or creates the session. `onFinished` gets ended exchanges, also unrecorded ones, without connections;
+    /// `onFailure` is called when writing first fails. All are called on the recorder's threads. Throws
+    /// ``SessionError``.
     package init(
         _ configuration: RecorderConfiguration,
         onFinished: (@Sendable ([RecordedExchange]) -> Void)? = nil,
@@ -41,7 +33,7 @@ package final class Recorder: Sendable {
             session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
         }
         if let largest = configuration.largestSession {
-            // A transaction is never larger than its room in the session.
+            // A transaction must fit into its room in the session.
             configuration.credit = min(configuration.credit, Int(clamping: max(64 << 10, largest / 8)))
         }
         nextExchangeID = session?.start.nextExchangeID ?? 1
@@ -57,26 +49,22 @@ package final class Recorder: Sendable {
 
     deinit { queue.close() }
 
-    /// The session for exchanges that begin now; `nil` if nothing is recorded.
+    /// For new exchanges.
     package var path: String? { outcome.path.withLock { $0 } }
 
-    /// Increases whenever readers of the session may see something new.
+    /// Increases when readers may see something new.
     package var revision: Int { outcome.revision.load(ordering: .acquiring) }
 
-    /// Makes a producer for one event loop, to be used on that loop only, because the order of events is the order of
-    /// calls. `onCredit` is called on the recorder's thread when credit is back after
-    /// ``RecorderProducer/submit(_:cost:)`` returned `false`. It must not wait.
+    /// For one event loop, which must make all calls. When credit is back after ``RecorderProducer/submit(_:cost:)``
+    /// returned `false`, `onCredit` is called on the recorder's thread; it must not wait.
     package func makeProducer(onCredit: @escaping @Sendable () -> Void) -> RecorderProducer {
         RecorderProducer(queue: queue, onCredit: onCredit)
     }
 
-    /// Records that other rules are in force: ``SessionReader/rules(at:)`` finds them for exchanges that begin from
-    /// then on.
-    ///
-    /// May be called from any thread and never waits. Call it when a run begins, even without rules, because a session
-    /// may continue after another run; that first set counts from the run's beginning. `at` is in microseconds since
-    /// 1970, `nil` for now; `sources` contains included files, too. `admits` tells which exchanges to record from then
-    /// on, `nil` for all; it is called on the recorder's thread.
+    /// Records the rules in force, for ``SessionReader/rules(at:)``. Never waits, on any thread. Call it also when a
+    /// run begins, even without rules: a session may continue an earlier run. `at` is in microseconds since 1970, `nil`
+    /// for now; `sources` includes included files; `admits`, called on the recorder's thread, chooses the exchanges to
+    /// record.
     package func noteRules(
         sources: [ProfileSource],
         switchedOff: some Sequence<String>,
@@ -88,21 +76,20 @@ package final class Recorder: Sendable {
     }
 
     package var isRecording: Bool { outcome.isRecording.load(ordering: .relaxed) }
-    /// How many exchanges began while the recording was off.
+    /// While the recording was off.
     package var passed: Int { outcome.passed.load(ordering: .relaxed) }
-    /// How many exchanges the rules excluded from the session.
+    /// By the rules.
     package var leftOut: Int { outcome.leftOut.load(ordering: .relaxed) }
     /// Increases with each edit.
     package var edits: Int { outcome.edits.load(ordering: .acquiring) }
 
-    /// Switches the recording for exchanges that begin from now on; earlier ones are recorded to their end, or not at
-    /// all.
+    /// For exchanges that begin from now on.
     package func setRecording(_ isRecording: Bool) {
         outcome.isRecording.store(isRecording, ordering: .relaxed)
         queue.submit(isRecording: isRecording)
     }
 
-    /// Edits exchanges between the events of the traffic. Throws ``SessionError``.
+    /// Between events of the traffic. Throws ``SessionError``.
     package func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
         try await withCheckedThrowingContinuation { continuation in
             let order = RecorderQueue.EditOrder(edit: edit) { continuation.resume(with: $0.mapError { $0 }) }
@@ -116,8 +103,8 @@ package final class Recorder: Sendable {
         if queue.request(flush: done) { done.wait() }
     }
 
-    /// Writes the rest, ends the run, and makes the session one file again. Later calls return the same summary. Do not
-    /// call it from the recorder's callbacks: it waits for them.
+    /// Writes the rest, and makes the session one file. Further calls return the same summary. Not for callbacks, which
+    /// it waits for.
     @discardableResult
     package func close() -> RecorderSummary {
         queue.close()
@@ -125,7 +112,6 @@ package final class Recorder: Sendable {
     }
 }
 
-/// One event loop's way to the recorder.
 package final class RecorderProducer: Sendable {
     private let queue: RecorderQueue
     private let number: Int
@@ -138,10 +124,8 @@ package final class RecorderProducer: Sendable {
 
     deinit { queue.remove(producer: number) }
 
-    /// Submits the events of one tick in order and never waits; `cost` is the sum of their ``RecordEvent/cost``.
-    ///
-    /// Returns `false` if the credit is used up: the events are accepted, but the loop must pause its traffic until
-    /// `onCredit` is called. A lossy recorder drops body parts instead and always returns `true`.
+    /// Submits the events of a tick; `cost` is their sum. `false` means that the credit is used up: the loop must pause
+    /// its traffic until `onCredit`. A lossy recorder drops body parts instead.
     package func submit(_ events: [RecordEvent], cost: Int) -> Bool {
         queue.submit(events, cost: cost, producer: number, onCredit: onCredit)
     }
@@ -175,7 +159,7 @@ final class Outcome: Sendable {
 
     func wait() -> RecorderSummary {
         ended.wait()
-        // Other callers that wait find the signal again.
+        // For other callers.
         defer { ended.signal() }
         return summary.withLock { $0 } ?? RecorderSummary()
     }

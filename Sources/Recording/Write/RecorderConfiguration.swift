@@ -1,43 +1,41 @@
 package import HTTPModel
 
 package struct RecorderConfiguration: Sendable {
-    /// What happens if the disk is slower than the traffic.
+    /// For a disk that is slower than the traffic.
     package enum Mode: String, Sendable, Hashable, CaseIterable {
-        /// The traffic waits; nothing is lost.
+        /// The traffic waits.
         case lossless
-        /// Bodies are cut short and marked; the traffic never waits.
+        /// Bodies are cut short and marked.
         case lossy
     }
 
-    /// The session file; `nil` to record nothing and only call the observer.
+    /// `nil` to record nothing and only call the observer.
     package var path: String?
     package var mode: Mode
     package var sluiceVersion: String
-    /// Labels of a new session; an existing one keeps its own.
+    /// Only for a new session.
     package var labels: [String: String] = [:]
-    /// ``Recorder/setRecording(_:)`` switches it.
     package var isRecording = true
-    /// How many bytes of events may wait to be written, over all producers.
+    /// Bytes of events that may wait, over all producers.
     package var credit = 16 << 20
-    /// How long the first event after a pause may wait for further ones, in milliseconds.
+    /// How long the first event waits for others.
     package var napMilliseconds = 20
-    /// How many bytes of waiting events end that wait early.
+    /// Bytes of events that end the nap.
     package var napBytes = 1 << 20
-    /// The longest time until a body part of an open exchange is visible to readers, in milliseconds; at most 50 for a
-    /// stream.
+    /// The longest time until a body part of an open exchange is visible; at most 50 ms for a stream.
     package var tailMilliseconds = 1_000
 
-    /// When the recording continues in a new file, and its name; ``path`` is then unused.
+    /// ``path`` is then unused.
     package var rotation: SessionRotation?
-    /// The largest size of the file in bytes. The bodies of the oldest exchanges are dropped first, then the exchanges.
+    /// In bytes; the oldest bodies are dropped first, then the oldest exchanges.
     package var largestSession: Int64?
-    /// The size as the user wrote it.
+    /// As written by the user.
     package var largestSessionText = ""
 
-    /// Whether live traffic is recorded, which continues if writing fails; errors say so.
+    /// Live traffic continues if writing fails; errors say so.
     package var isTraffic = true
 
-    /// The most pages of the file, to simulate a full disk in tests.
+    /// Simulates a full disk in tests.
     var pageLimit: Int?
 
     package init(path: String?, mode: Mode = .lossless, sluiceVersion: String = "") {
@@ -45,41 +43,38 @@ package struct RecorderConfiguration: Sendable {
     }
 }
 
-/// Exchanges in flight in an existing session whose recorder was killed.
+/// Left in flight by a killed recorder.
 package struct RecoveryReport: Sendable, Hashable {
-    /// They are now ``ExchangeRecord/State/interrupted``.
+    /// Now ``ExchangeRecord/State/interrupted``.
     package var count: Int
     /// At most five, oldest first.
     package var first: [ExchangeID]
 }
 
 package struct RecorderSummary: Sendable, Hashable {
-    /// `nil` if nothing was recorded.
     package var path: String?
-    /// The files before it in a rotation.
+    /// Of a rotation.
     package var earlierPaths: [String] = []
-    /// Ended exchanges, recorded or not.
+    /// Ended, recorded or not.
     package var exchanges = 0
-    /// Those that failed.
     package var failures = 0
     /// As received.
     package var bodyBytes: Int64 = 0
-    /// Exchanges that are missing because writing failed.
+    /// Because writing failed.
     package var notRecorded = 0
-    /// Exchanges that began while the recording was off.
+    /// While the recording was off.
     package var passed = 0
-    /// Exchanges that the rules excluded.
+    /// By the rules.
     package var leftOut = 0
-    /// Body bytes that were dropped (`--recorder lossy`).
+    /// By `--recorder lossy`.
     package var droppedBytes: Int64 = 0
-    /// To keep the session below its largest size.
+    /// By the largest size.
     package var droppedBodies = 0
     package var removedExchanges = 0
-    /// Why deleted exchanges are still in the file; `nil` if none are.
+    /// Why deleted exchanges are still in the file.
     package var removingError: SessionError?
-    /// The longest transaction, from its first event to its end, in microseconds. Above 100,000 the disk was too slow
-    /// for the promise about `kill -9`.
+    /// From a transaction's first event to its end, in microseconds. Above 100,000 the promise about `kill -9` was
+    /// broken.
     package var longestWrite: Int64 = 0
-    /// The first error in writing.
     package var error: SessionError?
 }

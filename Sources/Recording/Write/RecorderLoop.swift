@@ -5,34 +5,34 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// The recorder's thread: decides what is recorded into which file, and writes transactions.
+/// The recorder's thread.
 final class RecorderLoop {
     private let queue: RecorderQueue
     private let outcome: Outcome
     private let configuration: RecorderConfiguration
     private let callbacks: RecorderCallbacks
 
-    /// The open files: the last one gets new exchanges, those before it are of earlier rotations with exchanges in
-    /// flight. Empty without a file, or if no file can be written any more.
+    /// New exchanges go to the last one; earlier files of a rotation have exchanges in flight. Empty if nothing can be
+    /// written.
     private var recordings: [SessionRecording] = []
-    /// The sessions that are not closed yet, even if they cannot be written.
+    /// Open sessions, even if they cannot be written.
     private var sessions: [WritableSession] = []
     private var rotating: RotatingSessions?
     private let closer = SessionCloser()
     private var summary = RecorderSummary()
-    /// Messages whose bodies are incomplete because parts of them were dropped.
+    /// Messages with dropped parts.
     private var cut: [ExchangeID: ExchangeRecord.Flags] = [:]
     /// Whether somebody waits for an empty queue.
     private var isFlushing = false
     private var nextCheck: UInt64 = 0
-    /// Credit of events since memory was last returned.
+    /// Since memory was last returned.
     private var takenBytes = 0
     private var isRecording: Bool
-    /// Which exchanges are recorded by the rules; `nil` for all.
+    /// `nil` records all exchanges.
     private var admits: (@Sendable (RequestURL) -> Bool)?
-    /// Unrecorded exchanges in flight.
+    /// In flight.
     private var unrecorded: Set<ExchangeID> = []
-    /// Pending edits, the first one in progress.
+    /// The first one is in progress.
     private var edits: [RecorderQueue.EditOrder] = []
     private var editing: SessionEditing?
     private var history = DeletionHistory()
@@ -51,7 +51,6 @@ final class RecorderLoop {
 
     private var current: SessionRecording? { recordings.last }
 
-    /// Runs until the queue is closed and empty.
     func run(_ session: WritableSession?) {
         summary.path = session?.path
         if let session {
@@ -98,8 +97,7 @@ final class RecorderLoop {
             if !edits.isEmpty { deadline = .now() }
             var drain = queue.next(deadline: deadline)
             if drain.batches.isEmpty, takenBytes > RecorderLimits.trimBytes {
-                // glibc otherwise keeps the memory that event loops allocate and this thread frees, as much as the
-                // longest backlog.
+                // glibc would keep the memory of the longest backlog, which event loops allocate and this thread frees.
                 takenBytes = 0
                 sluice_release_memory()
             }
@@ -112,9 +110,9 @@ final class RecorderLoop {
         }
     }
 
-    /// Writes the batches, then calls the observer. A long backlog is written in several transactions.
+    /// A long backlog takes several transactions.
     private func process(_ batches: inout [RecorderQueue.Batch]) {
-        // Removed from the end, so that each batch's memory is freed when it is written.
+        // Removing from the end frees each written batch.
         batches.reverse()
         while !batches.isEmpty || isSweepDue(at: DispatchTime.now().uptimeNanoseconds) {
             var finished: [RecordedExchange] = []
@@ -140,7 +138,7 @@ final class RecorderLoop {
                 }
                 if isSweepDue(at: now) { try sweep(at: now) }
             }
-            // Not earlier, because open exchanges keep written bytes until the transaction ends.
+            // Open exchanges keep written bytes until the transaction ends.
             queue.giveBack(written)
             if recordings.isEmpty {
                 summary.notRecorded += sessions.isEmpty ? 0 : finished.count
@@ -155,7 +153,6 @@ final class RecorderLoop {
         if let current, end >= nextCheck { check(current, at: end) }
     }
 
-    /// Runs the work, writes the resulting rows, and commits.
     private func transact(_ work: () throws -> Void) {
         let start = DispatchTime.now().uptimeNanoseconds
         attempt {
@@ -168,12 +165,12 @@ final class RecorderLoop {
         summary.longestWrite = max(summary.longestWrite, Int64((end - start) / 1_000))
     }
 
-    /// Checks once a second, and at the end, that the file still exists and the log is within its limit.
+    /// Once a second, and at the end.
     private func check(_ recording: SessionRecording, at time: UInt64) {
         nextCheck = time + 1_000_000_000
         let session = recording.session
         guard session.isInPlace else {
-            // A moved file still contains all that was written.
+            // A moved file still contains everything.
             if session.isRemoved { summary.notRecorded = summary.exchanges }
             let error = SessionError(
                 .writeFailed,
@@ -223,13 +220,12 @@ final class RecorderLoop {
         }
     }
 
-    /// The file that contains an exchange, or will.
     private func owner(of id: ExchangeID) -> SessionRecording? {
         guard recordings.count > 1 else { return current }
         return recordings.first { $0.open[id] != nil } ?? current
     }
 
-    /// Handles a batch without events.
+    /// A batch without events.
     private func take(_ batch: RecorderQueue.Batch) {
         if let rules = batch.rules {
             admits = rules.admits
@@ -242,10 +238,9 @@ final class RecorderLoop {
         if recordsAll { current?.useAllConnections() }
     }
 
-    /// Whether every exchange, and so every connection, is recorded.
     private var recordsAll: Bool { isRecording && admits == nil }
 
-    /// Decides once for each exchange whether it is recorded, and counts it if it is not.
+    /// Decides once for each exchange, and counts unrecorded ones.
     private func isToBeRecorded(_ record: ExchangeRecord) -> Bool {
         if record.extras.origin != nil || isRecording && admits?(record.url) ?? true { return true }
         unrecorded.insert(record.id)
@@ -261,7 +256,7 @@ final class RecorderLoop {
         !cut.isEmpty && cut[id]?.contains(side.incompleteFlag) == true
     }
 
-    /// Counts an ended exchange, and returns the record to write.
+    /// Returns the record to write.
     private func count(_ record: ExchangeRecord) -> ExchangeRecord {
         var record = record
         if !cut.isEmpty, let flags = cut[record.id] { record.flags.formUnion(flags) }
@@ -296,10 +291,10 @@ final class RecorderLoop {
 
     // MARK: - Rotation
 
-    /// Continues in a new file if that is due. Exchanges in flight stay in the file with their row.
+    /// Exchanges in flight stay in their file.
     private func rotateIfDue() {
         let now = DispatchTime.now().uptimeNanoseconds
-        // An edit in progress is finished in its file.
+        // An edit is finished in its file.
         guard edits.isEmpty, let current, let due = rotating?.due(current), due <= now else { return }
         guard recordings.count <= RecorderLimits.mostEarlierFiles else {
             rotating?.pause(until: now + RecorderLimits.rotationPauseNanoseconds)
@@ -330,7 +325,7 @@ final class RecorderLoop {
         endRotated()
     }
 
-    /// Closes files of earlier rotations without exchanges in flight.
+    /// Files without exchanges in flight.
     private func endRotated() {
         guard recordings.count > 1 else { return }
         let done = recordings.dropLast().filter(\.open.isEmpty)
@@ -347,7 +342,7 @@ final class RecorderLoop {
         prune()
     }
 
-    /// Removes old files of earlier rotations after the closing ones are closed.
+    /// After the closing ones.
     private func prune() {
         guard let series = rotating?.series, series.rotation.keep != nil else { return }
         let (count, onRemark) = (max(1, recordings.count), callbacks.onRemark)
@@ -364,7 +359,7 @@ final class RecorderLoop {
         try recording.end(notRecorded: summary.notRecorded, droppedBytes: dropped)
     }
 
-    /// Reports once that bodies are dropped to keep a session below its size.
+    /// Once.
     private func tellOfDropping() {
         guard !hasToldOfDropping, let largest = configuration.largestSession else { return }
         guard let recording = recordings.first(where: { $0.limit?.hasDropped == true }) else { return }
@@ -374,7 +369,7 @@ final class RecorderLoop {
 
     // MARK: - Edits
 
-    /// Continues the first edit for a while, in its own transaction.
+    /// For a while, in its own transaction.
     private func edit() {
         guard let order = edits.first else { return }
         var problem: SessionError?
@@ -411,7 +406,7 @@ final class RecorderLoop {
         }
     }
 
-    /// Stops writing for good; committed rows stay, and the traffic continues.
+    /// For good; committed rows stay, and the traffic continues.
     private func fail(_ error: any Error) {
         let path = current?.session.path ?? summary.path ?? ""
         for recording in recordings { recording.writer.rollback() }

@@ -3,21 +3,21 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// The queue between event loops and the recorder's thread: events in order, limited by credit in bytes. Event loops
-/// never wait; the recorder's thread takes all events at once and is woken rarely.
+/// Passes events from event loops, which never wait, to the recorder's thread, which is woken rarely and takes all at
+/// once. Credit in bytes limits it.
 final class RecorderQueue: Sendable {
-    /// The events of one producer in one tick of its loop.
+    /// Events of one producer in one tick.
     struct Batch: Sendable {
         var events: [RecordEvent]
-        /// Bytes of credit that the events hold.
+        /// Bytes of credit.
         var cost: Int
-        /// Body parts that were dropped for lack of credit.
+        /// For lack of credit.
         var dropped: [DroppedPart] = []
-        /// New rules, instead of events.
+        /// Instead of events.
         var rules: RulesNote?
-        /// An edit, instead of events.
+        /// Instead of events.
         var edit: EditOrder?
-        /// Whether exchanges are recorded from here on, instead of events.
+        /// From here on; instead of events.
         var isRecording: Bool?
     }
 
@@ -37,13 +37,11 @@ final class RecorderQueue: Sendable {
         var batches: [Batch]
         /// Signalled when everything before them is in the file.
         var flushes: [DispatchSemaphore]
-        /// Whether nothing will come after this.
         var isLast: Bool
     }
 
     typealias CreditCallback = @Sendable () -> Void
 
-    /// What the thread waits for.
     private enum Wait {
         case nothing, anything, company
     }
@@ -55,7 +53,7 @@ final class RecorderQueue: Sendable {
         var isClosing = false
         var waitingBytes = 0
         var usedCredit = 0
-        /// Producers without credit, by number.
+        /// Without credit, by number.
         var starving: [Int: CreditCallback] = [:]
         var producers = 0
 
@@ -67,7 +65,7 @@ final class RecorderQueue: Sendable {
             batches.append(batch)
         }
 
-        /// Whether the thread's wait is over; then it must be signalled, and no longer counts as waiting.
+        /// Then the thread must be signalled, and no longer counts as waiting.
         mutating func endWait(napBytes: Int) -> Bool {
             switch waiting {
             case .nothing: return false
@@ -102,7 +100,7 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Changes the queue unless it is closing, and wakes the thread if its wait is over.
+    /// Changes nothing when closing; wakes the thread if its wait is over.
     private func change<Result: Sendable>(whenClosing: Result, _ body: (inout State) -> Result) -> Result {
         let (result, mustWake) = state.withLock { state in
             guard !state.isClosing else { return (whenClosing, false) }
@@ -113,7 +111,7 @@ final class RecorderQueue: Sendable {
         return result
     }
 
-    /// Adds events; returns whether there is credit left. If not, `onCredit` will be called once when there is.
+    /// Returns whether there is credit; if not, `onCredit` is called once when there is.
     func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
         change(whenClosing: true) { state in
             var batch = Batch(events: events, cost: cost)
@@ -125,12 +123,11 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Adds rules, which keep their place among the events.
     func submit(_ rules: RulesNote) {
         change(whenClosing: ()) { $0.add(Batch(events: [], cost: rules.cost, rules: rules)) }
     }
 
-    /// Adds an edit, which keeps its place among the events; `false` if the queue is closing.
+    /// `false` if the queue is closing.
     func submit(_ edit: EditOrder) -> Bool {
         change(whenClosing: false) { state in
             state.add(Batch(events: [], cost: 0, edit: edit))
@@ -138,15 +135,13 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Switches the recording for exchanges that begin from here on.
     func submit(isRecording: Bool) {
         change(whenClosing: ()) { $0.add(Batch(events: [], cost: 0, isRecording: isRecording)) }
     }
 
-    /// Removes a producer that ends.
     func remove(producer: Int) { state.withLock { state in _ = state.starving.removeValue(forKey: producer) } }
 
-    /// Signals `flush` when all events so far are in the file; `false` if the queue has ended.
+    /// `false` if the queue is closing.
     func request(flush: DispatchSemaphore) -> Bool {
         change(whenClosing: false) { state in
             state.flushes.append(flush)
@@ -154,12 +149,12 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Closes the queue; its events are still taken, and no new ones are accepted.
+    /// Waiting events are still taken.
     func close() { change(whenClosing: ()) { $0.isClosing = true } }
 
     // MARK: - The recorder's side
 
-    /// Waits for events, at most until the deadline, and returns all.
+    /// At most until the deadline.
     func next(deadline: DispatchTime?) -> Drain {
         let isEmpty = state.withLock { state in
             guard !state.isUrgent, state.batches.isEmpty else { return false }
@@ -191,12 +186,11 @@ final class RecorderQueue: Sendable {
             defer { state.waiting = .nothing }
             return state.waiting == .nothing
         }
-        // Somebody signalled between the time-out and the lock; consume the signal, so that it does not end a later
-        // wait.
+        // Signalled between the time-out and the lock: the signal must not end a later wait.
         if wasSignalled { wakeUp.wait() }
     }
 
-    /// Returns credit, and calls producers without credit when half of it is free.
+    /// Calls producers when half of the credit is free.
     func giveBack(_ cost: Int) {
         let callbacks = state.withLock { state -> [CreditCallback] in
             state.usedCredit -= cost
@@ -209,7 +203,7 @@ final class RecorderQueue: Sendable {
 }
 
 extension RecorderQueue.Batch {
-    /// Drops the body parts with their arrivals, and remembers which.
+    /// With their arrivals.
     fileprivate mutating func dropBodies() {
         events.removeAll { event in
             switch event {

@@ -2,9 +2,8 @@ import GRDB
 import GRDBSQLite
 import NIOCore
 
-/// A prepared statement that is filled column by column, through SQLite's own interface. GRDB's arguments box every
-/// value; for rows of forty columns that costs more than the insert itself (see decision record 3). GRDB still does
-/// connections, transactions and errors.
+/// Fills a prepared statement through SQLite's own interface: GRDB boxes every value, which for forty columns costs
+/// more than the insert itself (see decision record 3). GRDB still does connections, transactions and errors.
 struct RowWriter {
     /// Keeps the statement alive.
     private let owner: Statement
@@ -69,18 +68,17 @@ struct RowWriter {
         } else if let start = bytes.baseAddress {
             sqlite3_bind_text(statement, column, start.assumingMemoryBound(to: CChar.self), count, copiedBySQLite)
         } else {
-            // An empty string may have no address, which SQLite would read as NULL.
+            // SQLite would read the missing address of an empty string as NULL.
             sqlite3_bind_text(statement, column, "", 0, copiedBySQLite)
         }
     }
 
-    /// Runs the statement and clears the columns.
     mutating func run() throws {
         defer { finish() }
         try step()
     }
 
-    /// Sets the last column to bytes without copying them, and runs the statement.
+    /// Binds the last column without copying.
     mutating func run(last value: ByteBuffer) throws {
         column += 1
         defer { finish() }
@@ -103,14 +101,14 @@ struct RowWriter {
     }
 }
 
-/// Copies of a row's short values while its statement runs, to avoid an allocation by SQLite for each.
+/// Avoids an allocation by SQLite for each short value of a row.
 private final class BindingScratch {
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
     private var used = 0
 
     deinit { memory.deallocate() }
 
-    /// Copies bytes and returns their address; `nil` if there is no room.
+    /// `nil` if there is no room.
     func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard bytes.count <= memory.count - used, let base = memory.baseAddress else { return nil }
         let place = base + used

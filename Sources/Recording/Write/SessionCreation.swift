@@ -1,12 +1,12 @@
 import Files
 import Foundation
 
-/// The time between the creation of a session's file and of its tables.
+/// Between the creation of a session's file and of its tables.
 package enum SessionCreation {
-    /// The most checks, 20 ms apart.
+    /// 20 ms apart.
     private static let looks = 50
 
-    /// Waits at most a second if a recorder has created the file and not yet written anything.
+    /// At most a second.
     package static func wait(for path: String, pause: () -> Void = { usleep(20_000) }) {
         for _ in 0..<looks {
             guard let facts = FileFacts(path: path), facts.isRegular, facts.size == 0, isHeld(path, facts.identity)
@@ -15,7 +15,7 @@ package enum SessionCreation {
         }
     }
 
-    /// Whether a recorder has the file, in this process or another.
+    /// In this process or another.
     private static func isHeld(_ path: String, _ identity: FileFacts.Identity) -> Bool {
         if SessionLock.isHeldHere(identity) { return true }
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)

@@ -3,28 +3,23 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// Keeps a session below a size during the recording: drops the bodies of the oldest exchanges, and then the oldest
-/// exchanges. If bodies in flight take most of the room, the largest of them is dropped first. New rows use the free
-/// pages.
+/// Keeps a session below a size: drops the bodies of the oldest exchanges, then the oldest exchanges. If bodies in
+/// flight take most of the room, the largest is dropped first. Free pages are reused.
 struct SessionLimit {
-    /// Drops the largest bodies of an exchange in flight if all bodies in flight have more than `bytes` in the file;
-    /// returns whether they have.
+    /// Drops the largest body in flight if all together have more than `bytes` in the file; returns whether they have.
     typealias DropOpenBodies = (_ bytes: Int64) throws -> Bool
 
-    /// How many exchanges are handled at a time.
     private static let slice = 64
-    /// Unused connections are removed after this many exchanges.
+    /// Of removed exchanges.
     private static let connectionSlice = 1_000
 
     let largest: Int64
-    /// For the trace of an exchange that lost its bodies.
     let note: TraceEntry
     private let storedNote: String
-    /// Exchanges up to this number have no bodies any more, or were in flight.
+    /// Up to here exchanges have no bodies, or were in flight.
     private var cursor: Int64 = 0
     private var skipped: Set<Int64> = []
     private var removedSinceConnections = 0
-    /// Exchanges that lost their bodies, and removed exchanges.
     private(set) var dropped = 0
     private(set) var removed = 0
     private(set) var hasDropped = false
@@ -36,12 +31,12 @@ struct SessionLimit {
         storedNote = String(buffer: try JSONWriter.trace([note]) ?? ByteBuffer())
     }
 
-    /// The room for a transaction below the largest size.
+    /// For a transaction.
     private var room: Int64 { min(largest / 4, 32 << 20) }
-    /// The largest size at the end of a transaction.
+    /// At the end of a transaction.
     private var target: Int64 { largest - room }
 
-    /// Larger bodies of one exchange in flight can never fit and are dropped at once.
+    /// Larger bodies in flight can never fit.
     var largestOpenBodies: Int64 { target }
 
     mutating func countOpen() {
@@ -49,11 +44,7 @@ struct SessionLimit {
         dropped += 1
     }
 
-    /// Drops rows within a transaction.
-    ///
-    /// - Parameters:
-    /// - isOpen: whether an exchange is in flight.
-    /// - totals: the session's counters, from which dropped exchanges are subtracted.
+    /// Drops rows within a transaction, and subtracts dropped exchanges from `totals`.
     mutating func keep(
         _ database: Database,
         isOpen: (Int64) -> Bool,
@@ -62,7 +53,7 @@ struct SessionLimit {
     ) throws {
         while try Self.usedBytes(database) > target {
             hasDropped = true
-            // Bodies in flight with half of the size would push out everything else, and then not fit themselves.
+            // Half of the size in flight would push out everything else, and then not fit itself.
             if try dropOpenBodies(largest / 2) {
                 countOpen()
             } else if try dropBodies(database, isOpen, target) {
@@ -86,9 +77,9 @@ struct SessionLimit {
 
     // MARK: - Bodies
 
-    /// Drops the bodies of the next exchanges until the target is reached; returns whether there were any exchanges.
+    /// Until `target`; returns whether there were any exchanges.
     private mutating func dropBodies(_ database: Database, _ isOpen: (Int64) -> Bool, _ target: Int64) throws -> Bool {
-        // Exchanges that were in flight when their turn came are older than all others.
+        // Older than all others.
         let late = skipped.filter { !isOpen($0) }.sorted()
         for number in late {
             skipped.remove(number)
@@ -123,7 +114,7 @@ struct SessionLimit {
         var flags: ExchangeRecord.Flags = .bodiesDropped
         for side in found.compactMap({ BodySide(rawValue: UInt8(clamping: $0)) }) { flags.insert(side.incompleteFlag) }
         try Self.deleteParts(of: number, database)
-        // A row that is only updated would leave its page half empty; SQLite merges pages when rows are deleted.
+        // SQLite merges pages when rows are deleted, but not when they are updated.
         let rest = """
             SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
             response_head_sent, response_trailers, json_insert(coalesce(trace, '[]'), '$[#]', json_extract(?, '$[0]')),
@@ -149,7 +140,7 @@ struct SessionLimit {
 
     // MARK: - Exchanges
 
-    /// Removes the oldest ended exchanges, but not the newest of all; returns whether there were any.
+    /// Not the newest of all; returns whether there were any.
     private mutating func removeOldest(
         _ database: Database,
         _ isOpen: (Int64) -> Bool,
@@ -176,7 +167,6 @@ struct SessionLimit {
 }
 
 extension Int64 {
-    /// With a cached statement.
     fileprivate static func fetchOne(_ database: Database, cached sql: String) throws -> Int64? {
         try Int64.fetchOne(try database.cachedStatement(sql: sql))
     }

@@ -2,11 +2,9 @@ import Files
 import Foundation
 import Synchronization
 
-/// Prevents a second recorder on a session; it ends with the process.
-///
-/// It is a `flock`, which is independent of SQLite's `fcntl` locks. Closing any descriptor of a file releases the
-/// process's `fcntl` locks on it, though. So the descriptor stays open until SQLite is done, and a session that this
-/// process records is refused before it is opened again.
+/// Prevents a second recorder on a session; ends with the process. It is a `flock`, independent of SQLite's `fcntl`
+/// locks. Closing any descriptor of a file would release those, so the descriptor stays open until SQLite is done, and
+/// a session that this process records is not opened again.
 final class SessionLock: Sendable {
     private static let heldHere = Mutex<Set<FileFacts.Identity>>([])
 
@@ -28,7 +26,7 @@ final class SessionLock: Sendable {
             try Self.lock(descriptor, path)
             guard let facts = FileFacts(descriptor: descriptor) else { throw SessionError.cannotOpen(path, errno) }
             guard facts.isRegular else { throw SessionError.notASession(path) }
-            // A trim may have replaced the file while we waited for the lock.
+            // A trim may have replaced the file meanwhile.
             guard FileFacts(path: path)?.identity == facts.identity else { throw SessionError.locked(path) }
             isEmpty = facts.size == 0
             identity = facts.identity
@@ -43,8 +41,7 @@ final class SessionLock: Sendable {
         Self.heldHere.withLock { held in _ = held.insert(identity) }
     }
 
-    /// Retries for a moment: a process that was being started while the previous recorder closed its file has a copy of
-    /// that descriptor until it runs its own program.
+    /// A process that is being started has a copy of the previous recorder's descriptor until it runs its own program.
     private static func lock(_ descriptor: CInt, _ path: String) throws {
         for attempt in 1... {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
@@ -66,13 +63,12 @@ final class SessionLock: Sendable {
         try makePrivate(path, facts, chmod(path, 0o600))
     }
 
-    /// With facts that are known already, and the change of the mode.
     private static func makePrivate(_ path: String, _ facts: FileFacts, _ change: @autoclosure () -> CInt) throws {
         guard facts.owner == geteuid() else { throw SessionError.foreign(path) }
         if facts.isOpenToOthers, change() != 0 { throw SessionError.cannotOpen(path, errno) }
     }
 
-    /// Refuses other files before SQLite opens them.
+    /// Before SQLite opens the file.
     func checkHeader() throws {
         var header = [UInt8](repeating: 0, count: 100)
         let count = descriptor.withLock { descriptor in
@@ -96,17 +92,17 @@ final class SessionLock: Sendable {
 }
 
 enum SessionPath {
-    /// A path that SQLite cannot read as a URI or a database in memory.
+    /// Not readable as a URI or a database in memory.
     static func plain(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
-    /// The path of the file itself if the path is a link.
+    /// The target of a link.
     static func resolved(_ path: String) -> String {
         guard let bytes = realpath(path, nil) else { return path }
         defer { free(bytes) }
         return String(cString: bytes)
     }
 
-    /// The files that SQLite keeps beside a session while it is open.
+    /// Kept by SQLite while the session is open.
     static func companions(of path: String) -> [String] {
         let file = resolved(path)
         return ["-wal", "-shm", "-journal"].map { file + $0 }

@@ -3,33 +3,30 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// One session file during the recording: open exchanges, waiting rows, and the transaction. Used on the recorder's
-/// thread.
+/// One session file on the recorder's thread: open exchanges, waiting rows, and the transaction.
 final class SessionRecording {
     let session: WritableSession
-    /// Exchanges in flight that have a row here, or will.
+    /// With a row here, now or later.
     private(set) var open: [ExchangeID: OpenExchange] = [:]
-    /// Body bytes of open exchanges that are not in the file.
+    /// Not in the file.
     private(set) var tailBytes = 0
     /// When the first open exchange has waited long enough, even if it has ended meanwhile.
     private(set) var nextSweep = UInt64.max
-    /// `nil` without a largest size.
     private(set) var limit: SessionLimit?
     let writer: SessionWriter
-    /// Body bytes that the recorder had dropped before this file.
+    /// Before this file.
     var droppedBefore: Int64 = 0
 
     private let tailNanoseconds: UInt64
-    /// Open exchanges that changed since the last transaction.
+    /// Changed since the last transaction.
     private var touched: [OpenExchange] = []
-    /// Exchanges that ended since the last transaction; their payload is written.
+    /// Since the last transaction; their payload is written.
     private var ended: [EndedExchange] = []
     private var connections: [ConnectionID: ConnectionRecord] = [:]
-    /// Clients of ended exchanges that were identified since the last transaction.
+    /// Ended before their client was known.
     private var identified: [ExchangeID: ClientProcess] = [:]
-    /// How many open exchanges wait to be written.
     private var waiting = 0
-    /// Connections that no recorded exchange has used: open ones, and the last closed ones.
+    /// Open ones, and the last closed ones.
     private var unusedConnections: [ConnectionID: ConnectionRecord]
     private var closedConnections: [ConnectionID] = []
     private var usedConnections: Set<ConnectionID> = []
@@ -40,7 +37,7 @@ final class SessionRecording {
         var isNew: Bool
     }
 
-    /// - Parameter connections: open connections from the file before.
+    /// `connections` are open since the file before.
     init(
         _ session: WritableSession,
         tailNanoseconds: UInt64,
@@ -52,7 +49,7 @@ final class SessionRecording {
         writer = try SessionWriter(session)
     }
 
-    /// The size of the file with its log, in bytes; 0 if unknown.
+    /// With the log, in bytes; 0 if unknown.
     var size: Int64 {
         let pages = try? writer.perform { try Int64.fetchOne($0, sql: "PRAGMA page_count") }
         return (pages.flatMap(\.self) ?? 0) * Int64(Schema.pageSize)
@@ -62,7 +59,7 @@ final class SessionRecording {
 
     // MARK: - Transactions
 
-    /// Writes the rows, enforces the size limit, and commits.
+    /// Within the size limit.
     func commit() throws {
         if hasRows {
             try writer.beginTransaction()
@@ -89,8 +86,7 @@ final class SessionRecording {
         }
     }
 
-    /// Drops the largest bodies of an exchange in flight if all bodies in flight have more than `bytes` in the file;
-    /// returns whether they have.
+    /// See ``SessionLimit/DropOpenBodies``.
     private func dropLargestOpenBodies(ofMoreThan bytes: Int64, _ database: Database) throws -> Bool {
         let large = open.values.filter { $0.hasChunks }
         guard large.reduce(0, { $0 + $1.tails.stored }) > bytes,
@@ -100,14 +96,13 @@ final class SessionRecording {
         return true
     }
 
-    /// Drops the bodies of an exchange in flight, with further parts.
+    /// With further parts.
     private func dropBodies(of exchange: OpenExchange, _ database: Database) throws {
         release(exchange)
         exchange.dropBodies()
         try SessionLimit.deleteParts(of: exchange.id.number, database)
     }
 
-    /// Drops bodies that are too large for the session.
     private func dropIfTooLarge(_ exchange: OpenExchange) throws {
         guard let largest = limit?.largestOpenBodies, exchange.tails.stored > largest else { return }
         try writer.beginTransaction()
@@ -115,7 +110,6 @@ final class SessionRecording {
         limit?.countOpen()
     }
 
-    /// Writes the rest and ends the run within a transaction.
     func end(notRecorded: Int, droppedBytes: Int64) throws {
         try writer.beginTransaction()
         for exchange in open.values { try writeOut(exchange) }
@@ -187,7 +181,6 @@ final class SessionRecording {
         ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
     }
 
-    /// Sets the client of an ended exchange.
     func identify(_ id: ExchangeID, _ process: ClientProcess) { identified[id] = process }
 
     func write(_ rules: RulesNote) throws {
@@ -197,31 +190,27 @@ final class SessionRecording {
 
     // MARK: - Connections
 
-    /// Stores a connection; one that might have no recorded exchange waits for an exchange.
-    ///
-    /// - Parameters:
-    /// - all: whether every connection is recorded.
-    /// - isFinished: whether no new exchange begins here.
+    /// A connection without a recorded exchange waits for one, unless `all` are recorded. With `isFinished` no exchange
+    /// begins here any more.
     func take(_ connection: ConnectionRecord, all: Bool, isFinished: Bool = false) {
         let id = connection.id
         if usedConnections.contains(id) || connections[id] != nil || all && !isFinished { return note(connection, id) }
         unusedConnections[id] = connection
         guard connection.closedAt != nil else { return }
-        // An exchange may end after its connections, but after a thousand newer ones the closed one is forgotten.
+        // An exchange may end after its connections; after a thousand newer ones it is forgotten.
         closedConnections.append(id)
         guard closedConnections.count > 2_048 else { return }
         for id in closedConnections.prefix(1_024) { unusedConnections[id] = nil }
         closedConnections.removeFirst(1_024)
     }
 
-    /// Writes all connections.
     func useAllConnections() {
         guard !unusedConnections.isEmpty else { return }
         for (id, connection) in unusedConnections { note(connection, id) }
         (unusedConnections, closedConnections) = ([:], [])
     }
 
-    /// Writes a connection's row with the next transaction.
+    /// With the next transaction.
     private func note(_ connection: ConnectionRecord, _ id: ConnectionID) {
         connections[id] = connection
         if connection.closedAt == nil { usedConnections.insert(id) } else { usedConnections.remove(id) }
@@ -242,7 +231,7 @@ final class SessionRecording {
         touched.append(exchange)
     }
 
-    /// Writes arrivals, before the bytes.
+    /// Before the bytes.
     private func writeArrivals(of exchange: OpenExchange) throws {
         guard !exchange.arrivals.isEmpty else { return }
         try writer.beginTransaction()
@@ -257,7 +246,7 @@ final class SessionRecording {
         try writer.writeChunk(chunk, of: exchange.id, side: side, offset: offset)
     }
 
-    /// The body for the payload row if it is short; the rest of a long one is written as its last chunk.
+    /// A short body; a long one's rest is written as its last chunk.
     private func inlineBody(_ side: BodySide, of exchange: OpenExchange) throws -> ByteBuffer? {
         if exchange.tails[side].isShort { return exchange.tails[side].bytes }
         try flush(side, of: exchange)
@@ -268,8 +257,7 @@ final class SessionRecording {
         try exchange.tails[side].flush { try writeChunk($0, of: exchange, side, $1) }
     }
 
-    /// Writes the narrow rows of changed exchanges, ordered by number: that keeps the table's pages full, while several
-    /// loops end exchanges in any order.
+    /// Writes narrow rows by number, which keeps pages full while several loops end exchanges in any order.
     private func writeRows() throws {
         for exchange in touched where !exchange.hasEnded {
             exchange.isTouched = false
@@ -281,7 +269,7 @@ final class SessionRecording {
             exchange.unwritten = nil
             exchange.isStored = true
         }
-        // Sorts numbers and not rows: a row has half a kilobyte.
+        // Rows have half a kilobyte.
         let order = ended.indices.sorted { ended[$0].record.id < ended[$1].record.id }
         for index in order {
             try writer.write(ended[index].record, payload: ended[index].payload, isNew: ended[index].isNew)
@@ -294,12 +282,10 @@ final class SessionRecording {
 
     // MARK: - What waits
 
-    /// How long an exchange may wait in memory.
     private func patience(with exchange: OpenExchange) -> UInt64 {
         exchange.isStream ? min(RecorderLimits.streamTailNanoseconds, tailNanoseconds) : tailNanoseconds
     }
 
-    /// Notes that an exchange waits.
     private func hold(_ exchange: OpenExchange, at time: UInt64) {
         if exchange.waitsSince == nil { waiting += 1 }
         let since = exchange.waitsSince ?? time
@@ -307,7 +293,6 @@ final class SessionRecording {
         nextSweep = min(nextSweep, since + patience(with: exchange))
     }
 
-    /// Notes that an exchange no longer waits.
     private func release(_ exchange: OpenExchange) {
         guard exchange.waitsSince != nil else { return }
         exchange.waitsSince = nil
@@ -315,10 +300,10 @@ final class SessionRecording {
         tailBytes -= exchange.tails.waiting
     }
 
-    /// - Parameter takesAll: whether nothing may wait any longer.
+    /// `takesAll` if nothing may wait any longer.
     func isSweepDue(at time: UInt64, takesAll: Bool) -> Bool { waiting > 0 && (time >= nextSweep || takesAll) }
 
-    /// Writes waiting exchanges. Those that have waited for half of their time are included, which saves transactions.
+    /// Including those past half of their time, which saves transactions.
     func sweep(at time: UInt64, takesAll: Bool) throws {
         nextSweep = .max
         for exchange in open.values {
@@ -332,7 +317,7 @@ final class SessionRecording {
         }
     }
 
-    /// Writes the waiting content of an open exchange, without its record.
+    /// Without its record.
     private func writeOut(_ exchange: OpenExchange) throws {
         release(exchange)
         try writeArrivals(of: exchange)

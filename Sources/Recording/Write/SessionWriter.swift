@@ -6,19 +6,18 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// Writes rows into an open session. Used on the recorder's thread.
+/// Writes rows on the recorder's thread.
 final class SessionWriter {
     var totals: SessionSummary
-    /// The counters in the file.
     private var storedTotals: SessionSummary
 
-    /// Only the recorder's thread uses it, and runs prepared statements directly.
+    /// For prepared statements on the recorder's thread.
     private let queue: DatabaseQueue
     private let path: String
     private let run: Int64
     private(set) var isInTransaction = false
     private var lastPayload: Int64
-    /// The sources in the last rules row of this run.
+    /// In the last row of this run.
     private var lastSources: [ProfileSource]?
     private var begin: RowWriter
     private var commitTransaction: RowWriter
@@ -96,15 +95,15 @@ final class SessionWriter {
     func rollback() {
         isInTransaction = false
         queue.writeWithoutTransaction { database in
-            // After some errors SQLite has rolled back by itself, and reports that as an error here.
+            // After some errors SQLite has rolled back by itself.
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
         }
     }
 
-    /// Truncates the write-ahead log above the limit, which it exceeds only while readers use it.
+    /// Only readers keep the log above the limit.
     func truncateLog(above limit: Int64) throws {
         guard FileFacts(path: path + "-wal")?.size ?? 0 > limit else { return }
-        // Does not wait: it is tried again every second.
+        // Without waiting: it is tried again every second.
         try perform { database in
             try database.execute(
                 sql: """
@@ -118,21 +117,20 @@ final class SessionWriter {
 
     // MARK: - Rows
 
-    /// Writes heads, trace and short bodies of an ended exchange; returns the row's number. Numbers follow the order in
-    /// which exchanges end, so that pages fill up one after the other.
+    /// Heads, trace and short bodies; returns the row's number. Numbers follow the ends of exchanges, which fills pages
+    /// one by one.
     func writePayload(_ messages: ExchangeMessages, bodies: [ByteBuffer?]) throws -> Int64 {
         lastPayload += 1
         try insertPayload(lastPayload, messages, bodies)
         return lastPayload
     }
 
-    /// Writes heads and trace of an exchange in flight, under its negative number, which is returned.
+    /// Of an exchange in flight, under its negative number.
     func writeOpenPayload(_ messages: ExchangeMessages, of exchange: ExchangeID) throws -> Int64 {
         try insertPayload(-exchange.number, messages, [nil, nil, nil, nil])
         return -exchange.number
     }
 
-    /// Removes the row of ``writeOpenPayload(_:of:)``.
     func removeOpenPayload(of exchange: ExchangeID) throws {
         endOpenPayload.bind(-exchange.number)
         try endOpenPayload.run()
@@ -152,7 +150,7 @@ final class SessionWriter {
         try payloads.run()
     }
 
-    /// Writes bytes of a long or slow body, over the shorter row from before.
+    /// Over a shorter row from before.
     func writeChunk(_ bytes: ByteBuffer, of exchange: ExchangeID, side: BodySide, offset: Int64) throws {
         chunks.bind(exchange.number)
         chunks.bind(side.rawValue)
@@ -168,7 +166,6 @@ final class SessionWriter {
         try arrivals.run()
     }
 
-    /// Updates the counts of an exchange in flight.
     func write(_ counts: StreamCounts, of exchange: ExchangeID) throws {
         progress.bind(counts.tally.fromClient)
         progress.bind(counts.tally.fromServer)
@@ -177,7 +174,7 @@ final class SessionWriter {
         try progress.run()
     }
 
-    /// Sets the client of an ended exchange without one.
+    /// Of an ended exchange without one.
     func write(_ process: ClientProcess, of exchange: ExchangeID) throws {
         processes.bind(Int64(process.id))
         processes.bind(process.name)
@@ -185,7 +182,7 @@ final class SessionWriter {
         try processes.run()
     }
 
-    /// Writes an exchange's narrow row, over the row from when it was in flight.
+    /// Over the row from when it was in flight.
     func write(_ record: ExchangeRecord, payload: Int64, isNew: Bool) throws {
         exchanges.bind(record.id.number)
         exchanges.bind(payload)
@@ -205,7 +202,7 @@ final class SessionWriter {
         exchanges.bind(record.mediaType)
         exchanges.bind(record.clientConnection.number)
         exchanges.bind(record.upstreamConnection?.number)
-        // One by one: by key paths this is a tenth of the cost of recording an exchange.
+        // Key paths would take a tenth of the cost of recording an exchange.
         let (sizes, timings) = (record.sizes, record.timings)
         exchanges.bind(sizes.requestHead)
         exchanges.bind(sizes.requestBody)
@@ -260,7 +257,7 @@ final class SessionWriter {
         try annotations.run()
     }
 
-    /// Writes a connection's row over the earlier one.
+    /// Over the earlier row.
     func write(_ connection: ConnectionRecord) throws {
         connections.bind(connection.id.number)
         connections.bind(connection.leg.rawValue)
@@ -284,8 +281,7 @@ final class SessionWriter {
         try routes.run()
     }
 
-    /// Writes the rules in force; their sources only if they differ from the row before. A run's first set counts from
-    /// the run's beginning.
+    /// Sources only if they differ from the row before. A run's first set counts from its beginning.
     func write(_ rules: RulesNote) throws {
         let isKnown = rules.sources == lastSources
         let at = lastSources == nil ? "min(?, (SELECT started_at FROM run WHERE id = ?))" : "?"
@@ -304,7 +300,6 @@ final class SessionWriter {
         try perform { try editing?.step(in: $0, &totals, until: deadline) }
     }
 
-    /// Begins an edit; `history` has the deletions that can be undone.
     func begin(_ edit: SessionEdit, _ history: inout DeletionHistory) throws -> SessionEditing {
         let highest = try perform { try Int64.fetchOne($0, sql: "SELECT max(id) FROM exchange") } ?? 0
         return try SessionEditing(edit, highest: highest, &history, path: path)
@@ -312,7 +307,7 @@ final class SessionWriter {
 
     // MARK: - The end
 
-    /// Ends the run; exchanges in flight become interrupted.
+    /// Exchanges in flight become interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
         try perform { database in
             _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))

@@ -1,11 +1,9 @@
 import Dispatch
 import Foundation
 
-/// A counting semaphore whose time-outs use the monotonic clock.
-///
-/// `DispatchSemaphore` uses the wall clock on Linux (`sem_timedwait`): if that is set back by an hour, the recorder
-/// would wait for an hour. SAFETY: the mutex guards `count`; the mutex and the condition are allocated, so that they
-/// never move.
+/// A counting semaphore with time-outs by the monotonic clock; `DispatchSemaphore` on Linux would wait for an hour if
+/// the wall clock is set back by one. SAFETY: the mutex guards `count`; mutex and condition are allocated and never
+/// move.
 final class WakeUp: @unchecked Sendable {  // SAFETY: as above
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -38,7 +36,7 @@ final class WakeUp: @unchecked Sendable {  // SAFETY: as above
         pthread_mutex_unlock(mutex)
     }
 
-    /// Waits for a signal; returns whether there was one before the deadline of `CLOCK_MONOTONIC`.
+    /// Whether there was a signal before the deadline of `CLOCK_MONOTONIC`.
     @discardableResult
     func wait(until deadline: DispatchTime = .distantFuture) -> Bool {
         pthread_mutex_lock(mutex)
@@ -56,7 +54,7 @@ final class WakeUp: @unchecked Sendable {  // SAFETY: as above
         return true
     }
 
-    /// Waits until the condition is signalled or the deadline is over. The wait may also end spuriously.
+    /// May also end spuriously.
     private func waitOnce(now: UInt64, until deadline: UInt64) {
         #if os(Linux)
         var time = timespec(nanoseconds: deadline)

@@ -3,16 +3,14 @@ import Foundation
 import GRDB
 import HTTPModel
 
-/// A session file opened for recording: created or checked, locked, and with a new run.
+/// Checked, locked, and with a new run.
 struct WritableSession: Sendable {
     let path: String
     let database: DatabaseQueue
     let start: RunStart
     private let lock: SessionLock
 
-    /// Opens the session, or creates it if it is missing or empty.
-    ///
-    /// - Parameter following: in a new file, exchanges begin after this number.
+    /// Creates a missing or empty session; its exchanges begin after `following`.
     init(path: String, configuration: RecorderConfiguration, following: Int64 = 0) throws {
         let lock = try SessionLock(path: path)
         (self.lock, self.path) = (lock, path)
@@ -43,7 +41,7 @@ struct WritableSession: Sendable {
         let totals: SessionSummary
         let recovered: RecoveryReport?
 
-        /// - Throws: ``SessionError`` if a number is so high that a reader would refuse the next ones.
+        /// Throws ``SessionError`` for a number so high that readers would refuse the next ones.
         fileprivate init(
             _ session: SessionDatabase,
             isNew: Bool,
@@ -57,7 +55,7 @@ struct WritableSession: Sendable {
                 }
                 return max(0, (found.first ?? nil) ?? 0)
             }
-            // The row of the highest number remains after its exchange was removed.
+            // Stays after its exchange was removed.
             let annotated = try highest("annotation", "exchange")
             nextExchangeID = max(try highest("exchange"), annotated, following) + 1
             nextConnectionID = try highest("connection") + 1
@@ -87,13 +85,13 @@ struct WritableSession: Sendable {
         // Another process may still be closing the session.
         configuration.busyMode = .timeout(2)
         configuration.prepareDatabase { database in
-            // Must come first: the first read fixes the page size of a new file.
+            // The first read fixes the page size of a new file.
             try database.execute(sql: "PRAGMA page_size = \(Schema.pageSize)")
         }
         return configuration
     }
 
-    /// Makes a session without a run from an empty file.
+    /// From an empty file, without a run.
     static func make(_ path: String, labels: [String: String]) throws {
         do {
             let database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
@@ -104,9 +102,9 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// Creates the tables without the log, so that a file with any content is a complete session.
+    /// Without the log, so that a file with any content is a complete session.
     private static func createTables(in database: Database, labels: [String: String]) throws {
-        // The page map for returning empty pages exists from the first page or never.
+        // Must be set before the first page.
         try database.execute(
             sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"
         )
@@ -146,7 +144,7 @@ struct WritableSession: Sendable {
         if let pageLimit = configuration.pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
     }
 
-    /// Marks exchanges in flight as interrupted: their payload rows have negative numbers.
+    /// Their payload rows have negative numbers.
     static func interruptOpenExchanges(in session: SessionDatabase) throws -> (count: Int, first: [ExchangeID]) {
         let database = session.connection
         let sql = "SELECT -id AS id FROM payload WHERE id < 0 ORDER BY payload.id DESC"
@@ -168,8 +166,7 @@ struct WritableSession: Sendable {
         return (open.count, open.prefix(5).map(ExchangeID.init))
     }
 
-    /// Marks exchanges in flight as interrupted after a failure of writing. On a full disk that works once the log is
-    /// written into the file.
+    /// After a failure of writing. On a full disk that works once the log is written into the file.
     func interruptOpenExchanges() {
         try? database.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -177,19 +174,18 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// Whether the path still leads to the file, as far as can be determined.
+    /// As far as can be determined.
     var isInPlace: Bool { FileFacts.mayLead(path, to: lock.identity) }
-    /// Whether the file was deleted, so that all content is lost.
+    /// Deleted, with all its content.
     var isRemoved: Bool { lock.isRemoved }
 
-    /// Brings everything from the log into the file and removes the log. The session stays readable if that fails.
-    ///
-    /// - Parameter waits: asked whether to try again where somebody looks at the session, so that the log cannot go.
+    /// Moves the log into the file; on failure the session stays readable. `waits` says whether to try again while a
+    /// reader keeps the log.
     func close(_ waits: () -> Bool = { false }) throws {
         defer { lock.release() }
         do {
             try database.writeWithoutTransaction { database in
-                // Readers are given a moment to end: the log can only go when nobody reads it.
+                // The log can only be removed without readers, which get a moment to end.
                 try database.execute(sql: "PRAGMA busy_timeout = 500")
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
                 while (try? String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")) != "delete", waits() {}

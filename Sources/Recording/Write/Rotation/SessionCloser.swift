@@ -3,19 +3,16 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Closes sessions beside the recorder's thread, so that the traffic does not wait for it.
+/// Closes sessions without blocking the recorder's thread.
 final class SessionCloser: Sendable {
     private let work = DispatchQueue(label: "sluice.recorder.closing", qos: .utility)
     private let isEnding = Atomic(false)
     private let found = Mutex<(removing: SessionError?, closing: SessionError?)>((nil, nil))
 
-    /// How often, and how far apart, the log of a session is tried to be removed that somebody looks at: a console that
-    /// follows to the next one stops looking soon.
+    /// For removing the log of a session with a reader: a console soon follows to the next session.
     private static let (attempts, pauseMicroseconds): (Int, UInt32) = (20, 200_000)
 
-    /// Removes what is marked as deleted, and makes the session one file again.
-    ///
-    /// - Parameter isWhole: whether it could be written to its end.
+    /// Removes deleted exchanges and the log. `isWhole` if writing never failed.
     func close(_ session: WritableSession, isWhole: Bool) {
         work.async { [self] in
             if isWhole {
@@ -42,16 +39,15 @@ final class SessionCloser: Sendable {
         }
     }
 
-    /// Does something after what was closed so far.
+    /// After earlier work.
     func then(_ body: @escaping @Sendable () -> Void) { work.async(execute: body) }
 
-    /// Waits for all of that; nothing waits for others any more.
     func wait() {
         isEnding.store(true, ordering: .releasing)
         work.sync {}
     }
 
-    /// What could not be removed, and the first error of all.
+    /// The failed removal, and the first error.
     func problems(after error: SessionError?) -> (removing: SessionError?, first: SessionError?) {
         found.withLock { ($0.removing, error ?? $0.closing) }
     }

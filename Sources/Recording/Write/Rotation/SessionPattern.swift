@@ -1,32 +1,28 @@
 import Foundation
 
-/// The pattern by which the sessions of a rotation are named: `traffic-%Y-%m-%dT%H-%M-%S.sluice`.
-///
-/// `%Y` `%m` `%d` `%H` `%M` `%S` `%j` stand for the local time as in `strftime`, `%N` for a running number of at least four
-/// digits, and `%%` for a percent sign. Without `%N` a name that is taken gets `-2`, `-3` and so on before its ending.
+/// A pattern for names: `traffic-%Y-%m-%dT%H-%M-%S.sluice`. `%Y` `%m` `%d` `%H` `%M` `%S` `%j` are the local time as in
+/// `strftime`, `%N` is a running number of at least four digits, `%%` a percent sign. Without `%N` a taken name gets
+/// `-2`, `-3` and so on before its ending.
 package struct SessionPattern: Sendable, Hashable {
-    /// The pattern as it was given.
     package let text: String
     private let folder: String
     private var parts: [Part] = []
 
     private enum Part: Sendable, Hashable {
         case text(String)
-        /// A field of the time, with so many digits.
         case time(Character, digits: Int)
         case number
         /// Nothing, or a hyphen and a number from 2.
         case copy
     }
 
-    /// Why a text is not a pattern.
     package struct PatternError: Error, CustomStringConvertible {
         package let description: String
     }
 
     private static let fields: [Character: Int] = ["Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "j": 3]
 
-    /// Throws ``PatternError`` if the text has an unknown directive, or one in the name of a folder.
+    /// Throws ``PatternError``, also for a directive in a folder's name.
     package init(_ text: String) throws(PatternError) {
         let end = text.lastIndex(of: "/").map { text.index(after: $0) } ?? text.startIndex
         guard !text[..<end].contains("%") else {
@@ -35,11 +31,11 @@ package struct SessionPattern: Sendable, Hashable {
         try self.init(folder: String(text[..<end]), name: String(text[end...]))
     }
 
-    /// - Parameter folder: taken as it is; empty, or with a slash at its end.
+    /// `folder` is literal: empty, or with a slash at its end.
     package init(folder: String, name: String) throws(PatternError) {
         (text, self.folder) = (folder + name, folder)
         guard !name.isEmpty, !text.utf8.contains(0) else { throw PatternError(description: "'\(text)' names no file.") }
-        // A suffix for names that are taken goes before the ending.
+        // The suffix of a taken name precedes its ending.
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
         parts = try Self.parts(of: name[..<dot])
         if !parts.contains(.number) { parts.append(.copy) }
@@ -80,16 +76,13 @@ package struct SessionPattern: Sendable, Hashable {
         return parts
     }
 
-    /// Where the files are.
     var directory: String { folder.isEmpty ? "." : folder }
 
-    /// The path of a name in the folder of the pattern.
     func path(of name: String) -> String { folder + name }
 
-    /// Whether names have a running number.
     var isNumbered: Bool { parts.contains(.number) }
 
-    /// The name of a moment, in seconds since 1970, with the running number, or the one for names that are taken.
+    /// `time` is in seconds since 1970; `number` runs, or distinguishes taken names.
     func name(at time: time_t, number: Int) -> String {
         var (time, fields) = (time, tm())
         localtime_r(&time, &fields)
@@ -122,7 +115,7 @@ package struct SessionPattern: Sendable, Hashable {
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// The number in a name of this pattern, 1 if it has none; `nil` if the name is not of this pattern.
+    /// 1 without a number; `nil` for other names.
     package func number(in name: String) -> Int? { Self.number(in: Substring(name), parts[...]) }
 
     private static func number(in name: Substring, _ parts: ArraySlice<Part>, _ found: Int = 1) -> Int? {
@@ -135,7 +128,7 @@ package struct SessionPattern: Sendable, Hashable {
             guard field.count == digits, field.allSatisfy(isDigit) else { return nil }
             return number(in: name.dropFirst(digits), rest, found)
         case .number:
-            // As many digits as leave a name that fits; a field of the time may follow at once.
+            // As many digits as possible; a field of the time may follow.
             let most = min(18, name.prefix(while: isDigit).count)
             for count in stride(from: most, through: 4, by: -1) {
                 guard let value = Int(name.prefix(count)) else { continue }

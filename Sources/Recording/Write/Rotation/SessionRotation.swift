@@ -1,19 +1,18 @@
-/// When a recorder goes on in another file, how its files are named, and which of them stay.
+/// When a recording continues in another file, the names of its files, and which of them stay.
 package struct SessionRotation: Sendable, Hashable {
-    /// Which of the finished files stay.
     package enum Keep: Sendable, Hashable {
-        /// So many of the newest, the one that is being recorded among them.
+        /// The newest, with the current one.
         case files(Int)
-        /// Those that were written last at most so many microseconds ago.
+        /// By the last change, in microseconds.
         case age(Int64)
     }
 
     package var pattern: SessionPattern
-    /// For how many microseconds a file is recorded; `nil` for any time.
+    /// In microseconds.
     package var period: Int64?
-    /// How large a file grows, in bytes; `nil` for any size.
+    /// In bytes.
     package var size: Int64?
-    /// `nil` if all of them stay.
+    /// `nil` keeps all.
     package var keep: Keep?
 
     package init(pattern: SessionPattern, period: Int64? = nil, size: Int64? = nil, keep: Keep? = nil) {
@@ -21,14 +20,12 @@ package struct SessionRotation: Sendable, Hashable {
     }
 }
 
-/// What a recorder did by itself that a user should know of.
 package enum RecorderRemark: Sendable, Hashable {
-    /// The recording goes on in another file.
     case rotated(from: String, to: String)
-    /// The recording stays in a file, since the next one cannot be made; it is tried again.
+    /// It is tried again.
     case cannotRotate(String, SessionError)
-    /// Files of earlier rotations were removed.
+    /// Of earlier rotations.
     case removed([String])
-    /// Bodies, or whole exchanges, are dropped from now on to keep the session below its largest size.
+    /// To keep the session below its largest size.
     case dropping(String, largest: Int64)
 }

@@ -2,13 +2,11 @@ import Files
 import Foundation
 import HTTPModel
 
-/// The files of a rotation: makes the next one, and removes those that need not stay.
-///
-/// A session of a series says so by a label. Only such files are removed, and only while nobody has them open.
+/// The files of a rotation. Only unused files whose label names the series are removed.
 struct SessionSeries: Sendable {
-    /// The label of a session that has the pattern that it was named by.
+    /// Its value is the name's pattern.
     static let label = "series"
-    /// How many names are tried for a file.
+    /// For a new file.
     private static let mostNames = 10_000
 
     let rotation: SessionRotation
@@ -19,14 +17,13 @@ struct SessionSeries: Sendable {
         (self.rotation, self.clock) = (rotation, clock)
     }
 
-    /// The label's value: the name's pattern, wherever the folder is.
+    /// Without the folder.
     var name: String { (rotation.pattern.text as NSString).lastPathComponent }
 
-    /// The ending of a file that is being made; one that is older than this, in microseconds, was left by a crash.
+    /// An older part, in microseconds, was left by a crash.
     private static let (ending, oldestPart) = (".part", Int64(60_000_000))
 
-    /// Makes the next file, which was not there before, and opens it. It has its name once it is a whole session, so that no
-    /// crash leaves a part of one under it.
+    /// A new file gets its name when it is complete, so that no crash leaves a part under that name.
     func next(_ configuration: RecorderConfiguration, following: Int64) throws -> WritableSession {
         let path = try claim(labels: configuration.labels)
         do {
@@ -34,7 +31,7 @@ struct SessionSeries: Sendable {
             noteMade(path)
             return session
         } catch {
-            // It was made just now, and nothing is in it.
+            // It is new and empty.
             unlink(path)
             throw error
         }
@@ -43,7 +40,7 @@ struct SessionSeries: Sendable {
     private func claim(labels: [String: String], at time: time_t = Foundation.time(nil)) throws -> String {
         let pattern = rotation.pattern
         removeParts()
-        // A number that was removed is not given again: the order of the names stays that of the files.
+        // Removed numbers are not used again, so that the names stay in order.
         let taken = names().filter { pattern.isNumbered || $0.name == pattern.name(at: time, number: $0.number) }
         var number = (taken.map(\.number).max() ?? 0) + 1
         for _ in 0..<Self.mostNames {
@@ -65,13 +62,13 @@ struct SessionSeries: Sendable {
         throw SessionError.exists(pattern.path(of: pattern.name(at: time, number: number)))
     }
 
-    /// Gives a file its name; `false` if there is one of that name.
+    /// `false` if the name is taken.
     private static func give(_ part: String, _ path: String) throws -> Bool {
         if link(part, path) == 0 { return true }
         switch errno {
         case EEXIST: return false
         case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
-            // A file system without a second name for a file.
+            // Without hard links.
             guard FileFacts(link: path) == nil else { return false }
             if rename(part, path) == 0 { return true }
             throw SessionError.cannotOpen(path, errno)
@@ -79,7 +76,7 @@ struct SessionSeries: Sendable {
         }
     }
 
-    /// Removes what a Sluice that was killed has not made whole.
+    /// Left by a crash.
     private func removeParts() {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: rotation.pattern.directory)) ?? []
         for name in all where name.hasSuffix(Self.ending) {
@@ -99,26 +96,23 @@ struct SessionSeries: Sendable {
 
     // MARK: - Removing
 
-    /// Notes that this recorder has made a file: it is newer than all others.
     func noteMade(_ path: String) {
         if rotation.keep != nil { order.note((path as NSString).lastPathComponent) }
     }
 
-    /// A file of the series that nobody records.
+    /// Not being recorded.
     private struct Finished {
         var name: String
         var path: String
         var identity: FileFacts.Identity
-        /// Its running number, 0 if the names have none: a clock that is set back does not change it.
+        /// Independent of the clock; 0 without numbers.
         var number: Int
-        /// When it was begun, in microseconds since 1970.
+        /// In microseconds since 1970.
         var begunAt: Int64
     }
 
-    /// Removes the files that need not stay, and returns their paths. What is not surely of this series, and what
-    /// somebody has open, stays.
-    ///
-    /// - Parameter current: how many files of the series are being recorded by this process.
+    /// Returns the removed paths. Files that others use, or that are not surely of this series, stay. `current` files
+    /// are being recorded here.
     func prune(current: Int, now: Int64? = nil) -> [String] {
         guard let keep = rotation.keep else { return [] }
         let now = now ?? clock.now()
@@ -134,10 +128,10 @@ struct SessionSeries: Sendable {
         return finished.filter(Self.remove).map(\.path)
     }
 
-    /// A finished file of the series that is old enough, if files go by their age.
+    /// `nil` if it is too young to be removed.
     private func old(_ name: String, _ number: Int, _ keep: SessionRotation.Keep, _ now: Int64) -> Finished? {
         let path = rotation.pattern.path(of: name)
-        // A link is not a file that a rotation wrote.
+        // A rotation does not write links.
         guard let facts = FileFacts(link: path), facts.isRegular, facts.owner == geteuid(), facts.size > 0
         else { return nil }
         if case .age(let age) = keep, now - facts.writtenAt <= age { return nil }
@@ -155,17 +149,17 @@ struct SessionSeries: Sendable {
         )
     }
 
-    /// Removes a file, unless somebody has it open or it is another so far.
+    /// Unless it is in use or was replaced.
     private static func remove(_ file: Finished) -> Bool {
         let descriptor = open(file.path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
-        // No lock of SQLite's is on it in this process, which closing it would take away: nobody here records it.
+        // Nobody records it here, so closing releases no lock of SQLite.
         defer { close(descriptor) }
         guard FileFacts(descriptor: descriptor)?.identity == file.identity, flock(descriptor, LOCK_EX | LOCK_NB) == 0,
             OpenFiles.isAlone(descriptor), FileFacts(link: file.path)?.identity == file.identity,
             unlink(file.path) == 0
         else { return false }
-        // What a crash left beside it belongs to it.
+        // Left by a crash.
         for companion in SessionPath.companions(of: file.path) where FileFacts(link: companion)?.isRegular == true {
             unlink(companion)
         }
@@ -173,18 +167,17 @@ struct SessionSeries: Sendable {
     }
 }
 
-/// The time since 1970 by a clock that nobody can set forward: files would be old at once if it were.
+/// Microseconds since 1970; the clock cannot be set forward, which would make files old at once.
 struct SteadyClock: Sendable {
     private let startedAt: Int64
     private let uptime: Int64
 
-    /// - Parameter startedAt: the time at present, in microseconds since 1970.
     init(startedAt: Int64 = WallClock.now()) { (self.startedAt, uptime) = (startedAt, Self.uptime()) }
 
-    /// The start and the time that has passed since then, but not more than the machine's time.
+    /// Never ahead of the machine's time.
     func now() -> Int64 { min(WallClock.now(), startedAt + Self.uptime() - uptime) }
 
-    /// In microseconds; the time of a suspended machine counts.
+    /// Includes suspended time.
     private static func uptime() -> Int64 {
         #if os(Linux)
         let clock = CLOCK_BOOTTIME
@@ -197,18 +190,16 @@ struct SteadyClock: Sendable {
     }
 }
 
-/// Whether others have a file open.
 enum OpenFiles {
     #if os(Linux)
     private static let (setLease, setSignal): (CInt, CInt) = (1_024, 10)
     #endif
 
-    /// Whether nobody else has the file of a descriptor open, in this process or another. Where the system does not say,
-    /// it is taken to be so.
+    /// In this process or another; `true` if the system does not say.
     static func isAlone(_ descriptor: CInt) -> Bool {
         #if os(Linux)
-        // Linux gives a write lease only to who alone has the file open (fcntl(2)). Whoever opens it meanwhile waits for the
-        // lease's end, and is announced by a signal: by one that does nothing.
+        // A write lease is only granted if nobody else has the file open (fcntl(2)). Another who opens it waits for the
+        // lease's end, and causes a signal that does nothing.
         guard fcntl(descriptor, setSignal, SIGURG) == 0 else { return true }
         if fcntl(descriptor, setLease, CInt(F_WRLCK)) == 0 {
             _ = fcntl(descriptor, setLease, CInt(F_UNLCK))
