@@ -136,11 +136,7 @@ package final class MessagePlaces {
         return mayBeJSON ? GraphQLOperation.inJSON(try wholeText() ?? []) : []
     }
 
-    private func values(
-        of operation: GraphQLOperation,
-        _ part: Place.Part,
-        _ steps: [Place.Step]
-    ) -> [PlaceValue] {
+    private func values(of operation: GraphQLOperation, _ part: Place.Part, _ steps: [Place.Step]) -> [PlaceValue] {
         switch part {
         case .operation: operation.name.map { [PlaceValue($0)] } ?? []
         case .type: [PlaceValue(operation.kind.rawValue)]

@@ -104,8 +104,7 @@ package struct PlaceWriter {
         let name = place.name ?? ""
         let positions = fields.indices.filter { FieldName(fields[$0].name) == .cookie }
         var lists = positions.map { position in
-            Array(fields[position].valueBytes)
-                .split(separator: PlaceWriter.semicolon, omittingEmptySubsequences: false)
+            Array(fields[position].valueBytes).split(separator: PlaceWriter.semicolon, omittingEmptySubsequences: false)
         }
         let all = lists.indices.flatMap { list in
             lists[list].indices.filter { PlaceWriter.isNamed(name, lists[list][$0]) }.map { (list, $0) }

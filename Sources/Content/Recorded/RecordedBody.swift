@@ -44,8 +44,7 @@ package struct RecordedBody {
     package var isEmpty: Bool {
         get throws {
             // Of a masked body there may be nothing that can be written.
-            try source.asRecorded.body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize)
-                .readableBytes == 0
+            try source.asRecorded.body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize).readableBytes == 0
         }
     }
 

@@ -70,8 +70,7 @@ package final class MessageTimeline {
             case .grpc, .grpcWeb, .grpcWebText, nil: return nil
             }
             // Frames follow the head; what that says of content coding is not about them.
-            let coding =
-                format == .webSocket ? nil : heads.fields(of: side).combinedValue(of: .contentEncoding)
+            let coding = format == .webSocket ? nil : heads.fields(of: side).combinedValue(of: .contentEncoding)
             let body = TimedBody(
                 RecordedBody(source: source, id: exchange.record.id, side: side),
                 codings: coding.map { ContentCoding.list($0) } ?? [],

@@ -32,9 +32,7 @@ package struct GraphQLOperation: Sendable, Equatable {
         let nodes = first == UInt8(ascii: "{") ? [0] : tree.nodes[0].children
         let operations = nodes.prefix(most).map { node -> GraphQLOperation? in
             guard let member = tree.member("query", of: node), let query = tree.string(of: member), query.contains("{")
-            else {
-                return nil
-            }
+            else { return nil }
             let name = tree.member("operationName", of: node).flatMap { tree.string(of: $0) }
             let variables = tree.member("variables", of: node).flatMap { node in
                 tree.nodes[node].children.isEmpty ? nil : Array(bytes[tree.nodes[node].range])
@@ -48,9 +46,7 @@ package struct GraphQLOperation: Sendable, Equatable {
     /// The operation of a query string such as `query=…&variables=…`; `nil` if it is something else.
     package static func inQuery(_ fields: [FormField]) -> GraphQLOperation? {
         guard let query = fields.first(where: { $0.name == "query" })?.value, query.contains("{"), query.contains("}")
-        else {
-            return nil
-        }
+        else { return nil }
         let name = fields.first { $0.name == "operationName" }?.value
         let variables = fields.first { $0.name == "variables" }.map { Array($0.value.utf8) }
         return GraphQLOperation(query: query, name: name, variables: variables.flatMap { $0.count > 2 ? $0 : nil })

@@ -80,8 +80,7 @@ package struct DetailWriter {
             length += count
             isPlain = isPlain && count > 0 && text.withUTF8 { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
         }
-        let kept =
-            isPlain && length <= longestLine ? spans : bounded(spans, isPlain, length)
+        let kept = isPlain && length <= longestLine ? spans : bounded(spans, isPlain, length)
         lines.append(DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps))
     }
 

@@ -52,12 +52,7 @@ package struct LineBreaks {
     /// Breaks a text into at least one row of `width` columns, `indent` of which stay empty. A space at which a row
     /// ends is in none; a character that is wider than all rows has a row of its own. A word of more than 24 characters
     /// is broken where the row ends; where words are kept, only one that has no room in a row of its own.
-    package static func rows(
-        of spans: [Span],
-        indent: Int,
-        width: Int,
-        keepsWords: Bool = false
-    ) -> [Range<TextMark>] {
+    package static func rows(of spans: [Span], indent: Int, width: Int, keepsWords: Bool = false) -> [Range<TextMark>] {
         var breaks = LineBreaks(
             indent: indent,
             width: width,

@@ -24,8 +24,7 @@ struct GRPCMessageText {
             if problem.kind == .unknownCoding { return (notes.map(VisibleText.of), 0) }
         }
         if isCut { notes.append("(only the first \(Measures.size(Int64(content.bytes.readableBytes))) are read)") }
-        let (lines, remarks) =
-            form == .protobuf ? protobuf(content.bytes, isCut: isCut) : (text(content.bytes), [])
+        let (lines, remarks) = form == .protobuf ? protobuf(content.bytes, isCut: isCut) : (text(content.bytes), [])
         return ((lines + remarks + notes).map(VisibleText.of), content.bytes.readableBytes)
     }
 

@@ -13,9 +13,7 @@ package enum SocketFrames {
         _ body: (_ isSent: Bool, _ frame: ByteBuffer, _ at: Int64?) throws -> Void
     ) throws -> [String] {
         guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: MessageTimeline.longestPayload)
-        else {
-            return []
-        }
+        else { return [] }
         var leftOut: Int64 = 0
         while let message = try timeline.next() {
             guard case .webSocket(let details) = message.kind else { continue }

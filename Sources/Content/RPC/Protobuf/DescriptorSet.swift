@@ -55,9 +55,7 @@ package struct DescriptorSet: Sendable {
     package func method(path: some StringProtocol) -> Lookup {
         let segments = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.count >= 3, let name = segments.last, let service = segments.dropLast().last, !name.isEmpty
-        else {
-            return .unknown("the path does not end in /package.Service/Method")
-        }
+        else { return .unknown("the path does not end in /package.Service/Method") }
         guard let methods = services[String(service)] else {
             let known = DescriptorSet.listed(serviceNames)
             return .unknown("the descriptor set has no service \(service); it has \(known)")

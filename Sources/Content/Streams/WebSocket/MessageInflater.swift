@@ -118,9 +118,7 @@ final class MessageInflater {
     private func keepWindow() -> Bool {
         var window = [UInt8](repeating: 0, count: MessageInflater.windowSize)
         var length: UInt32 = 0
-        guard inflateGetDictionary(stream, &window, &length) == Z_OK, inflateReset(stream) == Z_OK else {
-            return false
-        }
+        guard inflateGetDictionary(stream, &window, &length) == Z_OK, inflateReset(stream) == Z_OK else { return false }
         return length == 0 || inflateSetDictionary(stream, window, length) == Z_OK
     }
 }

@@ -119,9 +119,7 @@ package final class WebSocketReader: StreamReader {
             }
         } else if frame.reserved != 0 {
             message.isOpaque = true
-            message.note(
-                "encoded by an unknown extension (\(extensions.others.joined(separator: ", ")))"
-            )
+            message.note("encoded by an unknown extension (\(extensions.others.joined(separator: ", ")))")
         }
         return message
     }

@@ -160,9 +160,7 @@ struct JSONLayout {
         let after = rest.dropFirst(4)
         guard after.starts(with: "\\u".unicodeScalars),
             let second = UInt16(String(after.dropFirst(2).prefix(4)), radix: 16)
-        else {
-            return [first]
-        }
+        else { return [first] }
         return [first, second]
     }
 
