@@ -33,17 +33,14 @@ package struct Glyph {
     }
 
     package static func drawing(of character: Character) -> Drawing {
-        if character == "\r\n" {
-            return Drawing(first: picture(ofControl: 13), others: [picture(ofControl: 10)])
-        }
+        if character == "\r\n" { return Drawing(first: picture(ofControl: 13), others: [picture(ofControl: 10)]) }
         let scalars = String(character).unicodeScalars
         guard let base = scalars.first else { return Drawing(first: .space) }
         if base.value < 0x20 || (0x7F..<0xA0).contains(base.value) {
             return base.value == 0x09 ? tab : Drawing(first: picture(ofControl: base.value))
         }
         // A conjunct of Indic letters is one character, but takes the columns of its letters.
-        let second = scalars.indices.dropFirst().first { scalars[$0].isLetterOfItsOwn }
-        if let second {
+        if let second = scalars.indices.dropFirst().first(where: { scalars[$0].isLetterOfItsOwn }) {
             let rest = drawing(of: Character(String(scalars[second...])))
             return Drawing(first: cluster(base, scalars[..<second]), others: [rest.first] + rest.others)
         }
@@ -53,14 +50,10 @@ package struct Glyph {
     /// Calls `body` with each glyph of a text, and with the UTF-8 offset behind the characters that are then drawn
     /// whole. It stops when `body` returns `false`; what follows is not looked at.
     package static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
-        let text = substring(text)
-        let isWalked: Void? = text.utf8.withContiguousStorageIfAvailable { walk($0, text, body) }
-        if isWalked == nil {
-            var copy = String(text)
-            copy.makeContiguousUTF8()
-            let whole = copy[...]
-            _ = whole.utf8.withContiguousStorageIfAvailable { walk($0, whole, body) }
-        }
+        var text = substring(text)
+        text.makeContiguousUTF8()
+        let whole = text
+        text.withUTF8 { walk($0, whole, body) }
     }
 
     static func substring(_ text: some StringProtocol) -> Substring {
@@ -99,28 +92,23 @@ package struct Glyph {
     /// The base with as many further scalars as eight bytes hold.
     private static func cluster(_ base: Unicode.Scalar, _ scalars: Substring.UnicodeScalarView) -> Glyph {
         var columns = Unicode.Scalar.columns(base)
-        var bytes: UInt64
-        var length: Int
+        var bytes: UInt64 = 0
+        var length = 0
         if columns == 0 {
             guard base.properties.generalCategory != .format, !base.isSeparator else { return invisible }
             // A mark without a base stands on a dotted circle.
-            bytes = packed("\u{25CC}")
-            length = 3
+            append("\u{25CC}", to: &bytes, &length)
             columns = 1
-            append(base, to: &bytes, &length)
-        } else {
-            bytes = 0
-            length = 0
-            append(base, to: &bytes, &length)
         }
-        var trimmed = (bytes, length)
+        append(base, to: &bytes, &length)
+        var trimmed = bytes
         for scalar in scalars.dropFirst() {
             if scalar.value == 0xFE0F || scalar.isRegionalIndicator && base.isRegionalIndicator { columns = 2 }
             guard append(scalar, to: &bytes, &length) else { break }
             // A joiner at the end would join the next cell.
-            if scalar.value != 0x200D { trimmed = (bytes, length) }
+            if scalar.value != 0x200D { trimmed = bytes }
         }
-        return trimmed.0 == 0 ? unknown : Glyph(bytes: trimmed.0, columns: columns)
+        return trimmed == 0 ? unknown : Glyph(bytes: trimmed, columns: columns)
     }
 
     @discardableResult
@@ -135,12 +123,8 @@ package struct Glyph {
 
     /// The control pictures of U+2400; for a C1 control, which has none, the replacement character.
     private static func picture(ofControl value: UInt32) -> Glyph {
-        guard value < 0x80 else { return unknown }
-        let picture: UInt32 = value == 0x7F ? 0x2421 : 0x2400 + value
-        var bytes: UInt64 = 0
-        var length = 0
-        if let scalar = Unicode.Scalar(picture) { append(scalar, to: &bytes, &length) }
-        return Glyph(bytes: bytes, columns: 1)
+        guard value < 0x80, let picture = Unicode.Scalar(value == 0x7F ? 0x2421 : 0x2400 + value) else { return unknown }
+        return Glyph(bytes: packed(picture), columns: 1)
     }
 
     private static func packed(_ scalar: Unicode.Scalar) -> UInt64 {

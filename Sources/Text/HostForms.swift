@@ -10,15 +10,9 @@ package struct HostForms: Sendable, Hashable {
     /// Reads a host in either form; `nil` for one that has but one, which nearly all are.
     package init?(_ host: String) {
         guard HostForms.mayHaveTwo(host) else { return nil }
-        var names: [String] = []
-        var asciis: [String] = []
-        for label in HostForms.labels(of: host) {
-            let (name, ascii) = HostForms.forms(of: label)
-            names.append(name)
-            asciis.append(ascii)
-        }
-        name = names.joined(separator: ".")
-        ascii = asciis.joined(separator: ".")
+        let forms = HostForms.labels(of: host).map { HostForms.forms(of: $0) }
+        name = forms.map(\.name).joined(separator: ".")
+        ascii = forms.map(\.ascii).joined(separator: ".")
         if name == ascii { return nil }
     }
 
@@ -70,7 +64,7 @@ package struct HostForms: Sendable, Hashable {
         for label in labels {
             let scripts = Script.all(in: label)
             if scripts.count > 1, !Script.usualMixtures.contains(where: scripts.isSubset) {
-                let names = scripts.map(\.rawValue).sorted()
+                let names = scripts.map(\.name).sorted()
                 return "mixes \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "") letters in one label"
             }
         }
@@ -80,7 +74,7 @@ package struct HostForms: Sendable, Hashable {
             guard let script = Script.all(in: label).first, script == .cyrillic || script == .greek,
                 letters.allSatisfy({ HostForms.latinLookalikes.contains($0) })
             else { continue }
-            return "is written in \(script.rawValue) letters that look like Latin ones"
+            return "is written in \(script.name) letters that look like Latin ones"
         }
         return nil
     }
@@ -88,21 +82,10 @@ package struct HostForms: Sendable, Hashable {
     private static let latinLookalikes = Set("асеорхуіјѕһԁԛԝӏӕьгпшωοαρνκιυτ".unicodeScalars)
 
     private enum Script: String {
-        case latin = "Latin"
-        case greek = "Greek"
-        case cyrillic = "Cyrillic"
-        case armenian = "Armenian"
-        case hebrew = "Hebrew"
-        case arabic = "Arabic"
-        case devanagari = "Devanagari"
-        case thai = "Thai"
-        case georgian = "Georgian"
-        case cherokee = "Cherokee"
-        case hiragana = "Hiragana"
-        case katakana = "Katakana"
-        case bopomofo = "Bopomofo"
-        case hangul = "Hangul"
-        case han = "Han"
+        case latin, greek, cyrillic, armenian, hebrew, arabic, devanagari, thai, georgian, cherokee
+        case hiragana, katakana, bopomofo, hangul, han
+
+        var name: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
         static let usualMixtures: [Set<Script>] = [
             [.latin, .han, .hiragana, .katakana], [.latin, .han, .bopomofo], [.latin, .han, .hangul],
@@ -125,11 +108,8 @@ package struct HostForms: Sendable, Hashable {
 
         /// The scripts of a label's letters; digits and hyphens belong to none.
         static func all(in label: Substring) -> Set<Script> {
-            var found: Set<Script> = []
-            for scalar in label.unicodeScalars where scalar.properties.isAlphabetic {
-                if let entry = ranges.first(where: { $0.0.contains(scalar.value) }) { found.insert(entry.1) }
-            }
-            return found
+            let letters = label.unicodeScalars.filter(\.properties.isAlphabetic)
+            return Set(letters.compactMap { letter in ranges.first { $0.0.contains(letter.value) }?.1 })
         }
     }
 }

@@ -44,21 +44,16 @@ extension String {
     /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes. It looks at scalars: a
     /// `<` with a combining mark behind it is one character, but opens a tag.
     package var markupEscaped: String {
-        unicodeScalars.reduce(into: "") { escaped, scalar in
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
+        replacing { $0 == "&" ? "&amp;" : $0 == "<" ? "&lt;" : $0 == ">" ? "&gt;" : nil }
     }
 
-    /// The text with others in the place of scalars. A sign with a combining mark behind it is another character, which
-    /// `replacing(_:with:)` leaves as it is, while whatever reads the text sees the sign.
-    package func replacing(_ replacements: [Unicode.Scalar: String]) -> String {
+    /// The text with other texts for some scalars. It looks at scalars because `replacing(_:with:)` keeps a sign with a
+    /// combining mark, which is a different character, while other programs see the sign.
+    package func replacing(_ replacements: [Unicode.Scalar: String]) -> String { replacing { replacements[$0] } }
+
+    func replacing(_ replacement: (Unicode.Scalar) -> String?) -> String {
         unicodeScalars.reduce(into: "") { text, scalar in
-            if let replacement = replacements[scalar] {
+            if let replacement = replacement(scalar) {
                 text += replacement
             } else {
                 text.unicodeScalars.append(scalar)

@@ -4,11 +4,15 @@ package enum TextWidth {
     package static func columns(_ text: some StringProtocol) -> Int {
         // Printable ASCII, which nearly all text is, takes a column a byte.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
-        if isPlain == true { return text.utf8.count }
+        return isPlain == true ? text.utf8.count : columns(Glyph.substring(text), upTo: .max)
+    }
+
+    /// Stops at the glyph that exceeds the limit.
+    private static func columns(_ text: Substring, upTo limit: Int) -> Int {
         var count = 0
         Glyph.each(in: text) { glyph, _ in
             count += glyph.columns
-            return true
+            return count <= limit
         }
         return count
     }
@@ -53,11 +57,6 @@ package enum TextWidth {
         return prefix(text, columns: room - used) + mark + text[start...]
     }
 
-    /// The text in exactly this many columns: cut, or with spaces behind it.
-    package static func padded(_ text: some StringProtocol, to columns: Int) -> String {
-        cut(text, to: columns).filled(to: columns)
-    }
-
     /// The text in exactly this many columns: cut, or with spaces before it.
     package static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
         cut(text, to: columns).aligned(to: columns)
@@ -84,16 +83,11 @@ package enum TextWidth {
             let character = text[index]
             let width = TextWidth.columns(character)
             if used + width > columns, index > start {
-                if character == " " {
-                    lines.append(text[start..<index])
-                    start = index
-                } else {
-                    let end = lastBreak ?? index
-                    lines.append(text[start..<end])
-                    start = end
-                }
-                lines[lines.count - 1] = trimmed(lines[lines.count - 1])
-                while start < text.endIndex, text[start] == " " { start = text.index(after: start) }
+                let end = character == " " ? index : lastBreak ?? index
+                var line = text[start..<end]
+                while line.last == " " { line.removeLast() }
+                lines.append(line)
+                start = text[end...].drop { $0 == " " }.startIndex
                 index = start
                 used = 0
                 lastBreak = nil
@@ -108,19 +102,8 @@ package enum TextWidth {
         lines.append(text[start...])
     }
 
-    private static func trimmed(_ line: Substring) -> Substring {
-        var line = line
-        while line.last == " " { line.removeLast() }
-        return line
-    }
-
     private static func fits(_ text: Substring, in columns: Int) -> Bool {
-        var used = 0
-        Glyph.each(in: text) { glyph, _ in
-            used += glyph.columns
-            return used <= columns
-        }
-        return used <= columns
+        TextWidth.columns(text, upTo: columns) <= columns
     }
 
     /// The longest prefix of complete characters that fits.

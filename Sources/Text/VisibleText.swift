@@ -11,13 +11,7 @@ package enum VisibleText {
     package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { isHidden($0) && $0.value >= 0x20 }) else { return text }
         // Between its strings JSON has none of these but line feeds and tabs, and within them no control characters.
-        return text.unicodeScalars.reduce(into: "") { json, scalar in
-            if isHidden(scalar), scalar.value >= 0x20 {
-                json += jsonEscape(scalar)
-            } else {
-                json.unicodeScalars.append(scalar)
-            }
-        }
+        return text.replacing { isHidden($0) && $0.value >= 0x20 ? jsonEscape($0) : nil }
     }
 
     /// A character as JSON escapes it (RFC 8259 §7): `\u202e`, above U+FFFF a pair of surrogates.

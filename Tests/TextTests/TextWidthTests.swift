@@ -49,10 +49,7 @@ struct TextWidthTests {
         #expect(TextWidth.cut("e\u{301}e\u{301}e\u{301}"[...], to: 2) == "e\u{301}…")
         #expect(TextWidth.cutMiddle("/api/v1/users/42", to: 9) == "/api…s/42")
         #expect(TextWidth.cutMiddle("漢字漢字漢字", to: 7) == "漢…字" || TextWidth.columns("漢…字") <= 7)
-        #expect(TextWidth.padded("ab", to: 4) == "ab  ")
-        #expect(TextWidth.padded("漢字", to: 4) == "漢字")
-        #expect(TextWidth.padded("漢字", to: 3) == "漢…")
-        #expect(TextWidth.padded("漢字漢", to: 4) == "漢… ")
+        #expect(TextWidth.paddedLeft("漢字漢", to: 4) == " 漢…")
         #expect(TextWidth.paddedLeft("7", to: 3) == "  7")
     }
 
@@ -67,7 +64,7 @@ struct TextWidthTests {
             let columns = Int.random(in: 0...14, using: &random)
             #expect(TextWidth.columns(TextWidth.cut(text, to: columns)) <= columns)
             #expect(TextWidth.columns(TextWidth.cutMiddle(text, to: columns)) <= columns)
-            #expect(TextWidth.columns(TextWidth.padded(text, to: columns)) == columns)
+            #expect(TextWidth.columns(TextWidth.paddedLeft(text, to: columns)) == columns)
             for line in TextWidth.wrap(text, to: max(columns, 4)) {
                 #expect(TextWidth.columns(line) <= max(columns, 4))
             }

@@ -9,9 +9,9 @@ final class ZlibDecoder: CodingDecoder {
     }
 
     /// zlib keeps its address, so it must not move.
-    private let stream: UnsafeMutablePointer<z_stream>
+    let stream: UnsafeMutablePointer<z_stream>
     private var format: Format
-    private let isReady: Bool
+    let isReady: Bool
 
     init(_ format: Format) {
         self.format = format

@@ -36,19 +36,12 @@ package struct ImageHeader: Sendable, Hashable {
     /// Reads the header of an image; `nil` if the bytes are none that is known. The first 64 KiB are looked at.
     package init?(_ bytes: ByteBuffer) {
         let reader = ImageBytes(bytes: Array(bytes.readableBytesView.prefix(64 * 1024)))
-        for read in [ImageHeader.png, ImageHeader.jpeg, ImageHeader.gif, ImageHeader.webP] {
-            if let header = read(reader) {
-                self = header
-                return
-            }
-        }
-        for read in [ImageHeader.bmp, ImageHeader.avif, ImageHeader.icon] {
-            if let header = read(reader) {
-                self = header
-                return
-            }
-        }
-        return nil
+        let forms = [ImageHeader.png, ImageHeader.jpeg, ImageHeader.gif, ImageHeader.webP]
+        guard
+            let header = (forms + [ImageHeader.bmp, ImageHeader.avif, ImageHeader.icon]).lazy.compactMap({ $0(reader) })
+                .first
+        else { return nil }
+        self = header
     }
 
     private static func png(_ bytes: ImageBytes) -> ImageHeader? {
@@ -147,24 +140,24 @@ package struct ImageHeader: Sendable, Hashable {
 private struct ImageBytes {
     let bytes: [UInt8]
 
-    func big(_ count: Int, at place: Int) -> Int? {
-        guard place >= 0, place + count <= bytes.count else { return nil }
-        return bytes[place..<place + count].reduce(0) { $0 << 8 | Int($1) }
+    private func bytes(_ count: Int, at place: Int) -> ArraySlice<UInt8>? {
+        place >= 0 && place + count <= bytes.count ? bytes[place..<place + count] : nil
     }
 
+    func big(_ count: Int, at place: Int) -> Int? { bytes(count, at: place)?.reduce(0) { $0 << 8 | Int($1) } }
+
     func little(_ count: Int, at place: Int) -> Int? {
-        guard place >= 0, place + count <= bytes.count else { return nil }
-        return bytes[place..<place + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+        bytes(count, at: place)?.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
     func has(_ wanted: [UInt8], at place: Int) -> Bool {
-        place + wanted.count <= bytes.count && bytes[place..<place + wanted.count].elementsEqual(wanted)
+        bytes(wanted.count, at: place)?.elementsEqual(wanted) ?? false
     }
 
     func has(_ wanted: String, at place: Int) -> Bool { has(Array(wanted.utf8), at: place) }
 
     func text(_ count: Int, at place: Int) -> String? {
-        place + count <= bytes.count ? String(decoding: bytes[place..<place + count], as: UTF8.self) : nil
+        bytes(count, at: place).map { String(decoding: $0, as: UTF8.self) }
     }
 
     func places(of wanted: String) -> [Int] {

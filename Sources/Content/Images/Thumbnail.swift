@@ -40,34 +40,6 @@ package struct Thumbnail: Sendable, Hashable {
 
     package static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
 
-    /// Decodes an image of one of ``formats``; a smaller image than the maximum keeps its size. `goesOn` is asked now
-    /// and then whether anybody still waits. Throws ``ImageError`` for an image that is not read, or too large.
-    package init(
-        _ bytes: ByteBuffer,
-        _ format: ImageHeader.Format,
-        maximumWidth: Int,
-        maximumHeight: Int,
-        while goesOn: () -> Bool = { true }
-    ) throws(ImageError) {
-        guard goesOn() else { throw ImageError(description: "it takes too long") }
-        let bytes = Array(bytes.readableBytesView)
-        let bounds = Bounds(width: max(1, maximumWidth), height: max(1, maximumHeight))
-        self =
-            switch format {
-            case .png: try Thumbnail.png(bytes, bounds, goesOn)
-            case .jpeg: try Thumbnail.jpeg(bytes, bounds)
-            case .webP: try Thumbnail.webP(bytes, bounds)
-            default: throw ImageError(description: "\(format.rawValue) images are not decoded")
-            }
-    }
-
-    init(width: Int, height: Int, pixels: [Pixel], isCut: Bool) {
-        self.width = width
-        self.height = height
-        self.pixels = pixels
-        self.isCut = isCut
-    }
-
     /// How large a thumbnail may be.
     struct Bounds {
         let width: Int
@@ -114,5 +86,28 @@ package struct Thumbnail: Sendable, Hashable {
     private static func span(_ index: Int, of count: Int, in whole: Int) -> Range<Int> {
         let start = index * whole / count
         return start..<max(start + 1, (index + 1) * whole / count)
+    }
+}
+
+extension Thumbnail {
+    /// Decodes an image of one of ``formats``; a smaller image than the maximum keeps its size. `goesOn` is asked now
+    /// and then whether anybody still waits. Throws ``ImageError`` for an image that is not read, or too large.
+    package init(
+        _ bytes: ByteBuffer,
+        _ format: ImageHeader.Format,
+        maximumWidth: Int,
+        maximumHeight: Int,
+        while goesOn: () -> Bool = { true }
+    ) throws(ImageError) {
+        guard goesOn() else { throw ImageError(description: "it takes too long") }
+        let bytes = Array(bytes.readableBytesView)
+        let bounds = Bounds(width: max(1, maximumWidth), height: max(1, maximumHeight))
+        self =
+            switch format {
+            case .png: try Thumbnail.png(bytes, bounds, goesOn)
+            case .jpeg: try Thumbnail.jpeg(bytes, bounds)
+            case .webP: try Thumbnail.webP(bytes, bounds)
+            default: throw ImageError(description: "\(format.rawValue) images are not decoded")
+            }
     }
 }

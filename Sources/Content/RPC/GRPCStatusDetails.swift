@@ -1,6 +1,6 @@
-import Foundation
 package import HTTPModel
 package import NIOCore
+import Text
 
 /// What a server says about an error beside its status and message.
 package enum GRPCStatusDetails {
@@ -11,10 +11,6 @@ package enum GRPCStatusDetails {
 
     /// The details of `grpc-status-details-bin`, a message in Protocol Buffers; `nil` if there is none, or no base64.
     package static func read(_ fields: FieldSection) -> ByteBuffer? {
-        fields.value(of: name).flatMap { value in
-            // Padding is optional in the binary fields of gRPC.
-            let padding = String(repeating: "=", count: (4 - value.utf8.count % 4) % 4)
-            return Data(base64Encoded: value + padding).map { ByteBuffer(bytes: $0) }
-        }
+        fields.value(of: name).flatMap { Base64Text.decode($0.utf8) }.map { ByteBuffer(bytes: $0) }
     }
 }

@@ -1,3 +1,4 @@
+import HTTPModel
 import Text
 
 package struct FormField: Sendable, Hashable {
@@ -30,8 +31,7 @@ package enum FormFields {
     package static func decode(_ bytes: some Collection<UInt8>) -> String {
         let isPlain = !bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
         let decoded = isPlain ? Array(bytes) : percentDecoded(bytes, plusIsSpace: true)
-        if let text = String(validating: decoded, as: UTF8.self) { return text }
-        return String(String.UnicodeScalarView(decoded.map { Unicode.Scalar($0) }))
+        return String(fieldBytes: decoded)
     }
 
     /// Percent-encoded but for unreserved characters (RFC 3986 §2.3), or other ones.

@@ -7,13 +7,9 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The subtype in lower case, for example `html`.
     package var subtype: String
     /// The parameters in order: names in lower case, values without their quotes.
-    package var parameters: [(name: String, value: String)]
+    package var parameters: [FormField]
 
-    package init(type: String, subtype: String, parameters: [(name: String, value: String)] = []) {
-        self.type = type
-        self.subtype = subtype
-        self.parameters = parameters
-    }
+    package init(type: String, subtype: String) { (self.type, self.subtype, parameters) = (type, subtype, []) }
 
     /// Reads a `Content-Type` value; `nil` if it does not begin with `type/subtype`. Parameters that break the grammar
     /// are left out: a value on the network is to be read, not judged.
@@ -25,7 +21,7 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         subtype = String(essence[essence.index(after: slash)...])
         parameters = []
         guard type.isToken, subtype.isToken else { return nil }
-        while let parameter = scanner.nextParameter() { parameters.append(parameter) }
+        while let (name, value) = scanner.nextParameter() { parameters.append(FormField(name: name, value: value)) }
     }
 
     /// The type and subtype without parameters, for example `text/html`.
@@ -57,12 +53,6 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
             text += "; \(parameter.name)=" + (isToken ? parameter.value : "\"\(escaped)\"")
         }
     }
-
-    package static func == (left: MediaType, right: MediaType) -> Bool {
-        left.description == right.description
-    }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
     private static let textualEssences: Set<String> = [
         "application/javascript", "application/ecmascript", "application/x-javascript", "application/graphql",

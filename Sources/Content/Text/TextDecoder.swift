@@ -1,4 +1,3 @@
-import Foundation
 package import NIOCore
 
 /// Decoded text with its encoding.
@@ -71,36 +70,14 @@ package enum TextDecoder {
     }
 
     private static func convert(_ input: [UInt8], from charset: Charset) -> DecodedText? {
-        guard Charset.isPlausible(charset.name), let converter = iconv_open("UTF-8", charset.name),
-            converter != iconv_t(bitPattern: -1)
-        else { return nil }
-        defer { iconv_close(converter) }
-        var input = input
-        var output: [UInt8] = []
         var invalidCount = 0
-        var piece = [UInt8](repeating: 0, count: 16 * 1024)
-        input.withUnsafeMutableBytes { source in
-            var next = source.assumingMemoryBound(to: CChar.self).baseAddress
-            var left = source.count
-            while left > 0 {
-                let (code, written) = piece.withUnsafeMutableBytes { target in
-                    var place = target.assumingMemoryBound(to: CChar.self).baseAddress
-                    var room = target.count
-                    let result = iconv(converter, &next, &left, &place, &room)
-                    return (result == Int(bitPattern: UInt.max) || result == -1 ? errno : 0, target.count - room)
-                }
-                output.append(contentsOf: piece[..<written])
-                if code == 0 { break }
-                if code == E2BIG, written > 0 { continue }
-                invalidCount += 1
-                output.append(contentsOf: [0xEF, 0xBF, 0xBD])
-                // A character cut off at the end is one invalid place; anything else is skipped byte by byte.
-                let skipped = code == EINVAL ? left : 1
-                next = next?.advanced(by: skipped)
-                left -= skipped
-            }
+        let output = TextConversion.convert(input, from: charset.name, to: "UTF-8") { offset, isCutOff in
+            invalidCount += 1
+            return isCutOff ? input.count - offset : 1
         }
-        let text = String(decoding: output, as: UTF8.self)
-        return DecodedText(text: text, charset: charset, invalidCount: invalidCount, isFallback: false)
+        return output.map { output in
+            let text = String(decoding: output, as: UTF8.self)
+            return DecodedText(text: text, charset: charset, invalidCount: invalidCount, isFallback: false)
+        }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 package import NIOCore
 
 /// Writes text as bytes in the character encodings that ``TextDecoder`` reads: UTF-16 and windows-1252 here, others by
@@ -55,38 +54,12 @@ package enum TextEncoder {
     )
 
     private static func convert(_ utf8: [UInt8], to charset: Charset) throws(Refusal) -> [UInt8] {
-        guard Charset.isPlausible(charset.name), let converter = iconv_open(charset.name, "UTF-8"),
-            converter != iconv_t(bitPattern: -1)
-        else { throw .charset }
-        defer { iconv_close(converter) }
-        var input = utf8
-        var output: [UInt8] = []
         var refused: Int?
-        var piece = [UInt8](repeating: 0, count: 16 * 1024)
-        input.withUnsafeMutableBytes { source in
-            var next = source.assumingMemoryBound(to: CChar.self).baseAddress
-            var left = source.count
-            var isFlushing = left == 0
-            while true {
-                let (code, written) = piece.withUnsafeMutableBytes { target in
-                    var place = target.assumingMemoryBound(to: CChar.self).baseAddress
-                    var room = target.count
-                    // Without input it writes what ends a text, as in ISO-2022-JP.
-                    let result =
-                        isFlushing
-                        ? iconv(converter, nil, nil, &place, &room) : iconv(converter, &next, &left, &place, &room)
-                    return (Int(bitPattern: UInt(bitPattern: result)) == -1 ? errno : 0, target.count - room)
-                }
-                output.append(contentsOf: piece[..<written])
-                if code == E2BIG, written > 0 { continue }
-                if code != 0 {
-                    refused = source.count - left
-                    return
-                }
-                if isFlushing { return }
-                isFlushing = true
-            }
+        let output = TextConversion.convert(utf8, from: "UTF-8", to: charset.name) { offset, _ in
+            refused = offset
+            return nil
         }
+        guard let output else { throw .charset }
         guard let refused else { return output }
         throw .character(String(decoding: utf8[refused...].prefix(4), as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}")
     }

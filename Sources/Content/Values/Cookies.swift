@@ -32,46 +32,28 @@ package enum Cookies {
     }
 
     package static func request(_ fields: FieldSection) -> [Cookie] {
-        fields.values(of: .cookie).flatMap { line in
-            isPlain(line)
-                ? line.utf8.split(separator: UInt8(ascii: ";")).map { plainPair(Substring($0)) }
-                : line.split(separator: ";").map { pair($0) }
-        }
-        .filter { !$0.name.isEmpty || !$0.value.isEmpty }
+        fields.values(of: .cookie).flatMap { pieces($0) }.map { Cookie(name: $0.name ?? "", value: $0.value) }
+            .filter { !$0.name.isEmpty || !$0.value.isEmpty }
     }
 
     package static func response(_ fields: FieldSection) -> [SetCookie] {
         fields.values(of: .setCookie).compactMap { line in
-            let pieces = line.split(separator: ";", omittingEmptySubsequences: false)
-            guard let first = pieces.first, first.contains("=") else { return nil }
-            let cookie = pair(first)
-            let attributes = pieces.dropFirst().map { piece in
-                let pair = pair(piece, nameOnly: true)
-                return (pair.name.lowercased(), pair.value)
+            let pieces = pieces(line)
+            guard let first = pieces.first, let name = first.name else { return nil }
+            let attributes = pieces.dropFirst().map { name, value in
+                name.map { ($0.lowercased(), value) } ?? (value.lowercased(), "")
             }
-            return SetCookie(name: cookie.name, value: cookie.value, attributes: attributes)
+            return SetCookie(name: name, value: first.value, attributes: attributes)
         }
     }
 
-    /// Whether each byte of a line is a character.
-    private static func isPlain(_ line: String) -> Bool { line.utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D } }
-
-    /// What ``pair(_:nameOnly:)`` has for a plain line, without looking for its characters.
-    private static func plainPair(_ text: Substring) -> Cookie {
-        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-            return Cookie(name: "", value: String(text.trimmingASCIIWhitespace))
+    /// What semicolons divide. It looks at bytes: a sign with a combining mark behind it is a different character.
+    private static func pieces(_ line: String) -> [(name: String?, value: String)] {
+        line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { piece in
+            func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(text).trimmingASCIIWhitespace) }
+            guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else { return (nil, trimmed(piece)) }
+            return (trimmed(piece[..<equals]), trimmed(piece[piece.index(after: equals)...]))
         }
-        let value = text[text.utf8.index(after: equals)...].trimmingASCIIWhitespace
-        return Cookie(name: String(text[..<equals].trimmingASCIIWhitespace), value: String(value))
-    }
-
-    private static func pair(_ text: Substring, nameOnly: Bool = false) -> Cookie {
-        guard let equals = text.firstIndex(of: "=") else {
-            let trimmed = String(text.trimmingASCIIWhitespace)
-            return nameOnly ? Cookie(name: trimmed, value: "") : Cookie(name: "", value: trimmed)
-        }
-        let value = text[text.index(after: equals)...].trimmingASCIIWhitespace
-        return Cookie(name: String(text[..<equals].trimmingASCIIWhitespace), value: String(value))
     }
 }
 

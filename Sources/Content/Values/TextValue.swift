@@ -1,3 +1,4 @@
+import HTTPModel
 import Text
 
 /// What a text decodes to, where it looks encoded: shown when asked, as nothing says that it was meant so.
@@ -50,11 +51,7 @@ package struct BasicCredentials: Sendable, Equatable {
         guard words.count == 2, words[0].lowercased() == "basic", words[1].utf8.count <= 16_384,
             let bytes = Base64Text.decode(words[1].utf8), let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
-        user = BasicCredentials.text(bytes[..<colon])
-        password = BasicCredentials.text(bytes[(colon + 1)...])
-    }
-
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        user = String(fieldBytes: bytes[..<colon])
+        password = String(fieldBytes: bytes[(colon + 1)...])
     }
 }

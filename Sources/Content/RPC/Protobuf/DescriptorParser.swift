@@ -18,7 +18,7 @@ struct DescriptorParser {
         while let field = try cursor.next() {
             guard field.number == 1 else { continue }
             guard case .bytes(let range) = field.value else {
-                throw cursor.problem(field.start, "field 1 should be a file, and is a \(field.value.typeName)")
+                throw cursor.problem(field.start, "field 1 should be a file, and is a \(field.value.type.name)")
             }
             try parseFile(range)
             filesRead += 1
@@ -39,7 +39,7 @@ struct DescriptorParser {
             case (2, .bytes(let range)): package = try text(range, "a package's name")
             case (4...7, .bytes(let range)): parts.append((field.number, range))
             case (1...7, _) where field.number != 3:
-                throw cursor.problem(field.start, "field \(field.number) of a file is a \(field.value.typeName)")
+                throw cursor.problem(field.start, "field \(field.number) of a file is a \(field.value.type.name)")
             default: break
             }
         }

@@ -6,11 +6,18 @@ struct FieldDescriptor: Sendable, Hashable {
         case float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes
         case uint32, enumeration, sfixed32, sfixed64, sint32, sint64
 
-        /// Whether several values may stand packed in one length-delimited value.
-        var isPackable: Bool {
+        /// How a value stands on the wire. Only numbers may stand packed in one length-delimited value.
+        enum Form {
+            case varint, fixed32, fixed64, bytes, message
+        }
+
+        var form: Form {
             switch self {
-            case .string, .group, .message, .bytes: false
-            default: true
+            case .double, .fixed64, .sfixed64: .fixed64
+            case .float, .fixed32, .sfixed32: .fixed32
+            case .string, .bytes: .bytes
+            case .message, .group: .message
+            default: .varint
             }
         }
     }

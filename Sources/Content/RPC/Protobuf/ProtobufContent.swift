@@ -38,10 +38,14 @@ package struct ProtobufNode: Sendable, Hashable {
     package var remark: String
 
     package init(_ label: Label, _ value: Value, remark: String = "") {
-        self.label = label
-        self.value = value
-        self.remark = remark
+        (self.label, self.value, self.remark) = (label, value, remark)
     }
+
+    init(_ label: Label, _ scalar: (text: String, remark: String)) {
+        self.init(label, .scalar(scalar.text), remark: scalar.remark)
+    }
+
+    mutating func add(remark: String) { self.remark += self.remark.isEmpty ? remark : "; \(remark)" }
 }
 
 /// A message in Protocol Buffers, read as far as it can be.
@@ -75,11 +79,7 @@ package struct ProtobufContent: Sendable, Hashable {
     ) -> ProtobufContent {
         var reader = SchemalessReader(Array(bytes.readableBytesView), isPartial: isPartial, limits: limits)
         let fields = reader.wholeMessage()
-        return ProtobufContent(
-            root: ProtobufNode(.none, .message(fields)),
-            isTyped: false,
-            problem: reader.problem,
-            isCut: reader.isCut
-        )
+        let root = ProtobufNode(.none, .message(fields))
+        return ProtobufContent(root: root, isTyped: false, problem: reader.problem, isCut: reader.isCut)
     }
 }

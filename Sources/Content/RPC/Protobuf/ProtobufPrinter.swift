@@ -1,86 +1,64 @@
-/// Writes a tree of values as indented lines.
+/// Writes a tree of values as indented lines: in the JSON form of proto3, or as `number: value`.
 struct ProtobufPrinter {
     /// A list of scalars up to this wide stands on one line.
     private static let widestList = 96
 
+    private let isJSON: Bool
     private var lines: [String] = []
 
     /// `number: value` a line, remarks after `#`.
     static func text(_ root: ProtobufNode) -> [String] {
-        var printer = ProtobufPrinter()
+        var printer = ProtobufPrinter(isJSON: false)
         if case .message(let fields) = root.value {
-            for field in fields { printer.text(field, "") }
+            for field in fields { printer.add(field, "", comma: "") }
         } else {
-            printer.text(root, "")
+            printer.add(root, "", comma: "")
         }
         return printer.lines
     }
 
-    private mutating func text(_ node: ProtobufNode, _ indent: String) {
+    /// The JSON form; remarks, and fields that no descriptor names, after `//`.
+    static func json(_ root: ProtobufNode) -> [String] {
+        var printer = ProtobufPrinter(isJSON: true)
+        printer.add(root, "", comma: "")
+        return printer.lines
+    }
+
+    private mutating func add(_ node: ProtobufNode, _ indent: String, comma: String) {
         let name =
             switch node.label {
             case .number(let number): "\(number): "
             case .name(let name): "\(ProtobufScalar.quoted(name)): "
             case .none: ""
             }
-        let remark = node.remark.isEmpty ? "" : "  # \(node.remark)"
-        switch node.value {
-        case .scalar(let text): lines.append(indent + name + text + remark)
-        case .message(let fields) where fields.isEmpty: lines.append(indent + name + "{}" + remark)
-        case .message(let fields):
-            lines.append(indent + name + "{" + remark)
-            for field in fields { text(field, indent + "  ") }
-            lines.append(indent + "}")
-        case .list(let elements):
-            if let list = ProtobufPrinter.oneLine(elements) {
-                lines.append(indent + name + list + remark)
-                return
-            }
-            lines.append(indent + name + "[" + remark)
-            for element in elements { text(element, indent + "  ") }
-            lines.append(indent + "]")
-        }
-    }
-
-    /// The JSON form; remarks, and fields that no descriptor names, after `//`.
-    static func json(_ root: ProtobufNode) -> [String] {
-        var printer = ProtobufPrinter()
-        printer.json(root, "", comma: "")
-        return printer.lines
-    }
-
-    private mutating func json(_ node: ProtobufNode, _ indent: String, comma: String) {
-        var name = ""
-        if case .name(let text) = node.label { name = ProtobufScalar.quoted(text) + ": " }
-        let remark = node.remark.isEmpty ? "" : "  // \(node.remark)"
+        let remark = node.remark.isEmpty ? "" : "  \(isJSON ? "//" : "#") \(node.remark)"
         switch node.value {
         case .scalar(let text): lines.append(indent + name + text + comma + remark)
-        case .message(let fields):
-            group(fields, opening: indent + name + "{", closing: "}" + comma, remark, indent)
+        case .message(let fields): add(fields, opening: name + "{", closing: "}" + comma, remark, indent)
         case .list(let elements):
             if let list = ProtobufPrinter.oneLine(elements) {
                 lines.append(indent + name + list + comma + remark)
-                return
+            } else {
+                add(elements, opening: name + "[", closing: "]" + comma, remark, indent)
             }
-            group(elements, opening: indent + name + "[", closing: "]" + comma, remark, indent)
         }
     }
 
-    private mutating func group(
+    private mutating func add(
         _ nodes: [ProtobufNode],
         opening: String,
         closing: String,
         _ remark: String,
         _ indent: String
     ) {
-        guard !nodes.isEmpty else { return lines.append(opening + closing + remark) }
-        lines.append(opening + remark)
-        let last = nodes.lastIndex { !$0.isUnnamed }
+        guard !nodes.isEmpty else { return lines.append(indent + opening + closing + remark) }
+        lines.append(indent + opening + remark)
+        let last = isJSON ? nodes.lastIndex { !$0.isUnnamed } : nil
         for (index, node) in nodes.enumerated() {
-            if node.isUnnamed {
+            if isJSON, node.isUnnamed {
                 lines += ProtobufPrinter.text(ProtobufNode(.none, .message([node]))).map { "\(indent)  // \($0)" }
             } else {
-                json(node, indent + "  ", comma: index == last ? "" : ",")
+                add(node, indent + "  ", comma: isJSON && index != last ? "," : "")
             }
         }
         lines.append(indent + closing)

@@ -18,12 +18,8 @@ struct WireField {
         case groupStart, groupEnd
         case fixed32(UInt32)
 
-        var wireType: Int { type.number }
-
-        /// The name of the wire type, as the specification spells it.
-        var typeName: String { type.name }
-
-        private var type: (number: Int, name: String) {
+        /// The wire type, as the specification spells it.
+        var type: (number: Int, name: String) {
             switch self {
             case .varint: (0, "VARINT")
             case .fixed64: (1, "I64")
@@ -133,32 +129,31 @@ struct WireCursor {
     }
 
     /// How many bytes a varint needs.
-    static func length(ofVarint value: UInt64) -> Int {
-        max(1, (64 - value.leadingZeroBitCount + 6) / 7)
-    }
+    static func length(ofVarint value: UInt64) -> Int { max(1, (64 - value.leadingZeroBitCount + 6) / 7) }
 
-    /// Skips to the end of the group whose start was just read; returns the range of its fields.
-    mutating func skipGroup(_ number: Int, depthLimit: Int) throws(ProtobufError) -> Range<Int> {
+    /// Skips to the end of a group if the field that was just read starts one; returns the range of the group's fields.
+    mutating func group(of first: WireField, depthLimit: Int) throws(ProtobufError) -> Range<Int>? {
         let start = position
-        var open = [number]
-        while let field = try next() {
+        var open: [Int] = []
+        var field = first
+        while true {
             switch field.value {
             case .groupStart:
-                guard open.count < depthLimit else { throw problem(field.start, "groups are nested too deep") }
+                guard open.count < max(1, depthLimit) else { throw problem(field.start, "groups are nested too deep") }
                 open.append(field.number)
             case .groupEnd:
                 guard open.popLast() == field.number else {
                     throw problem(field.start, "a group ends without a beginning (field \(field.number))")
                 }
                 if open.isEmpty { return start..<field.start }
-            default: break
+            default: if open.isEmpty { return nil }
             }
+            guard let next = try next() else { break }
+            field = next
         }
         if isPartial { return start..<end }
-        throw problem(start, "the group of field \(number) has no end")
+        throw problem(start, "the group of field \(first.number) has no end")
     }
 
-    func problem(_ offset: Int, _ message: String) -> ProtobufError {
-        ProtobufError(offset: offset, message: message)
-    }
+    func problem(_ offset: Int, _ message: String) -> ProtobufError { ProtobufError(offset: offset, message: message) }
 }

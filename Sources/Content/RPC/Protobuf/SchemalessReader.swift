@@ -27,12 +27,8 @@ struct SchemalessReader {
         let label = ProtobufNode.Label.number(field.number)
         switch field.value {
         case .varint(let value): return ProtobufNode(label, .scalar(String(value)), remark: WireReading.varint(value))
-        case .fixed32(let bits):
-            let (text, remark) = WireReading.fixed32(bits)
-            return ProtobufNode(label, .scalar(text), remark: remark)
-        case .fixed64(let bits):
-            let (text, remark) = WireReading.fixed64(bits)
-            return ProtobufNode(label, .scalar(text), remark: remark)
+        case .fixed32(let bits): return ProtobufNode(label, WireReading.fixed32(bits))
+        case .fixed64(let bits): return ProtobufNode(label, WireReading.fixed64(bits))
         case .bytes(let range): return delimited(label, range, depth: depth)
         case .groupStart, .groupEnd:
             guard let group, depth < limits.depth else {
@@ -51,13 +47,7 @@ struct SchemalessReader {
                     valuesLeft = -1
                     return nodes
                 }
-                var group: Range<Int>?
-                if field.value == .groupEnd {
-                    throw cursor.problem(field.start, "a group ends without a beginning (field \(field.number))")
-                }
-                if field.value == .groupStart {
-                    group = try cursor.skipGroup(field.number, depthLimit: limits.depth)
-                }
+                let group = try cursor.group(of: field, depthLimit: limits.depth)
                 nodes.append(node(field, group: group, depth: depth))
             }
         } catch {
@@ -92,8 +82,7 @@ struct SchemalessReader {
             let elements = values.map { ProtobufNode(.none, .scalar(String($0))) }
             return ProtobufNode(label, .list(elements), remark: "packed" + hexadecimal)
         }
-        let (text, remark) = WireReading.bytes(bytes[range], limit: limits.bytes)
-        return ProtobufNode(label, .scalar(text), remark: remark)
+        return ProtobufNode(label, WireReading.bytes(bytes[range], limit: limits.bytes))
     }
 }
 
@@ -115,18 +104,15 @@ private struct MessageShape {
         var cursor = start
         do throws(ProtobufError) {
             while let field = try cursor.next() {
+                let type = field.value.type.number
                 guard cursor.hasMinimalTags, !MessageShape.reservedNumbers.contains(field.number),
-                    field.value != .groupEnd,
-                    wireTypes.updateValue(field.value.wireType, forKey: field.number) ?? field.value.wireType
-                        == field.value.wireType
+                    wireTypes.updateValue(type, forKey: field.number) ?? type == type
                 else { return }
-                if field.value == .groupStart { _ = try cursor.skipGroup(field.number, depthLimit: depthLimit) }
+                _ = try cursor.group(of: field, depthLimit: depthLimit)
                 if case .bytes = field.value { continue }
                 isAllLengthDelimited = false
             }
             isPlausible = true
-        } catch {
-            isPlausible = false
-        }
+        } catch {}
     }
 }

@@ -11,8 +11,7 @@ extension TypedReader {
         guard takeValue() else { return ProtobufNode(label, .scalar("null"), remark: "left out") }
         switch (field.kind, value) {
         case (.string, .bytes(let range)):
-            let (text, remark) = ProtobufScalar.text(bytes[range], limit: limits.text)
-            return ProtobufNode(label, .scalar(text), remark: remark)
+            return ProtobufNode(label, ProtobufScalar.text(bytes[range], limit: limits.text))
         case (.bytes, .bytes(let range)): return bytesNode(range, label: label)
         case (.enumeration, .varint(let bits)): return enumNode(field.typeName, bits, label: label)
         default: return ProtobufNode(label, .scalar(number(field.kind, value)))
@@ -52,7 +51,7 @@ extension TypedReader {
     }
 
     /// Bytes in base64, with what they say where that is text.
-    func bytesNode(_ range: Range<Int>, label: ProtobufNode.Label) -> ProtobufNode {
+    private func bytesNode(_ range: Range<Int>, label: ProtobufNode.Label) -> ProtobufNode {
         let shown = bytes[range].prefix(limits.text / 4 * 3)
         var remarks: [String] = []
         if shown.count < range.count { remarks.append("the first \(shown.count) of \(range.count) bytes") }
@@ -60,11 +59,8 @@ extension TypedReader {
             let start = ProtobufScalar.text(shown, limit: limits.bytes).text
             remarks.append("the text \(start)\(shown.count > limits.bytes ? "…" : "")")
         }
-        return ProtobufNode(
-            label,
-            .scalar("\"\(Data(shown).base64EncodedString())\""),
-            remark: remarks.joined(separator: "; ")
-        )
+        let text = "\"\(Data(shown).base64EncodedString())\""
+        return ProtobufNode(label, .scalar(text), remark: remarks.joined(separator: "; "))
     }
 
     /// A map's key as the name of a member.
@@ -80,12 +76,12 @@ extension TypedReader {
 
     /// The value of an entry that was sent without one.
     mutating func defaultValue(_ field: FieldDescriptor, depth: Int) -> ProtobufNode {
-        switch field.kind {
-        case .message, .group: message(field.typeName, [], label: .none, depth: depth + 1)
-        case .string, .bytes: ProtobufNode(.none, .scalar("\"\""))
-        case .double, .fixed64, .sfixed64: scalar(field, .fixed64(0), label: .none)
-        case .float, .fixed32, .sfixed32: scalar(field, .fixed32(0), label: .none)
-        default: scalar(field, .varint(0), label: .none)
+        switch field.kind.form {
+        case .message: message(field.typeName, [], label: .none, depth: depth + 1)
+        case .bytes: ProtobufNode(.none, .scalar("\"\""))
+        case .fixed64: scalar(field, .fixed64(0), label: .none)
+        case .fixed32: scalar(field, .fixed32(0), label: .none)
+        case .varint: scalar(field, .varint(0), label: .none)
         }
     }
 }
@@ -93,9 +89,9 @@ extension TypedReader {
 extension WireCursor {
     /// Reads the next of packed values.
     mutating func packedValue(_ kind: FieldDescriptor.Kind) -> WireField.Value? {
-        switch kind {
-        case .double, .fixed64, .sfixed64: fixed(8).map { .fixed64($0) }
-        case .float, .fixed32, .sfixed32: fixed(4).map { .fixed32(UInt32(truncatingIfNeeded: $0)) }
+        switch kind.form {
+        case .fixed64: fixed(8).map { .fixed64($0) }
+        case .fixed32: fixed(4).map { .fixed32(UInt32(truncatingIfNeeded: $0)) }
         default: varint().map { .varint($0) }
         }
     }

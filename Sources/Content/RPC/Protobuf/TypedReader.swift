@@ -74,8 +74,7 @@ struct TypedReader {
             let fitting = values.filter { fits($0.value, field) }
             if !fitting.isEmpty { nodes.append(node(field, fitting, depth: depth)) }
             for var stray in untyped(values.filter { !fits($0.value, field) }, depth: depth) {
-                let remark = "not of the type that \(ProtobufScalar.name(field.jsonName)) has"
-                stray.remark = stray.remark.isEmpty ? remark : "\(stray.remark); \(remark)"
+                stray.add(remark: "not of the type that \(ProtobufScalar.name(field.jsonName)) has")
                 nodes.append(stray)
             }
         }
@@ -111,6 +110,11 @@ struct TypedReader {
         var group: Range<Int>?
 
         var value: WireField.Value { field.value }
+
+        /// Where the fields of a value stand that is a message.
+        var pieces: Range<Int>? {
+            if case .bytes(let range) = value { range } else { group }
+        }
     }
 
     /// The values of a message by field, in the order in which each field first came.
@@ -133,11 +137,7 @@ struct TypedReader {
                         isCut = true
                         return received
                     }
-                    if field.value == .groupEnd {
-                        throw cursor.problem(field.start, "a group ends without a beginning (field \(field.number))")
-                    }
-                    let isGroup = field.value == .groupStart
-                    let group = isGroup ? try cursor.skipGroup(field.number, depthLimit: limits.depth) : nil
+                    let group = try cursor.group(of: field, depthLimit: limits.depth)
                     if received.values[field.number] == nil { received.order.append(field.number) }
                     received.values[field.number, default: []].append(Occurrence(field: field, group: group))
                     received.lastPlaces[field.number] = count
@@ -152,16 +152,10 @@ struct TypedReader {
 
     /// Whether a field may be sent so.
     func fits(_ value: WireField.Value, _ field: FieldDescriptor) -> Bool {
-        switch (field.kind, value) {
-        case (.string, .bytes), (.bytes, .bytes), (.message, .bytes), (.message, .groupStart), (.group, .groupStart),
-            (.group, .bytes):
-            true
-        case (_, .bytes): field.isRepeated && field.kind.isPackable
-        case (.double, .fixed64), (.fixed64, .fixed64), (.sfixed64, .fixed64): true
-        case (.float, .fixed32), (.fixed32, .fixed32), (.sfixed32, .fixed32): true
-        case (.int32, .varint), (.int64, .varint), (.uint32, .varint), (.uint64, .varint), (.sint32, .varint),
-            (.sint64, .varint), (.bool, .varint), (.enumeration, .varint):
-            true
+        switch (field.kind.form, value) {
+        case (.varint, .varint), (.fixed32, .fixed32), (.fixed64, .fixed64): true
+        case (.bytes, .bytes), (.message, .bytes), (.message, .groupStart): true
+        case (_, .bytes): field.isRepeated
         default: false
         }
     }
@@ -174,17 +168,14 @@ struct TypedReader {
             }
             return list(field, values, label: label, depth: depth)
         }
-        if field.kind == .message || field.kind == .group {
+        if field.kind.form == .message {
             guard takeValue() else { return ProtobufNode(label, .message([])) }
             // Several values of one field that holds a message are merged, which is the same as reading them as one.
             return message(field.typeName, values.compactMap(\.pieces), label: label, depth: depth + 1)
         }
         guard let last = values.last else { return ProtobufNode(label, .list([])) }
         var node = scalar(field, last.value, label: label)
-        if values.count > 1 {
-            let remark = "sent \(values.count) times; the last counts"
-            node.remark = node.remark.isEmpty ? remark : "\(node.remark); \(remark)"
-        }
+        if values.count > 1 { node.add(remark: "sent \(values.count) times; the last counts") }
         return node
     }
 
@@ -201,10 +192,10 @@ struct TypedReader {
                 isCut = true
                 break
             }
-            if field.kind == .message || field.kind == .group {
+            if field.kind.form == .message {
                 guard let piece = value.pieces, takeValue() else { break }
                 elements.append(message(field.typeName, [piece], label: .none, depth: depth + 1))
-            } else if case .bytes(let range) = value.value, field.kind.isPackable {
+            } else if case .bytes(let range) = value.value, field.kind.form != .bytes {
                 var cursor = WireCursor(bytes, range)
                 while !cursor.isAtEnd, valuesLeft > 0 {
                     guard let element = cursor.packedValue(field.kind) else {
@@ -271,12 +262,5 @@ struct TypedReader {
         valuesLeft -= min(valuesLeft, reader.valuesRead - nodes.count)
         if reader.isCut { isCut = true }
         return nodes
-    }
-}
-
-extension TypedReader.Occurrence {
-    /// Where the fields of a value stand that is a message.
-    var pieces: Range<Int>? {
-        if case .bytes(let range) = field.value { range } else { group }
     }
 }
