@@ -22,11 +22,8 @@ package struct DetailBuilder {
         descriptors: DescriptorSet? = nil,
         change: @escaping (_ stage: String) -> TraceEntry.Change? = { _ in nil }
     ) {
-        self.change = change
-        self.descriptors = descriptors
-        self.exchange = exchange
-        self.source = source
-        self.now = now
+        (self.exchange, self.source, self.now) = (exchange, source, now)
+        (self.descriptors, self.change) = (descriptors, change)
     }
 
     /// The parts that make sense for the exchange: messages of streams only, differences where a rule made some.
@@ -107,10 +104,10 @@ package struct DetailBuilder {
 
     /// Whether a rule sent on something else than was received, beyond what every proxy adapts.
     package var isChanged: Bool {
-        let changed: ExchangeRecord.Flags = [
+        let flags: ExchangeRecord.Flags = [
             .requestChanged, .responseChanged, .requestBodyChanged, .responseBodyChanged,
         ]
-        return !exchange.record.flags.isDisjoint(with: changed) || exchange.record.sentURL != nil
+        return !exchange.record.flags.isDisjoint(with: flags) || exchange.record.sentURL != nil
     }
 
     var isRequestChanged: Bool {

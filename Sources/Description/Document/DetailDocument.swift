@@ -15,30 +15,19 @@ package struct DetailDocument: Sendable {
     /// How long lines are broken into rows, as far as it was asked.
     package let breaks = BreaksMemory()
 
-    package init(lines: [DetailLine] = [], isWhole: Bool = true) {
-        self.lines = lines
-        self.isWhole = isWhole
-    }
+    package init(lines: [DetailLine] = [], isWhole: Bool = true) { (self.lines, self.isWhole) = (lines, isWhole) }
 
     /// The lines whose blocks are folded until somebody unfolds them.
-    package var initialFolds: Set<Int> {
-        Set(lines.indices.filter { lines[$0].fold?.startsFolded == true })
-    }
+    package var initialFolds: Set<Int> { Set(lines.indices.filter { lines[$0].fold?.startsFolded == true }) }
 
     /// The indexes of the lines to show where the blocks opened by these lines are folded.
     package func folded(_ folds: Set<Int>) -> [Int] {
-        var visible: [Int] = []
-        visible.reserveCapacity(lines.count)
-        var index = 0
-        while index < lines.count {
-            visible.append(index)
-            if let end = lines[index].fold?.end, folds.contains(index), end > index {
-                index = end
-            } else {
-                index += 1
-            }
+        var hiddenEnd = 0
+        return lines.indices.filter { line in
+            guard line >= hiddenEnd else { return false }
+            if let end = lines[line].fold?.end, folds.contains(line) { hiddenEnd = end }
+            return true
         }
-        return visible
     }
 
     /// The lines of the body, or of the messages.

@@ -8,9 +8,7 @@ package struct Fold: Sendable, Hashable {
     package var startsFolded: Bool
 
     package init(end: Int, summary: String, startsFolded: Bool = false) {
-        self.end = end
-        self.summary = summary
-        self.startsFolded = startsFolded
+        (self.end, self.summary, self.startsFolded) = (end, summary, startsFolded)
     }
 }
 
@@ -31,15 +29,10 @@ package struct DetailLine: Sendable, Hashable {
     package var name: String?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
-        self.spans = spans
-        self.indent = indent
-        self.fold = fold
-        self.wraps = wraps
+        (self.spans, self.indent, self.fold, self.wraps) = (spans, indent, fold, wraps)
     }
 
-    package var plain: String {
-        String(repeating: " ", count: indent) + spans.lazy.map(\.text).joined()
-    }
+    package var plain: String { String(repeating: " ", count: indent) + spans.lazy.map(\.text).joined() }
 
     /// What the line shows where its block is folded: its summary takes the place of the bracket that it begins with,
     /// or follows the line.

@@ -35,11 +35,19 @@ package struct DetailWriter {
         showsDates = options.decodesValues
     }
 
-    /// Lets `body` add JSON whose numbers are shown as moments too.
-    mutating func dated(_ body: (inout DetailWriter) -> Void) {
+    /// Adds what `body` adds with more columns left empty before it.
+    mutating func indented(_ columns: Int, _ body: (inout DetailWriter) throws -> Void) rethrows {
+        margin += columns
+        defer { margin -= columns }
+        try body(&self)
+    }
+
+    /// Adds JSON with a title, its numbers shown as moments too.
+    mutating func dated(_ title: String, _ bytes: [UInt8]) {
+        add(title, .label)
         let showed = showsDates
         showsDates = true
-        body(&self)
+        indented(2) { $0.json(bytes) }
         showsDates = showed
     }
 
@@ -130,16 +138,12 @@ package struct DetailWriter {
     }
 
     private mutating func noteFull() {
-        guard lines.count >= DetailWriter.mostLines else {
-            return leaveOut("Not all is shown, as it takes too long; \(wayToBody).")
-        }
-        leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; \(wayToBody).")
-    }
-
-    /// How to see the whole of a body.
-    private var wayToBody: String {
-        options.isPrinted
+        let isLong = lines.count >= DetailWriter.mostLines
+        let shown = "Only the first \(DetailWriter.mostLines.grouped) lines are shown"
+        let way =
+            options.isPrinted
             ? "--body request or --body response prints the body" : "the command save-body writes it whole"
+        leaveOut("\(isLong ? shown : "Not all is shown, as it takes too long"); \(way).")
     }
 
     private func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {
@@ -183,9 +187,7 @@ package struct DetailWriter {
         add(spans)
         nameLine(title)
         let first = lines.count
-        margin += 2
-        body(&self)
-        margin -= 2
+        indented(2, body)
         if lines.count == first, notes.isEmpty, !isFull {
             drop(from: before)
         } else {
@@ -199,19 +201,16 @@ package struct DetailWriter {
     /// Names, or names with values, in one line.
     func inOneLine(_ parts: [String]) -> String { parts.joined(separator: sign(" · ", " | ")) }
 
-    mutating func fact(_ label: String, _ value: String, _ role: Role = .text) {
-        fact(label, [Span(value, role)])
-    }
+    mutating func fact(_ label: String, _ value: [Span]) { add([DetailWriter.label(label)] + value) }
 
-    mutating func fact(_ label: String, _ value: [Span]) {
-        add([Span(label.filled(to: DetailWriter.labelWidth) + " ", .label)] + value)
-    }
+    private static func label(_ text: String) -> Span { Span(text.filled(to: labelWidth) + " ", .label) }
 
     /// Puts the label of a fact before a line that is there already.
     mutating func label(_ label: String, of line: Int) {
-        guard lines.indices.contains(line) else { return }
-        lines[line].spans.insert(Span(label.filled(to: DetailWriter.labelWidth) + " ", .label), at: 0)
+        if lines.indices.contains(line) { lines[line].spans.insert(DetailWriter.label(label), at: 0) }
     }
+
+    mutating func fact(_ label: String, _ value: String, _ role: Role = .text) { fact(label, [Span(value, role)]) }
 
     mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
@@ -240,6 +239,8 @@ package struct DetailWriter {
             if explains { explain(value, field: name) }
         }
     }
+
+    mutating func table(_ fields: FieldSection) { table(fields.map { (Span($0.name, .key), [Span($0.value)]) }) }
 
     /// A sign where signs are possible, else its stand-in of ASCII characters.
     func sign(_ sign: String, _ plain: String) -> String { options.isUnicode ? sign : plain }

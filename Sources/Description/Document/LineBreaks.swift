@@ -5,10 +5,7 @@ package struct TextMark: Sendable, Hashable, Comparable {
     package var span: Int
     package var offset: Int
 
-    package init(span: Int, offset: Int) {
-        self.span = span
-        self.offset = offset
-    }
+    package init(span: Int, offset: Int) { (self.span, self.offset) = (span, offset) }
 
     package static func < (left: TextMark, right: TextMark) -> Bool {
         (left.span, left.offset) < (right.span, right.offset)
@@ -53,11 +50,8 @@ package struct LineBreaks {
     /// ends is in none; a character that is wider than all rows has a row of its own. A word of more than 24 characters
     /// is broken where the row ends; where words are kept, only one that has no room in a row of its own.
     package static func rows(of spans: [Span], indent: Int, width: Int, keepsWords: Bool = false) -> [Range<TextMark>] {
-        var breaks = LineBreaks(
-            indent: indent,
-            width: width,
-            longestWord: keepsWords ? max(longestWord, width - indent) : longestWord
-        )
+        let longest = keepsWords ? max(longestWord, width - indent) : longestWord
+        var breaks = LineBreaks(indent: indent, width: width, longestWord: longest)
         for (number, span) in spans.enumerated() { breaks.take(span.text, number) }
         let end = TextMark(span: spans.count, offset: 0)
         if breaks.start != nil || breaks.rows.isEmpty {
@@ -67,11 +61,8 @@ package struct LineBreaks {
     }
 
     private init(indent: Int, width: Int, longestWord: Int) {
-        self.longestWord = longestWord
-        self.indent = indent
-        self.width = width
-        column = indent
-        piece = Piece(column: indent)
+        (self.indent, self.width, self.longestWord) = (indent, width, longestWord)
+        (column, piece) = (indent, Piece(column: indent))
     }
 
     private mutating func take(_ text: String, _ span: Int) {

@@ -1,8 +1,17 @@
+import Text
+
 /// Sizes and durations as people read them.
 package enum Measures {
     /// Bytes in at most four digits and a unit, for example `1.5 KB` (powers of 1000).
     package static func size(_ bytes: Int64) -> String {
-        scaled(bytes, units: ["B", "KB", "MB", "GB", "TB"], step: 1000)
+        let units = ["B", "KB", "MB", "GB", "TB"]
+        var unit = 0
+        var divisor: Int64 = 1
+        while unit + 1 < units.count, bytes / divisor >= 1000 {
+            divisor *= 1000
+            unit += 1
+        }
+        return "\(unit == 0 ? "\(bytes)" : tenths(bytes, divisor)) \(units[unit])"
     }
 
     /// Microseconds as milliseconds or seconds, for example `12.3 ms`.
@@ -26,27 +35,15 @@ package enum Measures {
         }
         let divisor: Int64 = digits == 3 ? 1_000 : 1_000_000
         return growing.map { time in
-            let fraction = String(time % divisor)
-            let all = String(repeating: "0", count: max(0, digits - fraction.utf8.count)) + fraction
-            return "\(time / divisor)\(decimals > 0 ? "." : "")\(all.prefix(decimals)) \(unit)"
+            let fraction = (time % divisor).padded(to: digits).prefix(decimals)
+            return "\(time / divisor)\(decimals > 0 ? "." : "")\(fraction) \(unit)"
         }
     }
 
     /// The time from one moment to another, both in microseconds, in seconds to the millisecond: `1.204 s`.
     package static func elapsed(from start: Int64, to moment: Int64) -> String {
         let milliseconds = max(moment - start, 0) / 1000
-        let fraction = String(milliseconds % 1000)
-        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction + " s"
-    }
-
-    private static func scaled(_ value: Int64, units: [String], step: Int64) -> String {
-        var unit = 0
-        var divisor: Int64 = 1
-        while unit + 1 < units.count, value / divisor >= step {
-            divisor *= step
-            unit += 1
-        }
-        return unit == 0 ? "\(value) \(units[0])" : "\(tenths(value, divisor)) \(units[unit])"
+        return "\(milliseconds / 1000).\((milliseconds % 1000).padded(to: 3)) s"
     }
 
     private static func tenths(_ value: Int64, _ divisor: Int64) -> String {

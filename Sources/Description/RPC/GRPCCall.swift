@@ -59,19 +59,12 @@ struct GRPCCall {
         let isServer = side == .responseReceived
         var type: String?
         if case .found(let method) = lookup { type = isServer ? method.output : method.input }
-        let cursor = GRPCCursor(
-            RecordedBody(source: source, id: exchange.record.id, side: side),
-            framing,
-            codings: source.isMasking
-                ? [] : fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [],
-            payloadLimit: messageLimit
-        )
-        let text = GRPCMessageText(
-            encoding: fields.value(of: "grpc-encoding"),
-            form: GRPCMessageForm(mediaType),
-            type: type,
-            descriptors: descriptors
-        )
+        let body = RecordedBody(source: source, id: exchange.record.id, side: side)
+        let coding = source.isMasking ? nil : fields.combinedValue(of: .contentEncoding)
+        let codings = coding.map { ContentCoding.list($0) } ?? []
+        let cursor = GRPCCursor(body, framing, codings: codings, payloadLimit: messageLimit)
+        let (encoding, form) = (fields.value(of: "grpc-encoding"), GRPCMessageForm(mediaType))
+        let text = GRPCMessageText(encoding: encoding, form: form, type: type, descriptors: descriptors)
         directions.append(Direction(isServer: isServer, cursor: cursor, text: text))
         return framing
     }
@@ -119,19 +112,14 @@ struct GRPCCall {
     func lines(_ message: Message, limit: Int, _ contentLeft: inout Int) -> [String] {
         let frame = message.frame
         let direction = directions[message.direction]
-        var notes: [String] = []
-        var content: [String] = []
-        if contentLeft > 0 || frame.size == 0 {
-            let (lines, size) = direction.text.lines(frame, limit: min(limit, max(contentLeft, 1)))
-            content = lines
-            contentLeft -= min(contentLeft, size)
-            let sizes = size > 0 ? ", \(Measures.size(Int64(size))) decoded" : ""
-            if frame.isCompressed { notes.append((direction.text.encoding ?? "compressed") + sizes) }
-        } else {
-            if frame.isCompressed { notes.append(direction.text.encoding ?? "compressed") }
-            notes.append("not shown, as so many others are long")
+        let coding = frame.isCompressed ? [direction.text.encoding ?? "compressed"] : []
+        guard contentLeft > 0 || frame.size == 0 else {
+            return [line(message, coding + ["not shown, as so many others are long"])]
         }
-        return [line(message, notes)] + content.map { GRPCCall.indent + $0 }
+        let (lines, size) = direction.text.lines(frame, limit: min(limit, max(contentLeft, 1)))
+        contentLeft -= min(contentLeft, size)
+        let decoded = size > 0 ? ", \(Measures.size(Int64(size))) decoded" : ""
+        return [line(message, coding.map { $0 + decoded })] + lines.map { GRPCCall.indent + $0 }
     }
 
     /// Time, direction, gap, size and number of a message, in columns.

@@ -53,13 +53,14 @@ package struct GRPCReport {
     /// The method, the messages and the outcome, as ``VisibleText`` has them.
     package var lines: [String] {
         var lines = methodLines
+        let limit = GRPCReport.messageLimit
         var contentLeft = GRPCReport.contentLimit
-        for message in messages.first { lines += self.lines(message, &contentLeft) }
+        for message in messages.first { lines += call.lines(message, limit: limit, &contentLeft) }
         if messages.leftOut > 0 {
             let hint = "`sluice show SESSION \(exchange.record.id) --message N` prints each"
             lines.append("… \(messages.leftOut) more; \(hint)")
         }
-        for message in messages.last { lines += self.lines(message, &contentLeft) }
+        for message in messages.last { lines += call.lines(message, limit: limit, &contentLeft) }
         for index in directions.indices { lines += endLines(index, &contentLeft) }
         return (lines + outcomeLines).map(VisibleText.of)
     }
@@ -75,12 +76,8 @@ package struct GRPCReport {
         switch call.lookup {
         case nil:
             guard directions.contains(where: { $0.text.form == .protobuf }) else { break }
-            lines.append(
-                labelled(
-                    "read as",
-                    "numbered fields; a descriptor file names them: --proto-descriptor FILE, in the console descriptor FILE"
-                )
-            )
+            let way = "--proto-descriptor FILE, in the console descriptor FILE"
+            lines.append(labelled("read as", "numbered fields; a descriptor file names them: \(way)"))
         case .unknown(let reason): lines.append(labelled("read as", "numbered fields; \(reason)"))
         case .found(let method):
             let input = (method.isClientStreaming ? "stream " : "") + method.input
@@ -90,10 +87,6 @@ package struct GRPCReport {
         return lines
     }
 
-    private func lines(_ message: GRPCCall.Message, _ contentLeft: inout Int) -> [String] {
-        call.lines(message, limit: GRPCReport.messageLimit, &contentLeft)
-    }
-
     /// What there is to say of a direction at its end.
     private func endLines(_ index: Int, _ contentLeft: inout Int) -> [String] {
         let direction = directions[index]
@@ -101,17 +94,10 @@ package struct GRPCReport {
         var lines: [String] = []
         if let (frame, at) = direction.cursor.unfinished {
             let gap = at.flatMap { at in direction.lastArrival.map { max(0, at - $0) } }
-            let part = "\(frame.received) of \(frame.size) bytes"
-            let note =
-                "\(frame.kind == .trailers ? "the trailers, " : "")\(part)\(isInFlight ? " so far" : ", its end is missing")"
-            let before = directions[..<index].count { $0.cursor.unfinished != nil }
-            let message = GRPCCall.Message(
-                number: messages.count + before + 1,
-                frame: frame,
-                direction: index,
-                at: at,
-                gap: gap
-            )
+            let part = "\(frame.kind == .trailers ? "the trailers, " : "")\(frame.received) of \(frame.size) bytes"
+            let note = part + (isInFlight ? " so far" : ", its end is missing")
+            let number = messages.count + directions[..<index].count { $0.cursor.unfinished != nil } + 1
+            let message = GRPCCall.Message(number: number, frame: frame, direction: index, at: at, gap: gap)
             lines.append(call.line(message, [note]))
             if frame.kind == .message, contentLeft > 0 {
                 let limit = min(GRPCReport.messageLimit, contentLeft)

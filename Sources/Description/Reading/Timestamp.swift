@@ -3,21 +3,30 @@ import Text
 
 /// Moments as text: for programs in UTC, for people in local time.
 package enum Timestamp {
-    package struct Parts: Equatable {
-        var year: Int
-        var month: Int
-        var day: Int
-        var hour: Int
-        var minute: Int
-        var second: Int
-        var microsecond: Int
+    private struct Parts {
+        let day: (year: Int64, month: Int64, day: Int64)
+        /// The second of the day.
+        let second: Int
+        let microsecond: Int
+
+        init(_ microseconds: Int64) {
+            let (seconds, microsecond) = floorDivision(Int(microseconds), 1_000_000)
+            let (days, second) = floorDivision(seconds, 86_400)
+            (day, self.second, self.microsecond) = (CivilDate.of(day: Int64(days)), second, microsecond)
+        }
+
+        var date: String { "\(day.year.padded(to: 4))-\(day.month.padded(to: 2))-\(day.day.padded(to: 2))" }
+
+        var time: String {
+            "\((second / 3600).padded(to: 2)):\((second / 60 % 60).padded(to: 2)):\((second % 60).padded(to: 2))"
+        }
     }
 
     /// ISO 8601 with microseconds, for example `2026-11-21T10:57:03.000125Z`.
     package static func iso8601(_ microseconds: Int64) -> String {
-        let parts = parts(microseconds)
-        guard (0...9_999).contains(parts.year) else {
-            return "\(date(parts))T\(time(parts)).\(parts.microsecond.padded(to: 6))Z"
+        let parts = Parts(microseconds)
+        guard (0...9_999).contains(parts.day.year) else {
+            return "\(parts.date)T\(parts.time).\(parts.microsecond.padded(to: 6))Z"
         }
         return String(unsafeUninitializedCapacity: 27) { text in
             var count = 0
@@ -31,12 +40,12 @@ package enum Timestamp {
                 text[count] = UInt8(ascii: sign)
                 count += 1
             }
-            put(parts.year, 4, "-")
-            put(parts.month, 2, "-")
-            put(parts.day, 2, "T")
-            put(parts.hour, 2, ":")
-            put(parts.minute, 2, ":")
-            put(parts.second, 2, ".")
+            put(Int(parts.day.year), 4, "-")
+            put(Int(parts.day.month), 2, "-")
+            put(Int(parts.day.day), 2, "T")
+            put(parts.second / 3600, 2, ":")
+            put(parts.second / 60 % 60, 2, ":")
+            put(parts.second % 60, 2, ".")
             put(parts.microsecond, 6, "Z")
             return count
         }
@@ -44,13 +53,13 @@ package enum Timestamp {
 
     /// Local date and time to the millisecond with the zone, for example `2026-11-21 10:57:03.000 +01:00`.
     package static func readable(_ microseconds: Int64) -> String {
-        "\(date(parts(local(microseconds)))) \(clock(microseconds)) \(zone(at: microseconds))"
+        "\(Parts(local(microseconds)).date) \(clock(microseconds)) \(zone(at: microseconds))"
     }
 
     /// The local time of day to the millisecond, for example `10:57:03.000`.
     package static func clock(_ microseconds: Int64) -> String {
-        let parts = parts(local(microseconds))
-        return "\(time(parts)).\((parts.microsecond / 1000).padded(to: 3))"
+        let parts = Parts(local(microseconds))
+        return "\(parts.time).\((parts.microsecond / 1000).padded(to: 3))"
     }
 
     /// The local zone at a moment: `UTC`, `+01:00`.
@@ -85,38 +94,11 @@ package enum Timestamp {
     }
 
     /// The local time of day to the second, for example `10:57:03`.
-    package static func timeOfDay(_ microseconds: Int64) -> String {
-        let second = floorDivision(floorDivision(Int(local(microseconds)), 1_000_000).quotient, 86_400).remainder
-        return "\((second / 3600).padded(to: 2)):\((second / 60 % 60).padded(to: 2)):\((second % 60).padded(to: 2))"
-    }
-
-    /// Splits microseconds since 1970 in the Gregorian calendar.
-    package static func parts(_ microseconds: Int64) -> Parts {
-        let (seconds, microsecond) = floorDivision(Int(microseconds), 1_000_000)
-        let (days, inDay) = floorDivision(seconds, 86_400)
-        let (year, month, day) = CivilDate.of(day: Int64(days))
-        return Parts(
-            year: Int(year),
-            month: Int(month),
-            day: Int(day),
-            hour: inDay / 3600,
-            minute: inDay / 60 % 60,
-            second: inDay % 60,
-            microsecond: microsecond
-        )
-    }
+    package static func timeOfDay(_ microseconds: Int64) -> String { Parts(local(microseconds)).time }
 
     /// Division that rounds towards the past, so that moments before 1970 come out right too.
     private static func floorDivision(_ value: Int, _ divisor: Int) -> (quotient: Int, remainder: Int) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-
-    private static func date(_ parts: Parts) -> String {
-        "\(parts.year.padded(to: 4))-\(parts.month.padded(to: 2))-\(parts.day.padded(to: 2))"
-    }
-
-    private static func time(_ parts: Parts) -> String {
-        "\(parts.hour.padded(to: 2)):\(parts.minute.padded(to: 2)):\(parts.second.padded(to: 2))"
     }
 }

@@ -22,7 +22,7 @@ package final class ExchangeFollower {
     /// Takes the content coding off a body; `nil` where it stays.
     private let decoder: ContentDecoder?
     private var count = 0
-    private var lastArrival: [StreamedMessage.Direction: Int64] = [:]
+    private var lastArrival: StreamPage.Arrivals = [:]
 
     /// Prepares to follow an exchange whose response has begun, or has ended. With a `side`, its body is written whatever
     /// it is, `raw` with its content coding; else messages where the exchange carries any, and the response's body where not.
@@ -34,23 +34,14 @@ package final class ExchangeFollower {
         descriptors: DescriptorSet? = nil
     ) {
         (self.exchange, self.source) = (exchange, source)
+        let limit = ExchangeFollower.messageLimit
         if side == nil,
-            let call = GRPCCall(
-                exchange,
-                source: source,
-                descriptors: descriptors,
-                messageLimit: ExchangeFollower.messageLimit
-            )
+            let call = GRPCCall(exchange, source: source, descriptors: descriptors, messageLimit: limit)
         {
             call.follow()
             (way, decoder) = (.call(call), nil)
         } else if side == nil,
-            let timeline = MessageTimeline(
-                exchange,
-                source: source,
-                payloadLimit: ExchangeFollower.messageLimit,
-                decodedLimit: .max
-            )
+            let timeline = MessageTimeline(exchange, source: source, payloadLimit: limit, decodedLimit: .max)
         {
             timeline.follow()
             (way, decoder) = (.messages(timeline, StreamPage(exchange: exchange, source: source)), nil)
@@ -95,19 +86,11 @@ package final class ExchangeFollower {
             }
         case .body(let side):
             while true {
-                let piece = try source.body(
-                    of: exchange.record.id,
-                    side: side,
-                    offset: offset,
-                    limit: ExchangeFollower.pieceSize
-                )
+                let limit = ExchangeFollower.pieceSize
+                let piece = try source.body(of: exchange.record.id, side: side, offset: offset, limit: limit)
                 guard piece.readableBytes > 0 else { break }
                 offset += Int64(piece.readableBytes)
-                guard let decoder else {
-                    try sink(piece)
-                    continue
-                }
-                try decoder.decode(piece) { try sink(ByteBuffer(bytes: $0)) }
+                try decoder?.decode(piece) { try sink(ByteBuffer(bytes: $0)) } ?? sink(piece)
             }
         }
     }

@@ -70,11 +70,8 @@ struct BodyView {
         case .json: json(text, &writer)
         case .jsonLines: jsonLines(text, &writer)
         case .form: FormTable(text).write(into: &writer)
-        case .html:
-            var layout = MarkupLayout(Array(text.utf8), isHTML: true)
-            layout.write(into: &writer)
-        case .xml:
-            var layout = MarkupLayout(Array(text.utf8), isHTML: false)
+        case .markup(let isHTML):
+            var layout = MarkupLayout(Array(text.utf8), isHTML: isHTML)
             layout.write(into: &writer)
         case .styleSheet: StyleSheetLayout(Array(text.utf8)).write(into: &writer)
         case .script: ScriptLayout(Array(text.utf8)).write(into: &writer)
@@ -89,7 +86,8 @@ struct BodyView {
     }
 
     private enum Format {
-        case json, jsonLines, form, html, xml, styleSheet, script, graphQL, plain
+        case json, jsonLines, form, styleSheet, script, graphQL, plain
+        case markup(isHTML: Bool)
     }
 
     private static let protobufTypes: Set<String> = [
@@ -104,8 +102,8 @@ struct BodyView {
         guard let type else { return sniffed(text) }
         if type.isJSON { return .json }
         if StreamCounter.Format(mediaType: type.essence) == .jsonLines { return .jsonLines }
-        if type.essence == "text/html" || type.essence == "application/xhtml+xml" { return .html }
-        if type.isXML { return .xml }
+        if type.essence == "text/html" || type.essence == "application/xhtml+xml" { return .markup(isHTML: true) }
+        if type.isXML { return .markup(isHTML: false) }
         if scriptTypes.contains(type.essence) { return .script }
         switch type.essence {
         case "application/x-www-form-urlencoded": return .form
@@ -123,8 +121,8 @@ struct BodyView {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
         case UInt8(ascii: "<"):
             let beginning = String(decoding: start.prefix(14), as: UTF8.self).lowercased()
-            if beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html") { return .html }
-            return beginning.hasPrefix("<?xml") ? .xml : .plain
+            if beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html") { return .markup(isHTML: true) }
+            return beginning.hasPrefix("<?xml") ? .markup(isHTML: false) : .plain
         default: return .plain
         }
     }
@@ -177,12 +175,10 @@ struct BodyView {
         for (index, part) in multipart.parts.enumerated() where writer.takesMore() {
             let isLast = index == multipart.parts.count - 1
             let partBody = LoadedBody(part: part, isCut: body.isCut && isLast && !multipart.isComplete)
-            var title = "Part \(index + 1)"
-            if let name = part.name { title += ": \(name)" }
-            var notes = partBody.facts
-            if let fileName = part.fileName { notes.insert("file \(fileName)", at: 0) }
-            writer.section(title, notes: notes) { writer in
-                writer.table(part.fields.map { (Span($0.name, .key), [Span($0.value)]) })
+            let title = "Part \(index + 1)\(part.name.map { ": \($0)" } ?? "")"
+            let notes = part.fileName.map { ["file \($0)"] } ?? []
+            writer.section(title, notes: notes + partBody.facts) { writer in
+                writer.table(part.fields)
                 if depth < BodyView.deepestPart {
                     BodyView(body: partBody, depth: depth + 1).write(into: &writer)
                 } else {

@@ -32,9 +32,8 @@ package struct LoadedBody {
         mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
         // The bytes of a WebSocket or a tunnel follow the head; what that says of coding is not about them.
         let isMessage = exchange.record.kind == .http
-        let named =
-            isMessage && !(source.isMasking)
-            ? fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [] : []
+        let coding = isMessage && !source.isMasking ? fields.combinedValue(of: .contentEncoding) : nil
+        let named = coding.map { ContentCoding.list($0) } ?? []
         codings = isWire ? [] : named
         let names = named.isEmpty ? "no content coding" : "still \(named.map(\.description).joined(separator: ", "))"
         wireFact = isWire ? "as on the wire: \(names)" : nil
@@ -66,10 +65,7 @@ package struct LoadedBody {
     }
 
     package init(bytes: ByteBuffer, mediaType: MediaType?, fields: FieldSection = FieldSection(), isCut: Bool = false) {
-        self.fields = fields
-        self.mediaType = mediaType
-        self.bytes = bytes
-        self.isCut = isCut
+        (self.fields, self.mediaType, self.bytes, self.isCut) = (fields, mediaType, bytes, isCut)
         recordedSize = Int64(bytes.readableBytes)
         (codings, problem, failure, wireFact) = ([], nil, nil, nil)
     }
@@ -91,13 +87,9 @@ package struct LoadedBody {
         return mediaType.map { "\($0.essence) data" } ?? "binary data"
     }
 
-    /// Type, sizes and coding, and what is wrong.
+    /// Type, sizes and coding.
     package var facts: [String] {
-        var facts: [String] = []
-        if let mediaType { facts.append(mediaType.essence) }
-        facts.append(Measures.size(recordedSize))
-        if let fact = wireFact ?? decodedFact { facts.append(fact) }
-        return facts
+        [mediaType?.essence, Measures.size(recordedSize), wireFact ?? decodedFact].compactMap(\.self)
     }
 
     /// What its content coding saved, for example `45.0 KB decoded from gzip, 27 % on the wire`; only the names of the

@@ -1,4 +1,5 @@
 import NIOCore
+import Text
 
 /// Bytes in hexadecimal: offset, sixteen bytes, and what of them is ASCII.
 struct HexLayout {
@@ -14,32 +15,21 @@ struct HexLayout {
             let line = view[(view.startIndex + offset)..<min(view.endIndex, view.startIndex + offset + perLine)]
             var digits: [UInt8] = []
             digits.reserveCapacity(perLine * 3 + 2)
-            var text: [UInt8] = []
             for (index, byte) in line.enumerated() {
                 if index == 8 { digits.append(0x20) }
-                digits.append(HexLayout.digit(byte >> 4))
-                digits.append(HexLayout.digit(byte & 0xF))
-                digits.append(0x20)
-                text.append((0x20..<0x7F).contains(byte) ? byte : UInt8(ascii: "."))
+                digits += [HexLayout.digit(byte >> 4), HexLayout.digit(byte & 0xF), 0x20]
             }
             let width = perLine * 3 + (perLine == 16 ? 1 : 0)
-            digits.append(contentsOf: repeatElement(0x20, count: width - digits.count + 1))
-            writer.add(
-                [
-                    Span(HexLayout.offset(offset), .faint), Span(String(decoding: digits, as: UTF8.self), .number),
-                    Span(String(decoding: text, as: UTF8.self), .string),
-                ],
-                wraps: false
-            )
+            digits += repeatElement(0x20, count: width - digits.count + 1)
+            let text = line.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") }
+            let spans = [
+                Span(offset.padded(to: 8, radix: 16) + "  ", .faint), Span(digits.text(digits.indices), .number),
+                Span(text.text(text.indices), .string),
+            ]
+            writer.add(spans, wraps: false)
             offset += perLine
         }
     }
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? value + 0x30 : value + 0x57 }
-
-    private static func offset(_ value: Int) -> String {
-        var digits = (0..<8).map { digit(UInt8(truncatingIfNeeded: value >> (28 - $0 * 4) & 0xF)) }
-        digits += [0x20, 0x20]
-        return String(decoding: digits, as: UTF8.self)
-    }
 }

@@ -24,15 +24,12 @@ struct JSONLayout {
     private var name: [Span] = []
 
     init(_ bytes: [UInt8], isCut: Bool = false, at place: Place? = nil) {
-        self.bytes = bytes
-        self.isCut = isCut
-        (whole, start, self.place) = (bytes, 0, place)
+        (self.bytes, self.isCut, whole, start, self.place) = (bytes, isCut, bytes, 0, place)
     }
 
     /// Lays one value of a text out, after its name.
     init(_ whole: [UInt8], value: Range<Int>, name: [Span], at place: Place) {
-        bytes = Array(whole[value])
-        isCut = false
+        (bytes, isCut) = (Array(whole[value]), false)
         (self.whole, start, self.name, self.place) = (whole, value.lowerBound, name, place)
     }
 
@@ -44,12 +41,12 @@ struct JSONLayout {
                 switch token.kind {
                 case .name: name = [Span(shown(token.range), .key), Span(": ", .punctuation)]
                 case .objectBegin, .arrayBegin:
-                    begin(token, &reader, name, &writer)
+                    begin(token, &reader, &writer)
                     name = []
                 case .objectEnd, .arrayEnd: end(token, &writer)
                 case .string, .number, .literal:
                     count()
-                    scalar(token, name, &writer)
+                    scalar(token, &writer)
                     name = []
                 }
             }
@@ -65,17 +62,10 @@ struct JSONLayout {
         if !open.isEmpty { open[open.count - 1].count += 1 }
     }
 
-    private mutating func begin(
-        _ token: JSONToken,
-        _ reader: inout JSONTokenReader,
-        _ name: [Span],
-        _ writer: inout DetailWriter
-    ) {
+    private mutating func begin(_ token: JSONToken, _ reader: inout JSONTokenReader, _ writer: inout DetailWriter) {
         count()
         let isObject = token.kind == .objectBegin
-        var next = token.range.upperBound
-        while next < bytes.count, JSONLayout.isSpace(bytes[next]) { next += 1 }
-        if next < bytes.count, bytes[next] == UInt8(ascii: isObject ? "}" : "]") {
+        if let next = next(after: token.range.upperBound), bytes[next] == UInt8(ascii: isObject ? "}" : "]") {
             let text = (isObject ? "{}" : "[]") + comma(after: next + 1)
             add(name + [Span(text, .punctuation)], token, &writer)
             // Its end has just been shown.
@@ -88,16 +78,12 @@ struct JSONLayout {
 
     private mutating func end(_ token: JSONToken, _ writer: inout DetailWriter) {
         guard let closed = open.popLast() else { return }
-        let bracket = closed.isObject ? "}" : "]"
-        writer.add(
-            [Span(bracket + comma(after: token.range.upperBound), .punctuation)],
-            indent: open.count * 2,
-            wraps: false
-        )
+        let text = (closed.isObject ? "}" : "]") + comma(after: token.range.upperBound)
+        writer.add(text, .punctuation, indent: open.count * 2, wraps: false)
         writer.fold(from: closed.line, summary(closed))
     }
 
-    private func scalar(_ token: JSONToken, _ name: [Span], _ writer: inout DetailWriter) {
+    private func scalar(_ token: JSONToken, _ writer: inout DetailWriter) {
         var spans = name
         let role: Role =
             switch token.kind {
@@ -170,10 +156,10 @@ struct JSONLayout {
 
     /// `,` where one comes next.
     private func comma(after end: Int) -> String {
-        var next = end
-        while next < bytes.count, JSONLayout.isSpace(bytes[next]) { next += 1 }
-        return next < bytes.count && bytes[next] == UInt8(ascii: ",") ? "," : ""
+        next(after: end).map { bytes[$0] == UInt8(ascii: ",") } ?? false ? "," : ""
     }
+
+    private func next(after end: Int) -> Int? { bytes[end...].firstIndex { !JSONLayout.isSpace($0) } }
 
     private func isLink(_ range: Range<Int>) -> Bool {
         guard range.count > 10, bytes[range.lowerBound + 1] == UInt8(ascii: "h") else { return false }
@@ -181,9 +167,7 @@ struct JSONLayout {
         return inner.starts(with: "https://".utf8) || inner.starts(with: "http://".utf8)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
-    }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 }
 
 extension DetailWriter {

@@ -49,7 +49,7 @@ struct MarkupLayout {
                     inner.range.count <= MarkupLayout.shortText,
                     let closing = ahead, closing.kind == .closeTag, closing.name == token.name
                 {
-                    writer.add(tag(token) + [Span(words(inner.range))] + tag(closing), indent: indent)
+                    writer.add(tag(token) + [Span(bytes.words(inner.range))] + tag(closing), indent: indent)
                     next = reader.next()
                     ahead = next == nil ? nil : reader.next()
                 } else {
@@ -93,21 +93,8 @@ struct MarkupLayout {
         if open.suffix(MarkupLayout.furthestOpen).contains(where: { keepsSpace($0.name) }) {
             return kept(range, &writer)
         }
-        let words = words(range)
+        let words = bytes.words(range)
         if !words.isEmpty { writer.add(words, indent: indent) }
-    }
-
-    /// The words of a text with one space between them.
-    private func words(_ range: Range<Int>) -> String {
-        var (start, end) = (range.lowerBound, range.upperBound)
-        while start < end, bytes[start] <= 0x20 { start += 1 }
-        while start < end, bytes[end - 1] <= 0x20 { end -= 1 }
-        var isRegular = true
-        for index in start..<end where bytes[index] <= 0x20 {
-            if bytes[index] != 0x20 || bytes[index - 1] == 0x20 { isRegular = false }
-        }
-        if isRegular { return bytes.text(start..<end) }
-        return bytes[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     }
 
     /// Whether white space within an element is shown as it stands.
@@ -115,22 +102,14 @@ struct MarkupLayout {
 
     /// The lines of a text with their spaces; a line feed right after the tag is none of them (HTML §13.1.2.5).
     private func kept(_ range: Range<Int>, _ writer: inout DetailWriter) {
-        var lines = bytes[range].split(separator: 0x0A, omittingEmptySubsequences: false)
-        if let first = lines.first, first.allSatisfy({ $0 == 0x0D }) { lines.removeFirst() }
-        if let last = lines.last, last.isEmpty { lines.removeLast() }
-        for line in lines {
-            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-            writer.add(VisibleText.expandingTabs(text), indent: indent)
-        }
+        var lines = bytes.lines(range)
+        if lines.first?.isEmpty == true { lines.removeFirst() }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        for line in lines { writer.add(line, indent: indent) }
     }
 
     private func lines(_ range: Range<Int>, _ role: Role, _ writer: inout DetailWriter) {
-        for line in bytes[range].split(separator: 0x0A, omittingEmptySubsequences: false) {
-            let text = VisibleText.expandingTabs(
-                String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-            )
-            if !text.allSatisfy({ $0 == " " }) { writer.add(text, role, indent: indent) }
-        }
+        for line in bytes.lines(range) where !line.allSatisfy({ $0 == " " }) { writer.add(line, role, indent: indent) }
     }
 
     private func raw(_ token: MarkupReader.Token, _ writer: inout DetailWriter) {
@@ -155,7 +134,7 @@ struct MarkupLayout {
         if token.kind == .emptyTag { end = max(start, end - 1) }
         var spans = [Span(token.kind == .closeTag ? "</" : "<", .punctuation)]
         let name = start
-        while start < end, !MarkupReader.endsName(bytes[start]) { start += 1 }
+        start = bytes[name..<end].firstIndex(where: MarkupReader.endsName) ?? end
         spans.append(Span(text(name..<start), .tag))
         while start < end {
             while start < end, bytes[start] <= 0x20 || bytes[start] == UInt8(ascii: "/") { start += 1 }

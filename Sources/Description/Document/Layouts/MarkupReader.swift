@@ -38,16 +38,14 @@ struct MarkupReader {
             if end > place { return take(.rawText, to: end, name: element) }
         }
         guard bytes[place] == UInt8(ascii: "<") else { return text(from: place) }
-        if has("<!--") { return take(.comment, to: end(of: "-->", from: place + 4)) }
-        if has("<![CDATA[") { return take(.characterData, to: end(of: "]]>", from: place + 9)) }
-        if has("<!") || has("<?") { return take(.declaration, to: end(of: ">", from: place + 2)) }
+        if has("<!--") { return take(.comment, to: bytes.end(of: "-->", from: place + 4)) }
+        if has("<![CDATA[") { return take(.characterData, to: bytes.end(of: "]]>", from: place + 9)) }
+        if has("<!") || has("<?") { return take(.declaration, to: bytes.end(of: ">", from: place + 2)) }
         let isClosing = has("</")
         let nameStart = place + (isClosing ? 2 : 1)
         guard nameStart < bytes.count, MarkupReader.isLetter(bytes[nameStart]) else { return text(from: place + 1) }
-        var nameEnd = nameStart
-        while nameEnd < bytes.count, !MarkupReader.endsName(bytes[nameEnd]) { nameEnd += 1 }
-        var name = String(decoding: bytes[nameStart..<nameEnd], as: UTF8.self)
-        if isHTML { name = name.lowercased() }
+        let nameEnd = bytes[nameStart...].firstIndex(where: MarkupReader.endsName) ?? bytes.count
+        let name = isHTML ? bytes.text(nameStart..<nameEnd).lowercased() : bytes.text(nameStart..<nameEnd)
         let end = endOfTag(from: nameEnd)
         if isClosing { return take(.closeTag, to: end, name: name) }
         let isEmpty = end >= 2 && bytes[end - 1] == UInt8(ascii: ">") && bytes[end - 2] == UInt8(ascii: "/")
@@ -68,19 +66,6 @@ struct MarkupReader {
         let count = text.utf8CodeUnitCount
         guard place + count <= bytes.count else { return false }
         return text.withUTF8Buffer { bytes[place..<place + count].elementsEqual($0) }
-    }
-
-    /// The place after the next occurrence of a text; the end where there is none.
-    private func end(of text: String, from start: Int) -> Int {
-        let wanted = Array(text.utf8)
-        var index = start
-        while index + wanted.count <= bytes.count {
-            if bytes[index] == wanted[0], bytes[index..<index + wanted.count].elementsEqual(wanted) {
-                return index + wanted.count
-            }
-            index += 1
-        }
-        return bytes.count
     }
 
     /// The place after the `>` that ends a tag; those in quotes do not.

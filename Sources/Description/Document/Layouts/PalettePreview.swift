@@ -27,11 +27,8 @@ struct PalettePreview {
         let pixel = image.pixels[row * image.width + column]
         let board = (row / 2 + column / 2) % 2 == 0 ? 0x50 : 0x70
         let behind = board * (255 - Int(pixel.alpha)) / 255
-        return PalettePreview.nearest(
-            min(255, Int(pixel.red) + behind),
-            min(255, Int(pixel.green) + behind),
-            min(255, Int(pixel.blue) + behind)
-        )
+        func shown(_ value: UInt8) -> Int { min(255, Int(value) + behind) }
+        return PalettePreview.nearest(shown(pixel.red), shown(pixel.green), shown(pixel.blue))
     }
 
     /// The palette's colour that is nearest: one of its cube, or one of its greys.

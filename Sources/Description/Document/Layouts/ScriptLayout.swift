@@ -7,8 +7,6 @@ struct ScriptLayout {
     private static let longestLine = 500
     /// A script of one line that is longer gets breaks.
     private static let shortLine = 36
-    /// Broken lines get a break at the next comma from here on.
-    private static let comfortableLine = 100
 
     private let bytes: [UInt8]
     private let language: ScriptReader.Language
@@ -20,21 +18,24 @@ struct ScriptLayout {
 
     func write(into writer: inout DetailWriter) {
         let rows = bytes.split(separator: 0x0A)
-        // One line alone was hardly written so either, unless it is short.
+        // A script of one line that is not short was probably made for machines, too.
         let isOneLine = rows.count == 1 && bytes.count > ScriptLayout.shortLine
         let isDense = isOneLine || rows.contains { $0.count > ScriptLayout.longestLine }
-        var lines = ScriptLines(bytes, hasFields: language == .graphQL)
+        var lines = ScriptLines(bytes, isDense: isDense, hasFields: language == .graphQL)
         var reader = ScriptReader(bytes, language)
-        while let token = reader.next(), writer.takesMore() {
-            lines.add(token, isDense: isDense, longest: ScriptLayout.comfortableLine, &writer)
-        }
+        while let token = reader.next(), writer.takesMore() { lines.add(token, &writer) }
         lines.finish(&writer)
     }
 }
 
 /// The lines of a script while they are put together.
 private struct ScriptLines {
+    /// Dense lines get a break at the next comma from here on.
+    private static let comfortableLine = 100
+
     private let bytes: [UInt8]
+    /// Whether the script has no useful line breaks of its own.
+    private let isDense: Bool
     private var spans: [Span] = []
     private var length = 0
     /// The lines that open what is not closed yet.
@@ -50,48 +51,44 @@ private struct ScriptLines {
     /// What is within braces, where those are fields side by side; `nil` for a language that has none.
     private var fields: FieldBoundary?
 
-    init(_ bytes: [UInt8], hasFields: Bool) {
-        self.bytes = bytes
-        fields = hasFields ? FieldBoundary() : nil
+    init(_ bytes: [UInt8], isDense: Bool, hasFields: Bool) {
+        (self.bytes, self.isDense, fields) = (bytes, isDense, hasFields ? FieldBoundary() : nil)
     }
 
-    mutating func add(_ token: ScriptReader.Token, isDense: Bool, longest: Int, _ writer: inout DetailWriter) {
+    mutating func add(_ token: ScriptReader.Token, _ writer: inout DetailWriter) {
         let beginsField = fields?.takes(token, bytes) ?? false
-        if beginsField, isDense, !braces.isEmpty, groups[groups.count - 1] <= 0 { end(&writer, isDense: true) }
+        if beginsField, isDense, !braces.isEmpty, groups[groups.count - 1] <= 0 { end(&writer) }
         switch token.kind {
-        case .lineBreak: if isDense { space() } else { end(&writer, isDense: false, keepsEmpty: true) }
-        case .space:
-            if isDense {
-                space()
-            } else {
-                append(VisibleText.expandingTabs(bytes.text(token.range).filter { $0 != "\r" }), .text)
-            }
-        case .sign: sign(token, isDense: isDense, longest: longest, &writer)
+        case .lineBreak where !isDense: end(&writer, keepsEmpty: true)
+        case .space where !isDense:
+            append(VisibleText.expandingTabs(bytes.text(token.range).filter { $0 != "\r" }), .text)
+        case .lineBreak, .space: if let last = spans.last, last.text != " " { append(" ", .text) }
+        case .sign: sign(token, &writer)
         default:
-            if wantsBreak { end(&writer, isDense: isDense) }
-            pieces(token, isDense, &writer)
-            if isDense, token.kind == .comment { end(&writer, isDense: true) }
+            if wantsBreak { end(&writer) }
+            pieces(token, &writer)
+            if isDense, token.kind == .comment { end(&writer) }
         }
     }
 
     mutating func finish(_ writer: inout DetailWriter) {
-        end(&writer, isDense: true)
+        end(&writer, isLast: true)
         for brace in braces { writer.fold(from: brace, "{ … }") }
     }
 
-    private mutating func sign(_ token: ScriptReader.Token, isDense: Bool, longest: Int, _ writer: inout DetailWriter) {
+    private mutating func sign(_ token: ScriptReader.Token, _ writer: inout DetailWriter) {
         let byte = bytes[token.range.lowerBound]
-        if wantsBreak, !";,)].".utf8.contains(byte) { end(&writer, isDense: isDense) }
+        if wantsBreak, !";,)].".utf8.contains(byte) { end(&writer) }
         wantsBreak = false
         switch byte {
         case UInt8(ascii: "{"):
             append("{", .punctuation)
-            if isDense { end(&writer, isDense: true) }
+            if isDense { end(&writer) }
             // What the brace opens begins on the line that has it.
             braces.append(isDense ? writer.place - 1 : writer.place)
             groups.append(0)
         case UInt8(ascii: "}"):
-            if isDense { end(&writer, isDense: true) }
+            if isDense { end(&writer) }
             let isFirst = spans.allSatisfy { span in span.text.allSatisfy { $0 == " " } }
             let brace = braces.popLast()
             if groups.count > 1 { groups.removeLast() }
@@ -106,15 +103,16 @@ private struct ScriptLines {
             append(bytes.text(token.range), .punctuation)
         case UInt8(ascii: ";"):
             append(";", .punctuation)
-            if isDense, groups[groups.count - 1] <= 0 { end(&writer, isDense: true) }
+            if isDense, groups[groups.count - 1] <= 0 { end(&writer) }
         case UInt8(ascii: ","):
             append(",", .punctuation)
-            if isDense, length > longest { end(&writer, isDense: true) }
+            if isDense, length > ScriptLines.comfortableLine { end(&writer) }
         default: append(bytes.text(token.range), .punctuation)
         }
     }
 
-    private mutating func end(_ writer: inout DetailWriter, isDense: Bool, keepsEmpty: Bool = false) {
+    private mutating func end(_ writer: inout DetailWriter, keepsEmpty: Bool = false, isLast: Bool = false) {
+        let isDense = isDense || isLast
         wantsBreak = false
         if isDense, let last = spans.last, last.text.last == " " {
             spans.removeLast()
@@ -130,13 +128,8 @@ private struct ScriptLines {
         length = 0
     }
 
-    private mutating func space() {
-        guard let last = spans.last, last.text != " " else { return }
-        append(" ", .text)
-    }
-
     /// A token that may go over several lines.
-    private mutating func pieces(_ token: ScriptReader.Token, _ isDense: Bool, _ writer: inout DetailWriter) {
+    private mutating func pieces(_ token: ScriptReader.Token, _ writer: inout DetailWriter) {
         let role: Role =
             switch token.kind {
             case .keyword: .keyword
@@ -147,12 +140,9 @@ private struct ScriptLines {
             case .word, .sign, .space, .lineBreak: .text
             }
         guard bytes[token.range].contains(where: { $0 < 0x20 }) else { return append(bytes.text(token.range), role) }
-        var isFirst = true
-        for piece in bytes[token.range].split(separator: 0x0A, omittingEmptySubsequences: false) {
-            if !isFirst { end(&writer, isDense: isDense, keepsEmpty: !isDense) }
-            isFirst = false
-            let line = piece.last == 0x0D ? piece.dropLast() : piece
-            append(VisibleText.expandingTabs(String(decoding: line, as: UTF8.self)), role)
+        for (index, line) in bytes.lines(token.range).enumerated() {
+            if index > 0 { end(&writer, keepsEmpty: !isDense) }
+            append(line, role)
         }
     }
 

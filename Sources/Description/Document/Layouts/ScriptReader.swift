@@ -45,13 +45,13 @@ struct ScriptReader {
         switch byte {
         case 0x0A: return take(.lineBreak, to: place + 1)
         case 0...0x20: return take(.space, to: end(from: place) { $0 <= 0x20 && $0 != 0x0A })
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): return value(.string, to: endOfString(byte))
-        case UInt8(ascii: "`"): return value(.string, to: endOfString(byte))
+        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"):
+            return value(.string, to: bytes.endOfString(at: place))
         case UInt8(ascii: "#") where !isScript: return take(.comment, to: end(from: place) { $0 != 0x0A })
         case UInt8(ascii: "/") where isScript && following == UInt8(ascii: "/"):
             return take(.comment, to: end(from: place) { $0 != 0x0A })
         case UInt8(ascii: "/") where isScript && following == UInt8(ascii: "*"):
-            return take(.comment, to: endOfComment())
+            return take(.comment, to: bytes.end(of: "*/", from: place + 2))
         case UInt8(ascii: "/") where isScript && !isAfterValue:
             if let end = endOfExpression() { return value(.expression, to: end) }
             isAfterValue = false
@@ -68,7 +68,7 @@ struct ScriptReader {
     private mutating func word() -> Token {
         let end = end(from: place) { ScriptReader.isWordByte($0) }
         // No keyword is longer.
-        let text = end - place <= 12 ? String(decoding: bytes[place..<end], as: UTF8.self) : ""
+        let text = end - place <= 12 ? bytes.text(place..<end) : ""
         let isMember = place > 0 && bytes[place - 1] == UInt8(ascii: ".")
         if ScriptReader.literals.contains(text), !isMember { return value(.literal, to: end) }
         if keywords.contains(text), !isMember {
@@ -91,30 +91,7 @@ struct ScriptReader {
     }
 
     private func end(from start: Int, _ belongs: (UInt8) -> Bool) -> Int {
-        var index = start
-        while index < bytes.count, belongs(bytes[index]) { index += 1 }
-        return index
-    }
-
-    /// The place after the quote that ends a string; only one in back quotes goes over line breaks.
-    private func endOfString(_ quote: UInt8) -> Int {
-        var index = place + 1
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte == quote { return index + 1 }
-            if byte == 0x0A, quote != UInt8(ascii: "`") { return index }
-            index += byte == UInt8(ascii: "\\") ? 2 : 1
-        }
-        return bytes.count
-    }
-
-    private func endOfComment() -> Int {
-        var index = place + 2
-        while index + 1 < bytes.count {
-            if bytes[index] == UInt8(ascii: "*"), bytes[index + 1] == UInt8(ascii: "/") { return index + 2 }
-            index += 1
-        }
-        return bytes.count
+        bytes[start...].firstIndex { !belongs($0) } ?? bytes.count
     }
 
     /// The place after a regular expression and its flags; `nil` where the line ends before.

@@ -18,12 +18,14 @@ struct StyleSheetLayout {
             switch byte {
             case UInt8(ascii: "/") where place + 1 < bytes.count && bytes[place + 1] == UInt8(ascii: "*"):
                 statement(start..<place, "", indent(), &writer)
-                let end = endOfComment(from: place + 2)
+                let end = bytes.end(of: "*/", from: place + 2)
                 comment(place..<end, indent(), &writer)
                 place = end
                 start = end
                 continue
-            case UInt8(ascii: "\""), UInt8(ascii: "'"): place = endOfString(from: place)
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                place = bytes.endOfString(at: place)
+                continue
             case UInt8(ascii: "\\"): place += 1
             case UInt8(ascii: "("): parentheses += 1
             case UInt8(ascii: ")"): parentheses = max(0, parentheses - 1)
@@ -51,26 +53,20 @@ struct StyleSheetLayout {
     }
 
     private func selector(_ range: Range<Int>, _ indent: Int, _ writer: inout DetailWriter) {
-        let words = words(range)
+        let words = bytes.words(range)
         let role: Role = words.hasPrefix("@") ? .keyword : .tag
         writer.add([Span(words.isEmpty ? "" : words + " ", role), Span("{", .punctuation)], indent: indent)
     }
 
     private func statement(_ range: Range<Int>, _ end: String, _ indent: Int, _ writer: inout DetailWriter) {
-        let words = words(range)
+        let words = bytes.words(range)
         guard !words.isEmpty else { return }
-        guard let colon = words.firstIndex(of: ":"), !words.hasPrefix("@") else {
-            writer.add([Span(words, words.hasPrefix("@") ? .keyword : .text), Span(end, .punctuation)], indent: indent)
-            return
+        var spans = [Span(words, words.hasPrefix("@") ? .keyword : .text)]
+        if let colon = words.firstIndex(of: ":"), !words.hasPrefix("@") {
+            let value = words[words.index(after: colon)...].drop { $0 == " " }
+            spans = [Span(String(words[..<colon]), .attribute), Span(": ", .punctuation), Span(String(value), .string)]
         }
-        let value = words[words.index(after: colon)...].drop { $0 == " " }
-        writer.add(
-            [
-                Span(String(words[..<colon]), .attribute), Span(": ", .punctuation), Span(String(value), .string),
-                Span(end, .punctuation),
-            ],
-            indent: indent
-        )
+        writer.add(spans + [Span(end, .punctuation)], indent: indent)
     }
 
     private func comment(_ range: Range<Int>, _ indent: Int, _ writer: inout DetailWriter) {
@@ -80,26 +76,4 @@ struct StyleSheetLayout {
         }
     }
 
-    private func words(_ range: Range<Int>) -> String {
-        bytes[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
-    }
-
-    private func endOfComment(from start: Int) -> Int {
-        var index = start
-        while index + 1 < bytes.count {
-            if bytes[index] == UInt8(ascii: "*"), bytes[index + 1] == UInt8(ascii: "/") { return index + 2 }
-            index += 1
-        }
-        return bytes.count
-    }
-
-    /// The place of the quote that ends a string; strings end with their line, too.
-    private func endOfString(from start: Int) -> Int {
-        var index = start + 1
-        while index < bytes.count {
-            if bytes[index] == bytes[start] || bytes[index] == 0x0A { return index }
-            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
-        }
-        return bytes.count
-    }
 }

@@ -26,4 +26,45 @@ extension [UInt8] {
     func text(_ range: Range<Int>) -> String {
         withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
     }
+
+    /// The words of a text with one space between them.
+    func words(_ range: Range<Int>) -> String {
+        guard let start = self[range].firstIndex(where: { $0 > 0x20 }),
+            let last = self[range].lastIndex(where: { $0 > 0x20 })
+        else { return "" }
+        let isRegular = (start...last).allSatisfy { self[$0] > 0x20 || self[$0] == 0x20 && self[$0 - 1] != 0x20 }
+        if isRegular { return text(start..<last + 1) }
+        return self[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+    }
+
+    /// The lines of a text, without their ends, as ``VisibleText/expandingTabs(_:)`` writes them.
+    func lines(_ range: Range<Int>) -> [String] {
+        self[range].split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            VisibleText.expandingTabs(String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self))
+        }
+    }
+
+    /// The position after the next occurrence of a text; the end if there is none.
+    func end(of text: String, from start: Int) -> Int {
+        let wanted = Array(text.utf8)
+        var index = start
+        while index + wanted.count <= count {
+            if self[index] == wanted[0], self[index..<index + wanted.count].elementsEqual(wanted) {
+                return index + wanted.count
+            }
+            index += 1
+        }
+        return count
+    }
+
+    /// The position after the quote that ends the string at a position; only one in back quotes contains line breaks.
+    func endOfString(at start: Int) -> Int {
+        var index = start + 1
+        while index < count {
+            if self[index] == self[start] { return index + 1 }
+            if self[index] == 0x0A, self[start] != UInt8(ascii: "`") { return index }
+            index += self[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return count
+    }
 }

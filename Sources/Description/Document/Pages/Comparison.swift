@@ -42,20 +42,18 @@ package enum Comparison {
             let titles = zip(names, exchanges).map { "\($0)\($1.record.id)" }
             writer.section("Exchanges \(titles.joined(separator: " and "))") { writer in
                 let statuses = responses.map { $0.status > 0 ? String($0.status) : "no answer" }
-                let facts = [
-                    fact("req.method", \.method), entry("res.status", statuses), fact("state", \.state.exportName),
-                    fact("failure") { $0.failure?.code.rawValue ?? "" },
-                    fact("version", \.clientVersion.description), fact("media type", \.mediaType),
-                ]
-                writer.changes(facts.compactMap(\.self), role: { _ in .label })
+                facts(
+                    [
+                        fact("req.method", \.method), entry("res.status", statuses), fact("state", \.state.exportName),
+                        fact("failure") { $0.failure?.code.rawValue ?? "" },
+                        fact("version", \.clientVersion.description), fact("media type", \.mediaType),
+                    ],
+                    &writer
+                )
             }
-            writer.section("URL") { writer in
-                let facts = [
-                    fact("scheme", \.url.scheme), fact("req.host", \.url.host), fact("port") { String($0.url.port) },
-                    fact("req.path", \.url.path),
-                ]
-                writer.changes(facts.compactMap(\.self), role: { _ in .label })
-            }
+            let port = fact("port") { String($0.url.port) }
+            let url = [fact("scheme", \.url.scheme), fact("req.host", \.url.host), port, fact("req.path", \.url.path)]
+            writer.section("URL") { facts(url, &$0) }
             let queries = exchanges.map { FormFields.parse(query: $0.record.url.query ?? "") }
             writer.section("Query") { fields(.request, .query, queries, &$0) }
             let requests = exchanges.map { FieldDifference.fields($0.messages.fields(of: .requestReceived)) }
@@ -69,6 +67,10 @@ package enum Comparison {
             writer.section("Response headers", notes: notes) { fields(.response, .header, headers, &$0) }
             body("Response body", .response, responses.map(\.side), notes: notes, &writer)
             writer.section("Times") { times(&$0) }
+        }
+
+        private func facts(_ facts: [FieldDifference.Entry?], _ writer: inout DetailWriter) {
+            writer.changes(facts.compactMap(\.self), role: { _ in .label })
         }
 
         private func fact(_ name: String, _ value: (ExchangeRecord) -> String) -> FieldDifference.Entry? {

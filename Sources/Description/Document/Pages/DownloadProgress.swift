@@ -49,13 +49,11 @@ struct DownloadProgress {
         }
         if whole == nil { words.append("length not known") }
         let text = words.joined(separator: ", ")
-        guard whole != nil, writer.options.hasBars else { return writer.add(text, wraps: true) }
+        guard whole != nil, writer.options.hasBars else { return writer.add(text) }
         let room = writer.options.width - writer.margin - label - text.count - DownloadProgress.ends
         let width = min(DownloadProgress.mostBar, max(DownloadProgress.leastBar, room))
         let full = Int(part * Double(width))
-        let bar =
-            String(repeating: writer.sign("█", "#"), count: full)
-            + String(repeating: writer.sign("░", "."), count: width - full)
-        writer.add("\(bar) \(text)", wraps: true)
+        let done = String(repeating: writer.sign("█", "#"), count: full)
+        writer.add("\(done)\(String(repeating: writer.sign("░", "."), count: width - full)) \(text)")
     }
 }

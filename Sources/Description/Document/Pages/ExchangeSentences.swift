@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 extension ExchangeRecord.Kind {
     /// What it is, to people.
@@ -26,6 +27,13 @@ extension RecordedExchange {
 }
 
 extension ExchangeRecord {
+    /// How many messages of its stream came from each side.
+    func words(of tally: MessageCounts) -> String {
+        let (client, server) = (Int(clamping: tally.fromClient), Int(clamping: tally.fromServer))
+        let soFar = state == .inFlight ? ", so far" : ""
+        return "\(client.grouped) from the client, \(server.grouped) from the server\(soFar)"
+    }
+
     /// What is to be said of the server of an exchange that has no connection to one.
     package var wordsWithoutServer: String {
         if state == .inFlight { return "Nothing is known of it yet: there is no answer." }

@@ -69,9 +69,7 @@ struct MessagePage {
         body(side, &writer)
         if let trailers = isRequest ? messages.requestTrailers : messages.responseTrailers {
             let fields = StoredHead.fields(trailers)
-            writer.section("Trailers", notes: [fields.count.of("line")]) { writer in
-                writer.table(fields.map { (Span($0.name, .key), [Span($0.value)]) })
-            }
+            writer.section("Trailers", notes: [fields.count.of("line")]) { $0.table(fields) }
         }
     }
 
@@ -104,17 +102,12 @@ struct MessagePage {
 
     private func startLine(_ head: ByteBuffer, _ writer: inout DetailWriter) {
         if isRequest, let request = StoredHead.request(head) {
-            writer.add([
-                Span(request.method, .keyword), Span(" "), Span(request.target, .link),
-                Span(" " + request.version.description, .faint),
-            ])
+            let version = Span(" " + request.version.description, .faint)
+            writer.add([Span(request.method, .keyword), Span(" "), Span(request.target, .link), version])
         } else if !isRequest, let response = StoredHead.response(head) {
             let reason = response.reason.isEmpty ? "" : " " + response.reason
-            writer.add([
-                Span(response.version.description + " ", .faint),
-                Span(String(response.status), .status(response.status)),
-                Span(reason),
-            ])
+            let status = Span(String(response.status), .status(response.status))
+            writer.add([Span(response.version.description + " ", .faint), status, Span(reason)])
         } else {
             writer.add("The first line cannot be read:", .failure)
             let line = head.readableBytesView.prefix(1000).prefix { $0 != 0x0A }
@@ -140,10 +133,7 @@ struct MessagePage {
     }
 
     private func headers(_ fields: FieldSection, _ writer: inout DetailWriter) {
-        guard sent != nil else {
-            writer.table(fields.map { (Span($0.name, .key), [Span($0.value)]) })
-            return
-        }
+        guard sent != nil else { return writer.table(fields) }
         let sides: [BodySide] = isRequest ? [.requestReceived, .requestSent] : [.responseReceived, .responseSent]
         let lists = sides.map { FieldDifference.fields(messages.fields(of: $0)) }
         let entries = FieldDifference.entries(lists[0], lists[1])
@@ -196,10 +186,9 @@ struct MessagePage {
         }
         var notes = body.facts
         if isBodyChanged {
+            let isSent = side == .requestSent || side == .responseSent
             let label = labels.body(isRequest: isRequest).map { " by \($0)" } ?? ""
-            notes.append(
-                side == .requestSent || side == .responseSent ? "as changed\(label)" : "before it was changed\(label)"
-            )
+            notes.append((isSent ? "as changed" : "before it was changed") + label)
         }
         if isIncomplete {
             notes.append(body.bytes.readableBytes == 0 ? "not in the recording" : "the recording lacks bytes of it")

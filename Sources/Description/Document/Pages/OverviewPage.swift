@@ -33,13 +33,8 @@ struct OverviewPage {
     // MARK: Outcome
 
     private func outcome(_ writer: inout DetailWriter) {
-        writer.fact(
-            "request",
-            [
-                Span(record.method.isEmpty ? "(no request)" : record.method, .keyword), Span(" "),
-                Span(record.url.description, .link),
-            ]
-        )
+        let method = record.method.isEmpty ? "(no request)" : record.method
+        writer.fact("request", [Span(method, .keyword), Span(" "), Span(record.url.description, .link)])
         host(record.url, &writer)
         if let sent = record.sentURL { writer.fact("sent to", sent.description, .link) }
         if record.kind != .http { writer.fact("kind", record.kind.sentence) }
@@ -59,7 +54,11 @@ struct OverviewPage {
             writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(message)")])
             if !failure.hint.isEmpty { writer.fact("what to try", failure.hint, .warning) }
         }
-        if let grpc = record.grpc { self.grpc(grpc, &writer) }
+        if let grpc = record.grpc {
+            let status = "\(grpc.status) \(grpc.name ?? "(unknown status)")"
+            let message = grpc.message.isEmpty ? "" : ": \(grpc.message)"
+            writer.fact("gRPC status", [Span(status, grpc.status == 0 ? .success : .failure), Span(message)])
+        }
         messageCounts(&writer)
         let operations = GraphQLView.operations(exchange, source: source)
         if !operations.isEmpty {
@@ -81,7 +80,8 @@ struct OverviewPage {
         let annotation = record.extras.annotation
         if let comment = annotation.comment { writer.fact("comment", comment, .warning) }
         if let colour = annotation.colour { writer.fact("colour", colour) }
-        let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flagWords(writer.options)
+        let flags = writer.options.held == nil ? record.flags : record.flags.subtracting(.held)
+        let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flags.sentences
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
     }
 
@@ -115,23 +115,9 @@ struct OverviewPage {
         "held: its \(held.isRequest ? "request" : "response") waits at a breakpoint for \(held.ways)"
     }
 
-    private func grpc(_ grpc: GRPCOutcome, _ writer: inout DetailWriter) {
-        var spans = [Span("\(grpc.status) \(grpc.name ?? "(unknown status)")", grpc.status == 0 ? .success : .failure)]
-        if !grpc.message.isEmpty { spans.append(Span(": \(grpc.message)")) }
-        writer.fact("gRPC status", spans)
-    }
-
     private func messageCounts(_ writer: inout DetailWriter) {
-        let tally = record.tally
-        guard record.kind == .webSocket || tally != MessageCounts() else { return }
-        let soFar = record.state == .inFlight ? ", so far" : ""
-        let client = Int(clamping: tally.fromClient)
-        let server = Int(clamping: tally.fromServer)
-        writer.fact("messages", "\(client.grouped) from the client, \(server.grouped) from the server\(soFar)")
-    }
-
-    private func flagWords(_ options: DetailOptions) -> [String] {
-        (options.held == nil ? record.flags : record.flags.subtracting(.held)).sentences
+        guard record.kind == .webSocket || record.tally != MessageCounts() else { return }
+        writer.fact("messages", record.words(of: record.tally))
     }
 
     // MARK: Sizes
@@ -171,17 +157,15 @@ struct OverviewPage {
         let here = connection.localAddress.isEmpty ? "" : ", here \(connection.localAddress)"
         writer.fact("address", connection.peerAddress + (connection.proxy == nil ? "" : " (the proxy's)") + here)
         writer.fact("through proxy", connection.proxy)
-        var use = "\(connection.id)"
-        if connection.leg == .upstream {
-            use += record.flags.contains(.upstreamReused) ? ", reused" : ", made for this exchange"
-        }
-        writer.fact("connection", use)
+        let isUpstream = connection.leg == .upstream
+        let use = record.flags.contains(.upstreamReused) ? ", reused" : ", made for this exchange"
+        writer.fact("connection", "\(connection.id)\(isUpstream ? use : "")")
         if let version { writer.fact("version", version.description) }
-        if connection.leg == .upstream { handshakeTimes(connection, &writer) }
+        if isUpstream { handshakeTimes(connection, &writer) }
         guard let tls = connection.tls else {
             // An archive has no address of ours, and does not say how the server was reached.
             let isSecure = record.url.scheme == "https" || record.url.scheme == "wss"
-            let isUnknown = connection.leg == .upstream && connection.localAddress.isEmpty && isSecure
+            let isUnknown = isUpstream && connection.localAddress.isEmpty && isSecure
             writer.fact("TLS", isUnknown ? "unknown: imported" : "none: plain text")
             return
         }

@@ -7,7 +7,6 @@ import Text
 struct StreamPage {
     private static let payloadLimit = 64 * 1024
     private static let beginning = 160
-    private static let contentIndent = String(repeating: " ", count: 13)
 
     let exchange: RecordedExchange
     let source: any ExchangeSource
@@ -32,24 +31,18 @@ struct StreamPage {
 
     private func grpc(_ call: GRPCReport, _ writer: inout DetailWriter) {
         writer.section(call.title) { writer in
-            var start: Int?
-            var count = 0
-            func close(_ writer: inout DetailWriter) {
-                if let start { foldPreview(from: start, &writer) }
-                start = nil
-            }
+            var starts: [Int] = []
             for line in call.lines where writer.takesMore() {
-                if line.hasPrefix(StreamPage.contentIndent) {
-                    writer.add(String(line.dropFirst(StreamPage.contentIndent.count)), .string, indent: 4)
+                if line.hasPrefix(GRPCCall.indent) {
+                    writer.add(String(line.dropFirst(GRPCCall.indent.count)), .string, indent: 4)
                 } else {
-                    close(&writer)
-                    start = writer.place
+                    if let start = starts.last { foldPreview(from: start, &writer) }
+                    starts.append(writer.place)
                     writer.add(line)
-                    count += 1
-                    writer.nameLine("message \(count)")
+                    writer.nameLine("message \(starts.count)")
                 }
             }
-            close(&writer)
+            if let start = starts.last { foldPreview(from: start, &writer) }
         }
     }
 
@@ -64,12 +57,15 @@ struct StreamPage {
 
     // MARK: Other streams
 
+    /// When the last message of each side arrived.
+    typealias Arrivals = [StreamedMessage.Direction: Int64]
+
     /// A message, and how long after the one before it from the same side it came.
     private struct Row {
         let message: StreamedMessage
         let gap: Int64?
 
-        init(_ message: StreamedMessage, _ lastArrival: inout [StreamedMessage.Direction: Int64]) {
+        init(_ message: StreamedMessage, _ lastArrival: inout Arrivals) {
             self.message = message
             gap = message.arrivedAt.flatMap { at in lastArrival[message.direction].map { at - $0 } }
             lastArrival[message.direction] = message.arrivedAt
@@ -82,7 +78,7 @@ struct StreamPage {
         var first = max(0, writer.options.firstMessage)
         var index = 0
         var hasMore = false
-        var lastArrival: [StreamedMessage.Direction: Int64] = [:]
+        var lastArrival: Arrivals = [:]
         writer.add(title(exchange.record.tally), .heading)
         writer.nameLine("messages")
         while let message = try timeline.next() {
@@ -140,20 +136,14 @@ struct StreamPage {
 
     private func wayToAll(_ timeline: MessageTimeline) -> String {
         let id = exchange.record.id
-        guard exchange.record.kind != .webSocket else {
-            return
-                "`sluice show SESSION \(id) --message N` prints each, `sluice export SESSION id:\(id) --format json` all"
-        }
-        return
-            "`sluice show SESSION \(id) --body \(timeline.formats.fromServer != nil ? "response" : "request")` prints all"
+        let each = "`sluice show SESSION \(id) --message N` prints each"
+        if exchange.record.kind == .webSocket { return "\(each), `sluice export SESSION id:\(id) --format json` all" }
+        let side = timeline.formats.fromServer != nil ? "response" : "request"
+        return "`sluice show SESSION \(id) --body \(side)` prints all"
     }
 
-    /// A message on a line of its own, for whoever follows the stream.
-    func printed(
-        _ message: StreamedMessage,
-        number: Int,
-        _ lastArrival: inout [StreamedMessage.Direction: Int64]
-    ) -> String {
+    /// A message on a line of its own, for following the stream.
+    func printed(_ message: StreamedMessage, number: Int, _ lastArrival: inout Arrivals) -> String {
         var options = DetailOptions(page: .messages)
         options.isPrinted = true
         var writer = DetailWriter(options)
@@ -168,9 +158,7 @@ struct StreamPage {
 
     private func title(_ tally: MessageCounts) -> String {
         guard tally != MessageCounts() || exchange.record.kind == .webSocket else { return "Messages" }
-        let soFar = exchange.record.state == .inFlight ? ", so far" : ""
-        let (client, server) = (Int(clamping: tally.fromClient), Int(clamping: tally.fromServer))
-        return "Messages: \(client.grouped) from the client, \(server.grouped) from the server\(soFar)"
+        return "Messages: \(exchange.record.words(of: tally))"
     }
 
     private func add(_ row: Row, number: Int?, _ writer: inout DetailWriter) {
@@ -181,7 +169,7 @@ struct StreamPage {
         var spans = [
             Span(time.aligned(to: 10) + "  ", .faint),
             Span("\(arrow) to \(isSent ? "server" : "client")  ", isSent ? .added : .link),
-            Span(rowGap(row).map { ("+" + Measures.duration($0)).aligned(to: 9) + "  " } ?? gapSpace, .faint),
+            Span(gap(row), .faint),
             Span(kind(message).filled(to: 6) + " ", .label),
             Span(Measures.size(message.size).aligned(to: 7) + "  ", .number),
         ]
@@ -198,24 +186,25 @@ struct StreamPage {
         let line = writer.place - 1
         if let number { writer.nameLine("message \(number)") }
         guard !isAll else { return }
-        writer.margin += 4
-        if let text = message.text {
-            let place = number.map { Place(.message($0), .json) }
-            if !content.isJSON || writer.json(Array(text.utf8), isCut: message.leftOut > 0, at: place) != nil {
-                TextLayout.write(text, into: &writer)
+        writer.indented(4) { writer in
+            if let text = message.text {
+                let place = number.map { Place(.message($0), .json) }
+                if !content.isJSON || writer.json(Array(text.utf8), isCut: message.leftOut > 0, at: place) != nil {
+                    TextLayout.write(text, into: &writer)
+                }
+            } else {
+                HexLayout(bytes: message.payload).write(into: &writer)
             }
-        } else {
-            HexLayout(bytes: message.payload).write(into: &writer)
+            if message.leftOut > 0 { writer.add("and \(Measures.size(message.leftOut)) more", .warning) }
         }
-        if message.leftOut > 0 { writer.add("and \(Measures.size(message.leftOut)) more", .warning) }
-        writer.margin -= 4
         writer.foldLines(from: line, startsFolded: true)
     }
 
     /// Messages of a WebSocket have no such column.
-    private var gapSpace: String { exchange.record.kind == .webSocket ? "" : String(repeating: " ", count: 11) }
-
-    private func rowGap(_ row: Row) -> Int64? { exchange.record.kind == .webSocket ? nil : row.gap }
+    private func gap(_ row: Row) -> String {
+        if exchange.record.kind == .webSocket { return "" }
+        return row.gap.map { ("+" + Measures.duration($0)).aligned(to: 9) + "  " } ?? String(repeating: " ", count: 11)
+    }
 
     private func kind(_ message: StreamedMessage) -> String {
         switch message.kind {

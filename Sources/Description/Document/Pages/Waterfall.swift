@@ -18,22 +18,15 @@ struct Waterfall {
         let end = max(phases.last.map { $0.start + $0.length } ?? 0, timings.total ?? 0)
         let width = max(10, writer.options.width - writer.margin - 46)
         for phase in phases {
-            let bar = writer.options.hasBars ? bar(phase, end, width, writer.options.isUnicode) + "  " : ""
-            writer.add(
-                [
-                    Span(phase.name.filled(to: 8) + " ", .label),
-                    Span(Measures.duration(phase.length).aligned(to: 9) + "  ", .number), Span(bar, .success),
-                    Span(phase.explanation, .faint),
-                ],
-                wraps: false
-            )
+            let bar = writer.options.hasBars ? bar(phase, end, width, writer) + "  " : ""
+            add(phase.name, phase.length, [Span("  "), Span(bar, .success), Span(phase.explanation, .faint)], &writer)
         }
-        if let total = timings.total {
-            writer.add(
-                [Span("total".filled(to: 8) + " ", .label), Span(Measures.duration(total).aligned(to: 9), .number)],
-                wraps: false
-            )
-        }
+        if let total = timings.total { add("total", total, [], &writer) }
+    }
+
+    private func add(_ name: String, _ time: Int64, _ rest: [Span], _ writer: inout DetailWriter) {
+        let spans = [Span(name.filled(to: 8) + " ", .label), Span(Measures.duration(time).aligned(to: 9), .number)]
+        writer.add(spans + rest, wraps: false)
     }
 
     private var bars: [Phase] {
@@ -58,14 +51,12 @@ struct Waterfall {
     }
 
     /// The bar in its place; at least one sign wide.
-    private func bar(_ phase: Phase, _ end: Int64, _ width: Int, _ isUnicode: Bool) -> String {
+    private func bar(_ phase: Phase, _ end: Int64, _ width: Int, _ writer: DetailWriter) -> String {
         guard end > 0 else { return String(repeating: " ", count: width) }
         let scale = Double(width) / Double(end)
         let first = min(width - 1, Int(Double(phase.start) * scale))
         let length = max(1, min(width - first, Int((Double(phase.length) * scale).rounded())))
-        let rest = width - first - length
-        return String(repeating: isUnicode ? "·" : ".", count: first)
-            + String(repeating: isUnicode ? "━" : "=", count: length)
-            + String(repeating: isUnicode ? "·" : ".", count: max(0, rest))
+        func blank(_ count: Int) -> String { String(repeating: writer.sign("·", "."), count: max(0, count)) }
+        return blank(first) + String(repeating: writer.sign("━", "="), count: length) + blank(width - first - length)
     }
 }

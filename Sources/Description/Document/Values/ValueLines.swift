@@ -12,28 +12,23 @@ extension DetailWriter {
         let name = field.lowercased()
         if let token = JSONWebToken.found(in: value) { return explain(token, from: line) }
         if name == "authorization" || name == "proxy-authorization", let basic = BasicCredentials(value) {
-            margin += 4
-            fact("user", basic.user)
-            fact("password", basic.password)
-            margin -= 4
-            return fold(
-                from: line,
-                "(Basic: user \(VisibleText.of(String(basic.user.prefix(40)))))",
-                startsFolded: true
-            )
+            indented(4) {
+                $0.fact("user", basic.user)
+                $0.fact("password", basic.password)
+            }
+            let user = VisibleText.of(String(basic.user.prefix(40)))
+            return fold(from: line, "(Basic: user \(user))", startsFolded: true)
         }
         guard options.decodesValues, let decoded = TextValue(value) else { return }
-        margin += 4
-        defer { margin -= 4 }
-        switch decoded {
-        case .percentEncoded(let text): lines("URL-decoded", text)
-        case .base64(let text): lines("base64", text)
-        case .base64Bytes(let bytes):
-            let digits = bytes.prefix(32).map { $0.padded(to: 2, radix: 16) }.joined(separator: " ")
-            add([
-                Span("base64: ", .label), Span(bytes.count.of("byte") + "  ", .faint),
-                Span(digits + (bytes.count > 32 ? " …" : "")),
-            ])
+        indented(4) { writer in
+            switch decoded {
+            case .percentEncoded(let text): writer.lines("URL-decoded", text)
+            case .base64(let text): writer.lines("base64", text)
+            case .base64Bytes(let bytes):
+                let digits = bytes.prefix(32).map { $0.padded(to: 2, radix: 16) }.joined(separator: " ")
+                let size = Span(bytes.count.of("byte") + "  ", .faint)
+                writer.add([Span("base64: ", .label), size, Span(digits + (bytes.count > 32 ? " …" : ""))])
+            }
         }
     }
 
@@ -42,44 +37,27 @@ extension DetailWriter {
         let first = text.utf8.first { $0 > 0x20 }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "["), text.utf8.count <= 64 * 1024 {
             add([Span("\(label): ", .label), Span("JSON", .faint)])
-            margin += 2
-            let problem = json(Array(text.utf8))
-            margin -= 2
+            var problem: JSONSyntaxError?
+            indented(2) { problem = $0.json(Array(text.utf8)) }
             if problem == nil { return }
             drop(from: place - 1)
         }
         let pairs = text.split(separator: "&", omittingEmptySubsequences: false)
         if pairs.count > 1, pairs.allSatisfy({ $0.contains("=") }), !text.contains(where: \.isWhitespace) {
-            add([Span("\(label):", .label)])
-            margin += 2
-            FormTable(text).write(into: &self)
-            margin -= 2
-            return
+            add("\(label):", .label)
+            return indented(2) { FormTable(text).write(into: &$0) }
         }
-        add([Span("\(label): ", .label)] + (text.contains(where: \.isNewline) ? [] : [Span(text, .string)]))
-        if text.contains(where: \.isNewline) {
-            margin += 2
-            TextLayout.write(text, into: &self)
-            margin -= 2
-        }
+        let hasLines = text.contains(where: \.isNewline)
+        add([Span("\(label): ", .label)] + (hasLines ? [] : [Span(text, .string)]))
+        if hasLines { indented(2) { TextLayout.write(text, into: &$0) } }
     }
 
     private mutating func explain(_ token: JSONWebToken, from line: Int) {
-        margin += 4
-        add("JSON web token; its signature is not checked.", .faint)
-        add("header", .label)
-        margin += 2
-        dated { $0.json(token.header) }
-        margin -= 2
-        if let payload = token.payload {
-            add("payload", .label)
-            margin += 2
-            dated { $0.json(payload) }
-            margin -= 2
-        } else {
-            add("The payload is encrypted.", .faint)
+        indented(4) { writer in
+            writer.add("JSON web token; its signature is not checked.", .faint)
+            writer.dated("header", token.header)
+            token.payload.map { writer.dated("payload", $0) } ?? writer.add("The payload is encrypted.", .faint)
         }
-        margin -= 4
         var words = ["JWT", token.algorithm ?? ""]
         if let subject = token.subject { words.append("for \(VisibleText.of(String(subject.prefix(40))))") }
         if let end = token.moment("exp") { words.append(expiry(end)) }
