@@ -123,8 +123,9 @@ package struct Glyph {
 
     /// The control pictures of U+2400; for a C1 control, which has none, the replacement character.
     private static func picture(ofControl value: UInt32) -> Glyph {
-        guard value < 0x80, let picture = Unicode.Scalar(value == 0x7F ? 0x2421 : 0x2400 + value) else { return unknown }
-        return Glyph(bytes: packed(picture), columns: 1)
+        let scalar = Unicode.Scalar(value == 0x7F ? 0x2421 : 0x2400 + value)
+        guard value < 0x80, let scalar else { return unknown }
+        return Glyph(bytes: packed(scalar), columns: 1)
     }
 
     private static func packed(_ scalar: Unicode.Scalar) -> UInt64 {
