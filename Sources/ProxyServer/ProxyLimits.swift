@@ -21,7 +21,5 @@ package enum ProxyLimits {
         bytes: LingeringLayer.limit, time: LingeringLayer.patience, silence: LingeringLayer.silence
     )
     /// Wrong passwords from one address at once, and the time for one more.
-    package static let wrongPasswords = (
-        count: Int(ProxyAuthentication.burst), pause: ProxyAuthentication.pause
-    )
+    package static let wrongPasswords = (count: Int(ProxyAuthentication.burst), pause: ProxyAuthentication.pause)
 }

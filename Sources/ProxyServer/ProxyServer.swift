@@ -136,8 +136,7 @@ package final class ProxyServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value,
-                        access.allows(channel.remoteAddress)
-                            || loop.rules.access?.allows(channel.remoteAddress) == true
+                        access.allows(channel.remoteAddress) || loop.rules.access?.allows(channel.remoteAddress) == true
                             || listener.mode == .transparent && isOfThisMachine(channel.remoteAddress)
                     else {
                         // Not even an answer: a client without permission need not learn that this is a proxy.
@@ -150,8 +149,7 @@ package final class ProxyServer: Sendable {
                     let admission = counts.admit(channel, now: loop.eventLoop.now)
                     if case .tooMany(let limit, let isNew) = admission {
                         let client = channel.remoteAddress.map(describe) ?? ""
-                        let text =
-                            "has \(limit) connections open; further ones are closed (--max-client-connections)"
+                        let text = "has \(limit) connections open; further ones are closed (--max-client-connections)"
                         if isNew { logger.warning("the client \(client) \(text)") }
                         channel.close(promise: nil)
                         return

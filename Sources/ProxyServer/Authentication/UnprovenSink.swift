@@ -63,10 +63,7 @@ final class UnprovenSink: RecordSink {
     }
 
     private func recordLittle(_ event: RecordEvent, _ unrecorded: Int) {
-        func little(
-            _ record: ExchangeRecord,
-            _ messages: ExchangeMessages
-        ) -> (ExchangeRecord, ExchangeMessages) {
+        func little(_ record: ExchangeRecord, _ messages: ExchangeMessages) -> (ExchangeRecord, ExchangeMessages) {
             var (record, messages) = (record, messages)
             record.abridge()
             messages.abridge()

@@ -8,11 +8,7 @@ package protocol ClientProcessSource: Sendable {
     ///
     /// `deliver` is called once, on any thread; with `nil` for clients on other machines, for a process that cannot be
     /// found, or if there are too many look-ups.
-    func find(
-        client: SocketAddress,
-        proxy: SocketAddress,
-        deliver: @escaping @Sendable (ClientProcess?) -> Void
-    )
+    func find(client: SocketAddress, proxy: SocketAddress, deliver: @escaping @Sendable (ClientProcess?) -> Void)
 
     /// Whether a client on this machine has closed its connection completely, and not only its sending side; `false` if
     /// unknown.

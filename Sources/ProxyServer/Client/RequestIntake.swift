@@ -174,13 +174,7 @@ struct RequestIntake {
             now: loop.eventLoop.now
         )
         let connector = arrival.connector ?? UpstreamConnector(loop: loop, purpose: arrival.purpose)
-        return Exchange(
-            machine: machine,
-            client: leg,
-            identity: connection.identity,
-            loop: loop,
-            connector: connector
-        )
+        return Exchange(machine: machine, client: leg, identity: connection.identity, loop: loop, connector: connector)
     }
 
     /// Set if the client asked for an address, and names it as in the URL only inside the tunnel.
@@ -192,8 +186,7 @@ struct RequestIntake {
             return nil
         }
         let isSecure = destination.scheme == "https"
-        let isVerified =
-            isSecure && loop.shared.verifies(destination) && destination.verifiedName == url.host
+        let isVerified = isSecure && loop.shared.verifies(destination) && destination.verifiedName == url.host
         return NameClaim(
             address: address,
             isVerified: isVerified || loop.configuration.answers != nil,

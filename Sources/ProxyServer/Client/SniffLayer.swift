@@ -59,12 +59,7 @@ final class SniffLayer: ClientLayer {
     /// The same for a client inside TLS without ALPN.
     private static let insideLimit = TimeAmount.seconds(1)
 
-    init(
-        connection: ClientConnection,
-        scope: RequestScope,
-        isInsideTLS: Bool = false,
-        agreesOnNothing: Bool = false
-    ) {
+    init(connection: ClientConnection, scope: RequestScope, isInsideTLS: Bool = false, agreesOnNothing: Bool = false) {
         self.connection = connection
         self.scope = scope
         self.isInsideTLS = isInsideTLS
@@ -181,8 +176,7 @@ final class SniffLayer: ClientLayer {
     private var protocols: [String] { speaksHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"] }
 
     /// For the trace of a tunnel that could have been read.
-    private static let unreadHTTP2 =
-        "the client speaks HTTP/2, which is off for clients (--http2), so it is not read"
+    private static let unreadHTTP2 = "the client speaks HTTP/2, which is off for clients (--http2), so it is not read"
 
     /// `unreadHint` tells why invalid requests do not pass unread.
     private func becomeHTTP1(unreadHint: String = "") {
@@ -369,15 +363,7 @@ final class SniffLayer: ClientLayer {
 
     /// Connects and passes bytes through unread.
     private func passUnread(_ tunnel: RequestScope.Tunnel, _ reason: Unread?) {
-        startTunnel(
-            tunnel,
-            kind: .tunnel,
-            purpose: .tunnel,
-            early: first,
-            retry: nil,
-            notes: [],
-            reason: reason
-        )
+        startTunnel(tunnel, kind: .tunnel, purpose: .tunnel, early: first, retry: nil, notes: [], reason: reason)
     }
 
     /// Passes the client's TLS to the server of a reverse listener; not if clients must authenticate.

@@ -38,8 +38,7 @@ enum Undecrypted {
         _ reason: CertificateRefusals.Reason,
         remaining: TimeAmount
     ) -> String {
-        let moment =
-            remaining > .zero ? "in \(words(remaining))" : "once none of its tunnels to this host is open"
+        let moment = remaining > .zero ? "in \(words(remaining))" : "once none of its tunnels to this host is open"
         let why =
             switch reason {
             case .certificate: "the client \(pair.who) refused Sluice's certificate for this host"

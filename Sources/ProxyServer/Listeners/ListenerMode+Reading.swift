@@ -112,9 +112,7 @@ extension ReverseTarget {
         var rest = text[mark.upperBound...]
         if rest.last == "/" { rest.removeLast() }
         if rest.contains("@") {
-            throw ListenerModeError(
-                "The server of the mode reverse cannot have a user; '\(text.prefix(80))' has one."
-            )
+            throw ListenerModeError("The server of the mode reverse cannot have a user; '\(text.prefix(80))' has one.")
         }
         if let slash = rest.firstIndex(where: { "/?#".contains($0) }) {
             throw ListenerModeError(

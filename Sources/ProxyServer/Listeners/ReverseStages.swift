@@ -69,9 +69,7 @@ enum ReverseStages {
                     head.fields.set("Location", local)
                     exchange.note("Location \(location) changed to \(local) (--reverse-keep-redirects keeps it)")
                 case .otherScheme(let mode):
-                    exchange.note(
-                        "Location \(location) leads past this listener; for that server use --mode \(mode)"
-                    )
+                    exchange.note("Location \(location) leads past this listener; for that server use --mode \(mode)")
                 }
                 return .forward
             }

@@ -67,9 +67,7 @@ final class SOCKS5Layer: ClientLayer {
         case .request(.bind, let place):
             refuse("BIND for \(place.authority) was requested: Sluice does not accept connections from servers.")
         case .request(.associate, _):
-            refuse(
-                "UDP was requested: Sluice supports only TCP. HTTP/3 and DNS of this client need another way."
-            )
+            refuse("UDP was requested: Sluice supports only TCP. HTTP/3 and DNS of this client need another way.")
         }
     }
 

@@ -52,10 +52,7 @@ final class PrivateKeyHandle {
 }
 
 /// Runs one of OpenSSL's `d2i` functions.
-private func decoded(
-    _ der: [UInt8],
-    _ decode: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?
-) -> OpaquePointer? {
+private func decoded(_ der: [UInt8], _ decode: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?) -> OpaquePointer? {
     der.withUnsafeBufferPointer { bytes in
         var position = bytes.baseAddress
         return decode(&position, bytes.count)

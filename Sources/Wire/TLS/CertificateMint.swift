@@ -50,8 +50,7 @@ package final class LeafCertificate {
 
     /// Sets this certificate and its chain on a connection.
     func install(in ssl: OpaquePointer) -> Bool {
-        SSL_use_certificate(ssl, certificate.pointer) == 1
-            && SSL_use_PrivateKey(ssl, key.pointer) == 1
+        SSL_use_certificate(ssl, certificate.pointer) == 1 && SSL_use_PrivateKey(ssl, key.pointer) == 1
             && chain.allSatisfy { sluice_SSL_add1_chain_cert(ssl, $0.pointer) == 1 }
     }
 }
@@ -116,10 +115,7 @@ package final class CertificateMint {
     /// The certificate for a DNS name or an IP address, from the cache or newly minted.
     ///
     /// Throws for text that no certificate can name: empty, too long, with white space or control characters.
-    package func certificate(
-        for host: String,
-        key: LeafKey.Kind = .ecdsa
-    ) throws(CertificateError) -> LeafCertificate {
+    package func certificate(for host: String, key: LeafKey.Kind = .ecdsa) throws(CertificateError) -> LeafCertificate {
         try certificate(for: host, key: key, now: sluice_now())
     }
 
@@ -143,11 +139,7 @@ package final class CertificateMint {
         return minted
     }
 
-    private func mint(
-        _ name: HostName,
-        with leaves: Leaves,
-        now: Int64
-    ) throws(CertificateError) -> LeafCertificate {
+    private func mint(_ name: HostName, with leaves: Leaves, now: Int64) throws(CertificateError) -> LeafCertificate {
         // The start lies in the past for clients whose clock is slow.
         let start = now - Self.day
         // The last second counts as valid (RFC 5280 section 4.1.2.5).

@@ -16,8 +16,7 @@ extension TLSError: CustomStringConvertible {
         switch cause {
         case .peerAlert(let name) where clientRefusedCertificate:
             let reason = name == "unknown_ca" ? "it does not trust the Sluice CA" : "it may not trust the Sluice CA"
-            return "The client refused Sluice's certificate (alert \(name)): \(reason). "
-                + ExchangeFailure.howToTrust
+            return "The client refused Sluice's certificate (alert \(name)): \(reason). " + ExchangeFailure.howToTrust
         case .closedDuringHandshake where clientRefusedCertificate:
             return "The client closed the connection after it saw Sluice's certificate, most likely because it does "
                 + "not trust the Sluice CA or pins certificates. \(ExchangeFailure.howToTrust)"

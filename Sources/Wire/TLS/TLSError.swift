@@ -72,13 +72,7 @@ package struct TLSError: Error, Sendable, Hashable {
     /// What the user calls the certificate that there was for the server, whether or not it was sent.
     package var certificateName: String?
 
-    package init(
-        leg: Leg,
-        cause: Cause,
-        host: String? = nil,
-        openSSLText: String = "",
-        certificateSent: Bool = false
-    ) {
+    package init(leg: Leg, cause: Cause, host: String? = nil, openSSLText: String = "", certificateSent: Bool = false) {
         self.leg = leg
         self.cause = cause
         self.host = host

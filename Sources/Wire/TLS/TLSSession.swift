@@ -162,8 +162,7 @@ package final class TLSSession {
 
     /// Encrypts plaintext, or keeps it until the handshake is over.
     ///
-    /// Throws the failure of the connection, also one that happened before, and `alreadyShutDown` after
-    /// ``shutdown()``.
+    /// Throws the failure of the connection, also one that happened before, and `alreadyShutDown` after ``shutdown()``.
     package func write(_ plaintext: ByteBuffer) throws(TLSError) {
         if case .failed(let failure) = state { throw failure }
         if shutdownAsked { throw TLSError(leg: leg, cause: .alreadyShutDown, host: host) }

@@ -4,10 +4,9 @@ internal import Synchronization
 
 /// The authorities that upstream servers' certificates are verified against.
 ///
-/// One value serves all event loops. The system's authorities are looked up one by one in its hashed directory
-/// where it has one; else its bundle is read as a whole, which takes 20 to 30 ms. Therefore ``load()`` is a step of
-/// its own that any thread may take; the first upstream session takes it otherwise. `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR` are honoured.
+/// One value serves all event loops. The system's authorities are looked up one by one in its hashed directory where it
+/// has one; else its bundle is read as a whole, which takes 20 to 30 ms. Therefore ``load()`` is a step of its own that
+/// any thread may take; the first upstream session takes it otherwise. `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
 package final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
