@@ -1,12 +1,9 @@
 import COpenSSL
 
-/// The two values by which a WebSocket's opening handshake in HTTP/1.1 is known (RFC 6455 §4).
+/// The key of a WebSocket's opening handshake and its answer (RFC 6455 §4).
 package enum WebSocketHandshake {
-    /// A new value for `Sec-WebSocket-Key`: 16 random bytes in base64.
-    package static func makeKey() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return base64((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-    }
+    /// For `Sec-WebSocket-Key`.
+    package static func makeKey() -> String { base64(randomBytes(16)) }
 
     package static func accept(_ key: String) -> String {
         let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)

@@ -1,8 +1,8 @@
 import HTTPModel
 import Testing
-import Wire
 
 @testable import ProxyServer
+@testable import Wire
 
 @Suite("What an upstream proxy says when it refuses")
 struct UpstreamRefusalTests {

@@ -1,6 +1,7 @@
 import NIOCore
 import Testing
-import Wire
+
+@testable import Wire
 
 @Suite("What proxies answer to a client that wants a way through them")
 struct ProxyHandshakeTests {

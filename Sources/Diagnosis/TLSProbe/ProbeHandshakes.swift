@@ -2,7 +2,7 @@ import NIOCore
 import Wire
 
 struct ProbeOutcome: Sendable {
-    var findings = TLSProbeFindings()
+    var findings = TLSProbeFindings.none
     /// `nil` for a complete handshake.
     var failure: ProbeFailure?
     var address: String?

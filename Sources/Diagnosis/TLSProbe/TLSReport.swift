@@ -65,7 +65,7 @@ package struct TLSReport: Sendable {
     /// The findings of an ordinary client; `nil` if its handshake failed.
     var usual: TLSProbeFindings?
     /// Certificates and staple of any handshake.
-    var findings = TLSProbeFindings()
+    var findings = TLSProbeFindings.none
     var problems: [Problem] = []
     var versions: [Version] = []
     /// Of `h2` and `http/1.1`.

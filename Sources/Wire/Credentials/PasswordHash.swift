@@ -1,48 +1,47 @@
 import COpenSSL
 import Text
 
-/// A password as it may lie in a file: the outcome of scrypt (RFC 7914) with its costs and salt, written as
-/// `$scrypt$ln=14,r=8,p=1$SALT$KEY`, both in base64 without padding (the PHC string format, which passlib writes too).
+/// The outcome of scrypt (RFC 7914) with its costs and salt, as the PHC string format has it, base64 unpadded:
+/// `$scrypt$ln=14,r=8,p=1$SALT$KEY`.
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     package struct ReadingError: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Why a password has no hash: scrypt did not get the memory that it works in.
     package struct HashingError: Error, CustomStringConvertible {
         package let description = "there is not enough memory for scrypt"
     }
 
-    /// Parameters of scrypt; N is a power of 2.
-    private let logCost: Int
-    private let blockSize: Int
-    private let parallelism: Int
+    /// By default about 16 MiB and 30 ms for each attempt; a right one is remembered.
+    private struct Costs: Hashable {
+        /// Of N, to the base 2.
+        var logarithm = 14
+        var blockSize = 8
+        var parallelism = 1
+    }
+
+    private let costs: Costs
     private let salt: [UInt8]
     private let key: [UInt8]
 
-    /// About 16 MiB and 30 ms: what one attempt costs, the right one too, which is then remembered.
-    private static let (logCost, blockSize, parallelism) = (14, 8, 1)
     /// The most memory for a hash from a file, in bytes.
     private static let memoryLimit = 256 << 20
     private static let (saltLengths, keyLengths) = (8...64, 16...64)
 
-    /// Hashes a password with a salt of its own. Throws if there is not the memory for it.
+    /// Hashes a password with a new salt; throws if there is not enough memory.
     package init(of password: some Collection<UInt8>) throws(HashingError) {
         try self.init(of: password, within: Self.memoryLimit + (32 << 20))
     }
 
-    /// Hashes a password within so many bytes of memory.
     init(of password: some Collection<UInt8>, within memory: Int) throws(HashingError) {
-        var generator = SystemRandomNumberGenerator()
-        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        (logCost, blockSize, parallelism) = (Self.logCost, Self.blockSize, Self.parallelism)
+        let salt = randomBytes(16)
+        guard let key = Self.derive(password, salt, Costs(), length: 32, within: memory) else { throw HashingError() }
+        costs = Costs()
         self.salt = salt
-        let costs = (Self.logCost, Self.blockSize, Self.parallelism)
-        guard let key = Self.derive(password, salt, costs, length: 32, within: memory) else { throw HashingError() }
         self.key = key
     }
 
-    /// Reads the text of a hash; its costs have to be within bounds, so that no file can make Sluice stand still.
+    /// Reads the text of a hash, with bounded costs, so that no file can stall Sluice.
     package init(_ text: Substring) throws(ReadingError) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else {
@@ -68,18 +67,17 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
         guard let key = Base64Text.decode(strict: parts[4].utf8), Self.keyLengths.contains(key.count) else {
             throw ReadingError(description: "its key is not 16 to 64 bytes in base64")
         }
-        (self.logCost, self.blockSize, self.parallelism) = (logCost, blockSize, parallelism)
+        self.costs = Costs(logarithm: logCost, blockSize: blockSize, parallelism: parallelism)
         (self.salt, self.key) = (salt, key)
     }
 
     package var description: String {
         let texts = [salt, key].map { bytes in String(base64(bytes).prefix { $0 != "=" }) }
-        return "$scrypt$ln=\(logCost),r=\(blockSize),p=\(parallelism)$\(texts[0])$\(texts[1])"
+        return "$scrypt$ln=\(costs.logarithm),r=\(costs.blockSize),p=\(costs.parallelism)$\(texts[0])$\(texts[1])"
     }
 
     /// Whether this is the password; takes tens of milliseconds, and the same time for every password.
     package func matches(_ password: some Collection<UInt8>) -> Bool {
-        let costs = (logCost, blockSize, parallelism)
         let derived = Self.derive(password, salt, costs, length: key.count, within: Self.memoryLimit + (32 << 20))
         guard let derived, !key.isEmpty else { return false }
         return Self.isEqual(derived, key)
@@ -93,7 +91,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     private static func derive(
         _ password: some Collection<UInt8>,
         _ salt: [UInt8],
-        _ costs: (log: Int, blockSize: Int, parallelism: Int),
+        _ costs: Costs,
         length: Int,
         within memory: Int
     ) -> [UInt8]? {
@@ -104,7 +102,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
                 password.count,
                 salt,
                 salt.count,
-                UInt64(1) << UInt64(costs.log),
+                UInt64(1) << UInt64(costs.logarithm),
                 UInt64(costs.blockSize),
                 UInt64(costs.parallelism),
                 UInt64(memory),

@@ -1,11 +1,10 @@
 /// Reads the framing of a chunked body (RFC 9112 §7.1) byte by byte, so that no read has to wait for the next one.
 ///
-/// States and their successors: size → (padding | extension)* → sizeEnd → data → dataReturn → dataEnd → size … until a
-/// size of zero, after whose line the trailer section begins.
+/// States: size → (padding | extension)* → sizeEnd → data → dataReturn → dataEnd → size … until a size of zero.
 struct ChunkDecoder {
     enum Progress {
         case needMore
-        /// This many bytes of data may come next; report those that did with `dataPassed`.
+        /// This many bytes of data may follow; report them with `dataPassed`.
         case data(Int64)
         /// The last chunk's size line was read.
         case lastChunk
@@ -30,8 +29,8 @@ struct ChunkDecoder {
         self.lineLimit = lineLimit
     }
 
-    /// Reads framing from `position` on, up to data, the trailer section, or the end of `bytes`.
-    mutating func advance(_ bytes: Span<UInt8>, from position: inout Int) throws(ChunkError) -> Progress {
+    /// Reads framing from `position`, up to data, the trailer section, or the end of `bytes`.
+    mutating func advance(_ bytes: Span<UInt8>, from position: inout Int) throws(HTTP1ParseError.Code) -> Progress {
         while true {
             if case .data = state { return .data(remaining) }
             guard position < bytes.count else { return .needMore }
@@ -46,22 +45,15 @@ struct ChunkDecoder {
         if remaining == 0 { state = .dataReturn }
     }
 
-    /// The fault of the byte at which reading stopped.
-    struct ChunkError: Error {
-        let code: HTTP1ParseError.Code
-
-        init(_ code: HTTP1ParseError.Code) { self.code = code }
-    }
-
-    private mutating func step(_ byte: UInt8) throws(ChunkError) -> Progress? {
+    private mutating func step(_ byte: UInt8) throws(HTTP1ParseError.Code) -> Progress? {
         switch state {
         case .size:
             if let digit = byte.hexadecimalValue {
-                guard remaining <= Int64.max >> 4 else { throw ChunkError(.malformedChunkSize) }
+                guard remaining <= Int64.max >> 4 else { throw .malformedChunkSize }
                 remaining = remaining << 4 | Int64(digit)
                 hasDigit = true
             } else {
-                guard hasDigit else { throw ChunkError(.malformedChunkSize) }
+                guard hasDigit else { throw .malformedChunkSize }
                 try endSize(byte)
             }
             try countLineByte()
@@ -70,15 +62,15 @@ struct ChunkDecoder {
             try countLineByte()
         case .extensions(var syntax):
             if byte == .carriageReturn {
-                guard syntax.mayEnd else { throw ChunkError(.malformedChunkExtension) }
+                guard syntax.mayEnd else { throw .malformedChunkExtension }
                 state = .sizeEnd
             } else {
-                guard syntax.accepts(byte) else { throw ChunkError(.malformedChunkExtension) }
+                guard syntax.accepts(byte) else { throw .malformedChunkExtension }
                 state = .extensions(syntax)
             }
             try countLineByte()
         case .sizeEnd:
-            guard byte == .lineFeed else { throw ChunkError(.bareCarriageReturn) }
+            guard byte == .lineFeed else { throw .bareCarriageReturn }
             lineLength = 0
             hasDigit = false
             guard remaining > 0 else { return .lastChunk }
@@ -86,37 +78,35 @@ struct ChunkDecoder {
         case .data:
             return .data(remaining)
         case .dataReturn:
-            guard byte == .carriageReturn else { throw ChunkError(.malformedChunkEnd) }
+            guard byte == .carriageReturn else { throw .malformedChunkEnd }
             state = .dataEnd
         case .dataEnd:
-            guard byte == .lineFeed else { throw ChunkError(.malformedChunkEnd) }
+            guard byte == .lineFeed else { throw .malformedChunkEnd }
             state = .size
         }
         return nil
     }
 
-    private mutating func endSize(_ byte: UInt8) throws(ChunkError) {
+    private mutating func endSize(_ byte: UInt8) throws(HTTP1ParseError.Code) {
         switch byte {
         case .carriageReturn: state = .sizeEnd
         case UInt8(ascii: ";"): state = .extensions(ExtensionSyntax())
         case .space, .tab:
-            guard side.isTolerant else { throw ChunkError(.malformedChunkSize) }
+            guard side.isTolerant else { throw .malformedChunkSize }
             tolerances.insert(.paddedChunkSize)
             state = .padding
-        case .lineFeed: throw ChunkError(.bareLineFeed)
-        default: throw ChunkError(.malformedChunkSize)
+        case .lineFeed: throw .bareLineFeed
+        default: throw .malformedChunkSize
         }
     }
 
-    private mutating func countLineByte() throws(ChunkError) {
+    private mutating func countLineByte() throws(HTTP1ParseError.Code) {
         lineLength += 1
-        guard lineLength <= lineLimit else { throw ChunkError(.chunkLineTooLong) }
+        guard lineLength <= lineLimit else { throw .chunkLineTooLong }
     }
 }
 
-/// The grammar of chunk extensions (RFC 9112 §7.1.1): `;name`, `;name=token`, `;name="text"`, white space around.
-///
-/// Extensions are checked and dropped: nothing here keeps their bytes.
+/// The grammar of chunk extensions (RFC 9112 §7.1.1), which are checked and dropped.
 private struct ExtensionSyntax {
     private enum Place {
         case beforeName, name, beforeValue, token, quoted, escaped
@@ -132,7 +122,7 @@ private struct ExtensionSyntax {
         }
     }
 
-    /// Takes a byte other than CR; returns whether the grammar allows it here.
+    /// Whether the grammar allows a byte other than CR here.
     mutating func accepts(_ byte: UInt8) -> Bool {
         switch place {
         case .beforeName:

@@ -4,17 +4,16 @@ import NIOCore
 /// The grammar of field lines (RFC 9112 §5), for heads and trailer sections.
 struct FieldLines {
     let side: MessageSide
-    /// Whether faults that leave no doubt are accepted; never in trailer sections.
+    /// Whether unambiguous faults are accepted; never in trailer sections.
     let isTolerant: Bool
     let maximumCount: Int
     /// The section's position in the message, for errors.
     let offset: Int64
     var tolerances: HTTP1Tolerances = []
 
-    /// Reads the lines from `start` up to the empty line that ends `bytes`, and adds them to `section`.
+    /// Adds the lines from `start` on to `section`.
     ///
-    /// `bytes` end with the section's empty line, which a `SectionScanner` found; so there is always a next byte until
-    /// that line is reached.
+    /// `bytes` end with the section's empty line, which a `SectionScanner` found, so every line has a next byte.
     mutating func read(_ bytes: Span<UInt8>, from start: Int, into section: inout FieldSection) throws(HTTP1ParseError)
     {
         var index = start
@@ -29,7 +28,7 @@ struct FieldLines {
                 section.requireRewriting()
                 return
             case .space, .tab:
-                // White space that continues a field line is read with that line; here it would continue a start line.
+                // Here it would continue a start line.
                 throw error(.obsoleteFolding, at: index)
             default:
                 break
@@ -65,7 +64,7 @@ struct FieldLines {
         }
     }
 
-    /// The first control character at or after `start` that cannot stand in a value.
+    /// The first control character at or after `start` that ends a value.
     @inline(__always)
     private mutating func endOfValue(_ bytes: Span<UInt8>, from start: Int, _ section: inout FieldSection) -> Int {
         var end = bytes.firstControl(from: start)
@@ -77,7 +76,7 @@ struct FieldLines {
         return end
     }
 
-    /// Checks the end of a line at the control character that was found; returns if the next line begins.
+    /// Checks the end of a line; returns where the next one begins.
     @inline(__always)
     private mutating func endLine(
         _ bytes: Span<UInt8>,
@@ -97,9 +96,8 @@ struct FieldLines {
         }
     }
 
-    /// Reads a name whose `token` no colon follows, or that is empty; returns its place and that of the colon.
-    ///
-    /// One that could be taken for a field of the framing is refused.
+    /// Reads a name that is empty or not a token; returns its place and that of the colon. Refuses one that resembles a
+    /// field for framing.
     private mutating func readOddName(
         _ bytes: Span<UInt8>,
         _ token: Range<Int>,
@@ -138,7 +136,7 @@ struct FieldLines {
 }
 
 extension Span<UInt8> {
-    /// Whether the bytes have the name of a field in them that says how long a body is.
+    /// Whether the bytes contain the name of a field for framing.
     fileprivate func hasFramingName(in range: Range<Int>) -> Bool {
         let text = String(decoding: range.map { self[$0].lowercased }, as: UTF8.self)
         return text.contains("content-length") || text.contains("transfer-encoding")
@@ -146,7 +144,7 @@ extension Span<UInt8> {
 }
 
 extension UInt8 {
-    /// White space around a value, which a fold may have broken into lines.
+    /// White space around a value, line breaks of a fold included.
     @inline(__always)
     fileprivate var isTrimmedFromValue: Bool { isOptionalWhitespace || self == .carriageReturn || self == .lineFeed }
 }

@@ -1,17 +1,17 @@
 package import HTTPModel
 package import NIOCore
 
-/// Writes messages in HTTP/1 form: heads, and bodies in the framing their head announces.
+/// Writes heads, and bodies in the framing that their head announces.
 ///
-/// A large part goes out as three buffers without a copy (`partPrefix`, the part, `partSuffix`), a small one better as a
-/// copy into a buffer that is written anyway (`writePart`).
+/// A large part is three buffers without a copy (`partPrefix`, the part, `partSuffix`); a small one is copied
+/// (`writePart`).
 package enum HTTP1Encoder {
-    /// Writes a head; the received bytes if it was not changed.
+    /// Writes a head, unchanged ones as received.
     package static func writeHead(_ head: some MessageHead, into output: inout ByteBuffer) {
         if let unchanged = head.unchanged { output.writeImmutableBuffer(unchanged) } else { head.write(into: &output) }
     }
 
-    /// Writes a copy of a part of a body in its framing; nothing for an empty part, which would end a chunked body.
+    /// Writes a copy of a part; nothing for an empty one, which would end a chunked body.
     package static func writePart(_ part: ByteBuffer, framing: BodyFraming, into output: inout ByteBuffer) {
         guard part.readableBytes > 0 else { return }
         writePartPrefix(count: part.readableBytes, framing: framing, into: &output)
@@ -19,7 +19,7 @@ package enum HTTP1Encoder {
         if framing == .chunked { output.writeImmutableBuffer(lineBreak) }
     }
 
-    /// Writes what goes before a part of `count` bytes, which must not be zero.
+    /// `count` must not be zero.
     package static func writePartPrefix(count: Int, framing: BodyFraming, into output: inout ByteBuffer) {
         guard framing == .chunked else { return }
         var shift = max(0, (Int.bitWidth - count.leadingZeroBitCount + 3) / 4 * 4 - 4)
@@ -31,7 +31,7 @@ package enum HTTP1Encoder {
         output.writeImmutableBuffer(lineBreak)
     }
 
-    /// What goes before a part of `count` bytes, which must not be zero; `nil` if the framing has nothing there.
+    /// Precedes a part of `count` bytes, which must not be zero; `nil` if the framing has nothing there.
     package static func partPrefix(count: Int, framing: BodyFraming) -> ByteBuffer? {
         guard framing == .chunked else { return nil }
         var prefix = ByteBuffer()
@@ -40,14 +40,12 @@ package enum HTTP1Encoder {
         return prefix
     }
 
-    /// What goes after a part; `nil` if the framing has nothing there.
+    /// Follows a part; `nil` if the framing has nothing there.
     package static func partSuffix(framing: BodyFraming) -> ByteBuffer? {
         framing == .chunked ? lineBreak : nil
     }
 
-    /// Writes the end of a body.
-    ///
-    /// Only a chunked body can have trailers (RFC 9112 §7.1.2); in another framing they are dropped.
+    /// Writes the end of a body; only a chunked one can have trailers (RFC 9112 §7.1.2).
     package static func writeEnd(framing: BodyFraming, trailers: FieldSection? = nil, into output: inout ByteBuffer) {
         guard framing == .chunked else { return }
         output.writeStaticString("0\r\n")

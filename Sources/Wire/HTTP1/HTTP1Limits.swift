@@ -1,15 +1,13 @@
-/// How much of a message's framing the HTTP/1 parsers accept; bodies have no limit here.
+/// Limits of framing, in bytes; bodies have none.
 package struct HTTP1Limits: Sendable, Hashable {
-    /// The most bytes of a start line, its CRLF included; a longer request line is a 414.
+    /// With its CRLF; a longer request line is a 414.
     package var startLine = 64 * 1024
-    /// The most bytes of a whole head, and again of a trailer section; more is a 431.
+    /// For a whole head, and for a trailer section; more is a 431.
     package var head = 256 * 1024
-    /// The most field lines of a head, and again of a trailer section; more is a 431.
+    /// Lines of a head or of a trailer section; more is a 431.
     package var fieldCount: Int
-    /// The most bytes of a chunk-size line, extensions included.
+    /// For a chunk-size line with its extensions.
     package var chunkLine = 4 * 1024
-
-    package init(fieldCount: Int) { self.fieldCount = fieldCount }
 
     package static let request = HTTP1Limits(fieldCount: 256)
     package static let response = HTTP1Limits(fieldCount: 1000)
@@ -17,15 +15,13 @@ package struct HTTP1Limits: Sendable, Hashable {
 
 /// The bytes of one message on the wire.
 package struct HTTP1WireSize: Sendable, Hashable {
-    /// The bytes of the head as received, an empty line before it included.
+    /// As received, with a preceding empty line.
     package internal(set) var head = 0
-    /// The bytes of the body as received: data, chunk framing, and the trailer section.
+    /// As received: data, chunk framing, and the trailer section.
     package internal(set) var body: Int64 = 0
 }
 
-/// Faults of a message that a parser accepted because its meaning is not in doubt.
-///
-/// Requests get only `leadingEmptyLine` and `paddedRequestLine`; everything else is for responses.
+/// Unambiguous faults that a parser accepted: in requests `leadingEmptyLine` and `paddedRequestLine`, in responses all.
 package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     package let rawValue: UInt16
 
@@ -40,7 +36,7 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     package static let whitespaceBeforeColon = HTTP1Tolerances(rawValue: 1 << 3)
     /// RFC 9110 §8.6.
     package static let repeatedContentLength = HTTP1Tolerances(rawValue: 1 << 4)
-    /// The space that comes before a reason is missing too (RFC 9112 §4).
+    /// With the space before it (RFC 9112 §4).
     package static let missingReason = HTTP1Tolerances(rawValue: 1 << 5)
     /// RFC 9112 §7.1.
     package static let paddedChunkSize = HTTP1Tolerances(rawValue: 1 << 6)
@@ -51,7 +47,7 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     /// A name that is not a token (RFC 9110 §5.1).
     package static let oddFieldName = HTTP1Tolerances(rawValue: 1 << 9)
 
-    /// One plain sentence for each fault, for the trace.
+    /// A sentence for each fault, for the trace.
     package var explanations: [String] {
         isEmpty ? [] : HTTP1Tolerances.sentences.compactMap { contains($0.0) ? $0.1 : nil }
     }
@@ -73,6 +69,6 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
 enum MessageSide: Sendable {
     case request, response
 
-    /// Whether faults that leave no doubt about a message's meaning and length are accepted.
+    /// Whether unambiguous faults are accepted.
     var isTolerant: Bool { self == .response }
 }

@@ -1,5 +1,5 @@
-package struct HTTP1ParseError: Error, Sendable, Hashable {
-    package enum Code: String, Sendable, Hashable, CaseIterable {
+package struct HTTP1ParseError: Error, Hashable, CustomStringConvertible {
+    package enum Code: String, Error, Hashable, CaseIterable {
         case notHTTP = "The first bytes are not HTTP/1."
         case malformedStartLine = "The start line does not have the form that HTTP/1.1 prescribes."
         case unsupportedVersion = "The start line names a version of HTTP other than 1.0 and 1.1."
@@ -32,38 +32,28 @@ package struct HTTP1ParseError: Error, Sendable, Hashable {
     }
 
     package let code: Code
-    /// Where it is wrong: bytes from the message's first one, head and body as on the wire.
+    /// The position of the fault, in bytes from the start of the message on the wire.
     package let offset: Int64
-    /// The status code for the client: a 4xx or 5xx of its own request, 502 for what a server sent.
+    /// The status for the client: a 4xx or 5xx for its own request, 502 for a fault of the server.
     package let status: Int
-    /// How many bytes were missing at least, for a truncated message; `nil` if that is not known.
+    /// At least so many bytes of a truncated message are missing; `nil` if unknown.
     package let missing: Int64?
 
-    init(_ code: Code, at offset: Int, in side: MessageSide) {
-        self.init(code, at: Int64(offset), in: side)
-    }
-
-    init(_ code: Code, at offset: Int64, in side: MessageSide, missing: Int64? = nil) {
+    init(_ code: Code, at offset: some BinaryInteger, in side: MessageSide, missing: Int64? = nil) {
         self.code = code
-        self.offset = offset
+        self.offset = Int64(offset)
         self.missing = missing
-        status = side == .response ? 502 : code.requestStatus
+        status =
+            switch code {
+            case _ where side == .response: 502
+            case .startLineTooLong: 414
+            case .headTooLarge, .tooManyFields: 431
+            case .unsupportedTransferCoding: 501
+            case .unsupportedVersion: 505
+            default: 400
+            }
     }
-}
 
-extension HTTP1ParseError.Code {
-    fileprivate var requestStatus: Int {
-        switch self {
-        case .startLineTooLong: 414
-        case .headTooLarge, .tooManyFields: 431
-        case .unsupportedTransferCoding: 501
-        case .unsupportedVersion: 505
-        default: 400
-        }
-    }
-}
-
-extension HTTP1ParseError: CustomStringConvertible {
     package var explanation: String {
         guard let missing else { return code.rawValue }
         return "The connection was closed with at least \(missing) more bytes to come."

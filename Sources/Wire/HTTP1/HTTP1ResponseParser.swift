@@ -3,23 +3,21 @@ package import NIOCore
 
 /// Reads HTTP/1 responses from the bytes of a connection, however these are cut (RFC 9112).
 ///
-/// It lets faults pass that leave no doubt about a response's meaning and length; `tolerances` lists them. Announce
-/// each request with `expect`; bytes that answer none are refused. Give it bytes with `receive`, then call `next` until
-/// that returns `nil`. Heads and parts are slices of the received buffers; only a head or trailer section that is cut
-/// over several reads is copied.
+/// Works like ``HTTP1RequestParser``, but accepts unambiguous faults; `tolerances` lists them. Announce each request
+/// with `expect`; bytes that answer none are refused.
 package struct HTTP1ResponseParser: ~Copyable, Sendable {
     package enum Event: Sendable {
         /// An interim response (RFC 9110 §15.2) other than 101; the final one is still to come.
         case informational(ResponseHead)
-        /// The head of the final response, and how the body is framed.
+        /// The final response, with its framing.
         case head(ResponseHead, BodyFraming)
-        /// A part of the body without its framing; never empty.
+        /// Without its framing; never empty.
         case part(ByteBuffer)
-        /// The response is complete; with the fields of its trailer section if there were any.
+        /// With the fields of the trailer section if there were any.
         case end(trailers: FieldSection?)
     }
 
-    /// What a request's method means for the length of the response (RFC 9112 §6.3).
+    /// Whether a request's method affects the length of the response (RFC 9112 §6.3).
     private enum Expected {
         case ordinary, toHead, toConnect
     }
@@ -32,7 +30,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
         reader = MessageReader(side: .response, limits: limits)
     }
 
-    /// Announces that the next response answers a request of this method; holds until that response's `.end`.
+    /// The method of the next response's request, until that response's `.end`.
     package mutating func expect(method: String) {
         expected =
             switch method {
@@ -42,19 +40,14 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
             }
     }
 
-    /// Takes bytes that were read from the connection.
-    ///
-    /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
+    /// Call `next` until it returns `nil` before passing more: bytes on top of unread ones are copied.
     package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
-    /// Notes that no more bytes will come: ends a close-delimited body.
-    ///
-    /// `next` then throws `truncated` where a response is incomplete, and returns `nil` if none was begun.
+    /// Ends a close-delimited body; `next` then throws `truncated` for an incomplete response.
     package mutating func receiveEOF() { reader.receiveEOF() }
 
-    /// The next step, or `nil` when more bytes are needed.
-    ///
-    /// After `.end` of a 101, or of a 2xx to CONNECT, it returns `nil` and the rest is for `takeRemaining`.
+    /// The next step, or `nil` if more bytes are needed, and after `.end` of a 101 or of a 2xx to CONNECT: call
+    /// `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
         guard case .head = reader.stage else {
             switch try reader.nextBodyEvent() {
@@ -105,16 +98,16 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
         }
     }
 
-    /// Returns the bytes that were not parsed, for the protocol that follows; the parser is done then.
+    /// The unparsed bytes, for the protocol that follows; ends the parser.
     package mutating func takeRemaining() -> ByteBuffer? { reader.takeRemaining() }
 
-    /// The bytes of the current response, or of the last one, on the wire; an interim response counts by itself.
+    /// The size of the current response, or of the last one; interim responses count by themselves.
     package var wireSize: HTTP1WireSize { reader.wireSize }
 
-    /// What was tolerated in the current response, or the last one.
+    /// Faults of the current response, or of the last one.
     package var tolerances: HTTP1Tolerances { reader.tolerances }
 
-    /// How many bytes of a head have come that is not whole; 0 if none has begun.
+    /// The received bytes of an incomplete head.
     package var partialHeadSize: Int { reader.partialHeadSize }
 
     package var isIdle: Bool { reader.isBetweenMessages }

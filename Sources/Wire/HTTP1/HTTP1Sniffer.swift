@@ -3,18 +3,17 @@ package import NIOCore
 /// Decides from the first bytes of a connection whether its client speaks HTTP/1.
 package enum HTTP1Sniffer {
     package enum Verdict: Sendable, Hashable {
-        /// The bytes begin an HTTP/1 request, well formed or not.
+        /// An HTTP/1 request, well formed or not.
         case yes
         case no
-        /// The bytes could be either; more are needed.
+        /// Undecided.
         case needMore
         /// The preface of an HTTP/2 client (RFC 9113 §3.4).
         case http2Preface
     }
 
-    /// The longest method that is taken for one.
     static let longestMethod = 256
-    /// How many bytes of a request line are read before it counts as one; and how many are skipped before it.
+    /// This many bytes are read of a request line, and skipped before it, at most.
     static let farEnough = 1024
 
     /// The first bytes without those that servers skip before a request line: line breaks (RFC 9112 §2.2), spaces and tabs.
@@ -30,14 +29,12 @@ package enum HTTP1Sniffer {
         return count
     }
 
-    /// Judges the first bytes of a connection.
-    ///
-    /// A request is: what servers skip, a token of at most 256 bytes, white space, and ` HTTP/` before the line ends.
-    /// A longer prefix never turns a `yes` into a `no` or back.
+    /// A request is: skipped bytes, a token of at most 256 bytes, white space, and ` HTTP/` before the line ends. A
+    /// longer prefix never turns a `yes` into a `no` or back.
     package static func looksLikeHTTP(_ prefix: ByteBuffer) -> Verdict {
         let content = content(of: prefix)
         let bytes = content.readableBytesUInt8Span
-        // The preface's first line and the empty line after it tell it from a request that names the method PRI.
+        // More than the first line of the preface, as a request may have the method PRI.
         switch verdict(on: bytes, preface) {
         case .yes: return .http2Preface
         case .needMore: return .needMore
@@ -45,7 +42,7 @@ package enum HTTP1Sniffer {
         }
     }
 
-    /// Whether the bytes begin with the whole identification line of SSH (RFC 4253 §4.2), which no HTTP server reads.
+    /// Whether they begin with an identification line of SSH (RFC 4253 §4.2).
     package static func isSSH(_ prefix: ByteBuffer) -> Bool {
         let line = prefix.readableBytesUInt8Span.extracting(first: min(255, prefix.readableBytes))
         return line.hasBytes("SSH-", at: 0) && line.firstLineFeed(from: 0) != nil
@@ -53,13 +50,13 @@ package enum HTTP1Sniffer {
 
     private static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-    /// Whether the bytes are the beginning of an HTTP/2 client's preface, and too much of it to be that of another request.
+    /// Whether they begin a preface of HTTP/2 and no longer may begin a different request.
     package static func beginsHTTP2(_ prefix: ByteBuffer) -> Bool {
         let bytes = prefix.readableBytesUInt8Span
         return bytes.count > "PRI *".utf8.count && verdict(on: bytes, preface) == .needMore
     }
 
-    /// Whether the bytes begin with `text`, or could once there are more.
+    /// Whether the bytes begin with `text`, or may once there are more.
     private static func verdict(on bytes: Span<UInt8>, _ text: StaticString) -> Verdict {
         if bytes.hasBytes(text, at: 0) { return .yes }
         let isPrefix = text.withUTF8Buffer { text in

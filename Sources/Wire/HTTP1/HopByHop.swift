@@ -1,34 +1,27 @@
 package import HTTPModel
-import NIOCore
 
 /// Takes from a message the fields that are meant for one connection only (RFC 9110 §7.6.1).
 package enum HopByHop {
-    /// Connection-specific things that a message may keep because the next connection has them too.
+    /// Connection-specific fields that a message may keep.
     package struct Kept: OptionSet, Sendable {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// `Upgrade`, with its option in `Connection`: the next peer is to decide on it.
+        /// `Upgrade`, with its option in `Connection`.
         package static let upgrade = Kept(rawValue: 1 << 0)
-        /// The option `keep-alive`: the next connection is persistent too.
+        /// The option `keep-alive`, if the next connection is persistent too.
         package static let keepAlive = Kept(rawValue: 1 << 1)
-        /// `Proxy-Authorization`: the next peer is a proxy that is to see it; an origin must not.
+        /// `Proxy-Authorization`, if the next peer is a proxy.
         package static let proxyAuthorization = Kept(rawValue: 1 << 2)
     }
 
-    /// Removes `Connection` and every field it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
-    /// `Proxy-Authorization`, but for what is kept.
+    /// Removes `Connection` and the fields it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
+    /// `Proxy-Authorization`, except those to keep; returns the names of changed fields as spelled.
     ///
-    /// - `TE` stays as far as it says `trailers`, with its option in `Connection` where it came with one.
-    /// - `Transfer-Encoding` and `Trailer` stay: framing is for `SentFraming`.
-    /// - `Proxy-Authenticate` stays: a client that talks to a proxy behind this one needs it.
-    /// - A field that is meant for the message's final recipient stays even when `Connection` names it; naming
-    ///   `Host`, `Cookie` or `Content-Length` there is a way to attack what comes after a proxy.
-    ///
-    /// Costs no allocation where there is nothing to remove.
-    ///
-    /// - Returns: the names of the fields that were removed or lost a member, as they were spelled.
+    /// `TE` keeps `trailers`. `Transfer-Encoding` and `Trailer` stay for `SentFraming`, `Proxy-Authenticate` for
+    /// clients of a further proxy, and end-to-end fields stay even if `Connection` names them, because removing `Host`,
+    /// `Cookie` or `Content-Length` is an attack. Costs no allocation if nothing is removed.
     @discardableResult
     package static func strip(from fields: inout FieldSection, keeping kept: Kept = []) -> [String] {
         var removed: [String] = []
@@ -66,9 +59,8 @@ package enum HopByHop {
                 position = index + 1
                 continue
             }
-            let members = fields[index].value.split(separator: ",").map(\.withoutOptionalWhitespace).filter {
-                !$0.isEmpty
-            }
+            let list = fields[index].value.split(separator: ",")
+            let members = list.map(\.withoutOptionalWhitespace).filter { !$0.isEmpty }
             let remaining = members.filter { member in
                 let name = FieldName(String(member))
                 switch name {
@@ -96,8 +88,7 @@ package enum HopByHop {
 
     private static let trailers: FieldName = "trailers"
 
-    /// Fields that `Connection` cannot remove: framing, routing, credentials, and what describes the content or the
-    /// way of a message.
+    /// Fields that `Connection` cannot remove: framing, routing, credentials, descriptions of content.
     private static let endToEnd: Set<FieldName> = [
         .contentLength, .transferEncoding, .trailer, .host, .contentType, .contentEncoding, .cookie, .setCookie,
         .expect, .proxyAuthenticate, .proxyAuthorization, .wwwAuthenticate, .altSvc, .acceptEncoding,

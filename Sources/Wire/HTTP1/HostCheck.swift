@@ -1,13 +1,12 @@
 package import HTTPModel
-import NIOCore
 
-/// The demands on a request's Host field (RFC 9112 §3.2); apart from the parser, so that a request that fails them can
-/// still be shown and recorded.
+/// Checks a request's Host (RFC 9112 §3.2); separate from the parser, so that a refused request can be shown and
+/// recorded.
 package enum HostCheck {
-    /// Throws if an HTTP/1.1 request has no Host, or a request has several, or one that is not a host and port.
+    /// Throws if an HTTP/1.1 request has no Host, or a request has several or an invalid one. It may be empty.
     ///
-    /// The field may be empty, for a target that has no authority. A CONNECT may lack it or have its target in any form: the
-    /// target is the authority, and the client of Java 11 sends no field, iOS an IPv6 address without brackets in both.
+    /// A CONNECT may lack it or have its target in any form: Java 11 sends no field, iOS an IPv6 address without
+    /// brackets.
     package static func check(_ head: RequestHead) throws(HTTP1ParseError) {
         guard let index = head.fields.firstIndex(of: .host) else {
             if head.version != .http11 || head.method == "CONNECT" { return }
@@ -55,9 +54,9 @@ extension UInt8 {
 
     private func isOne(of text: StaticString) -> Bool { text.withUTF8Buffer { $0.contains(self) } }
 
-    /// Unreserved characters, sub-delimiters and the percent sign.
+    /// Unreserved characters, sub-delimiters, percent sign.
     fileprivate var isRegisteredNameCharacter: Bool { isLetterOrDigit || isOne(of: "-._~%!$&'()*+,;=") }
 
-    /// The characters between the brackets of an IPv6 address, a zone included.
+    /// For IPv6 addresses with a zone.
     fileprivate var isAddressLiteralCharacter: Bool { isLetterOrDigit || isOne(of: ":.%-_~") }
 }

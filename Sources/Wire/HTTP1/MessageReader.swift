@@ -1,10 +1,9 @@
 import HTTPModel
 import NIOCore
 
-/// What both parsers share: collecting a head, then reading a body by its framing.
+/// Collects a head, then reads a body by its framing; for both parsers.
 ///
-/// Stages and their successors: head → body → head …, or head → handedOver for good. A fault is remembered and thrown
-/// again by every later call.
+/// Stages: head → body → head …, or head → handedOver. A fault is thrown again by every later call.
 struct MessageReader: ~Copyable {
     enum BodyEvent {
         case part(ByteBuffer)
@@ -17,7 +16,6 @@ struct MessageReader: ~Copyable {
         case chunked
         case untilClose
         case trailers
-        /// The bytes from here on are not ours: a tunnel, or another protocol.
         case handedOver
         case failed(HTTP1ParseError)
     }
@@ -46,13 +44,12 @@ struct MessageReader: ~Copyable {
 
     var unparsedBytes: Int { buffer.readableBytes + partial.readableBytes }
     var hasUnparsedBytes: Bool { unparsedBytes > 0 }
-    /// The received bytes with which the next message begins; `nil` if there are none, or a message is begun.
+    /// The first bytes of the next message; `nil` if there are none, or a message is begun.
     var nextBytes: ByteBuffer? {
         guard case .head = stage, scanner.seen == 0, buffer.readableBytes > 0 else { return nil }
         return buffer
     }
 
-    /// The bytes of an incomplete head.
     var partialHeadSize: Int {
         if case .head = stage { return scanner.seen } else { return 0 }
     }
@@ -63,11 +60,7 @@ struct MessageReader: ~Copyable {
 
     mutating func receive(_ bytes: ByteBuffer) {
         if case .failed = stage { return }
-        if buffer.readableBytes == 0 {
-            buffer = bytes
-        } else {
-            buffer.writeImmutableBuffer(bytes)
-        }
+        buffer.append(bytes)
     }
 
     mutating func receiveEOF() { hasReachedEOF = true }
@@ -75,17 +68,13 @@ struct MessageReader: ~Copyable {
     mutating func takeRemaining() -> ByteBuffer? {
         stage = .handedOver
         var remaining = partial
-        if remaining.readableBytes == 0 {
-            remaining = buffer
-        } else {
-            remaining.writeImmutableBuffer(buffer)
-        }
+        remaining.append(buffer)
         partial = ByteBuffer()
         buffer = ByteBuffer()
         return remaining.readableBytes > 0 ? remaining.slice() : nil
     }
 
-    /// Remembers a fault of the current message, so that every later call throws it again.
+    /// Makes every later call throw this fault again.
     mutating func fail(_ error: HTTP1ParseError) -> HTTP1ParseError {
         stage = .failed(error)
         buffer = ByteBuffer()
@@ -94,7 +83,7 @@ struct MessageReader: ~Copyable {
     }
 
     mutating func fail(_ code: HTTP1ParseError.Code, at offset: some BinaryInteger) -> HTTP1ParseError {
-        fail(HTTP1ParseError(code, at: Int64(offset), in: side))
+        fail(HTTP1ParseError(code, at: offset, in: side))
     }
 }
 
@@ -117,18 +106,17 @@ extension MessageReader {
         return (head, startLineEnd)
     }
 
-    /// Refuses a head for its size; asked after its start line was read, so that the faults of that come first.
+    /// Refuses a head for its size, after the faults of its start line.
     mutating func checkSize(of head: ByteBuffer) throws(HTTP1ParseError) {
         if head.readableBytes > limits.head { throw fail(.headTooLarge, at: limits.head) }
     }
 
-    /// Refuses a message for its start line: as no HTTP at all, if it does not even begin like it.
+    /// Refuses a message for its start line; as not HTTP if it does not begin like it.
     mutating func failStartLine(_ code: HTTP1ParseError.Code, at offset: Int, in head: ByteBuffer) -> HTTP1ParseError {
         if verdict(on: head.readableBytesUInt8Span) == .no { return fail(.notHTTP, at: 0) }
         return fail(code, at: offset)
     }
 
-    /// Reads the field lines of a head whose start line ends at `start`.
     mutating func readFields(of head: ByteBuffer, from start: Int) throws(HTTP1ParseError) -> FieldSection {
         try readFields(of: head, from: start, offset: 0, isTolerant: side.isTolerant)
     }
@@ -145,14 +133,14 @@ extension MessageReader {
         scanner = SectionScanner()
     }
 
-    /// Goes on to the next head; for an interim response, which has no body.
+    /// For an interim response, which has no body, and at the end of a body.
     mutating func beginNextHead() {
         stage = .head
         scanner = SectionScanner()
         skippedBytes = 0
     }
 
-    /// Skips what may come before a start line (RFC 9112 §2.2); `false` if that is all there is.
+    /// Skips bytes that may precede a start line (RFC 9112 §2.2); `false` if nothing follows them.
     private mutating func beginHead() -> Bool {
         let most = HTTP1Sniffer.farEnough - skippedBytes
         let skipped = HTTP1Sniffer.skipped(of: buffer.readableBytesUInt8Span, atMost: most)
@@ -169,7 +157,7 @@ extension MessageReader {
         return true
     }
 
-    /// Takes the section that the scanner is looking at, once it is complete.
+    /// The scanned section, once it is complete.
     private mutating func takeSection() -> ByteBuffer? {
         let received = buffer
         let end = scanner.scan(received.readableBytesUInt8Span)
@@ -190,7 +178,7 @@ extension MessageReader {
         return section
     }
 
-    /// Refuses a head as early as it can be known to be bad: its rest may be long in coming.
+    /// Refuses a bad head before it is complete: the rest may take long.
     private mutating func checkIncompleteHead() throws(HTTP1ParseError) {
         let end = scanner.firstLineEnd
         if end == 0 {
@@ -270,10 +258,10 @@ extension MessageReader {
         let received = buffer
         var position = 0
         let progress: ChunkDecoder.Progress
-        do throws(ChunkDecoder.ChunkError) {
+        do throws(HTTP1ParseError.Code) {
             progress = try chunks.advance(received.readableBytesUInt8Span, from: &position)
         } catch {
-            throw fail(error.code, at: offset + Int64(position))
+            throw fail(error, at: offset + Int64(position))
         }
         buffer.moveReaderIndex(forwardBy: position)
         wireSize.body += Int64(position)

@@ -1,3 +1,5 @@
+import NIOCore
+
 /// Classes of bytes in HTTP/1's grammar (RFC 9110 §5.6, RFC 9112 §2).
 extension UInt8 {
     static let tab: UInt8 = 0x09
@@ -6,7 +8,7 @@ extension UInt8 {
     static let space: UInt8 = 0x20
     static let colon: UInt8 = 0x3A
 
-    /// Whether the byte may be in a token (RFC 9110 §5.6.2).
+    /// RFC 9110 §5.6.2.
     @inline(__always)
     var isTokenCharacter: Bool {
         // One bit for each token character, for the bytes below 64 and below 128.
@@ -14,15 +16,13 @@ extension UInt8 {
         return self < 128 && (bits >> UInt64(self & 63)) & 1 != 0
     }
 
-    /// Whether the byte is a space or a tab (RFC 9110 §5.6.3).
     @inline(__always)
     var isOptionalWhitespace: Bool { self == .space || self == .tab }
 
-    /// Whether servers skip the byte before a request line.
     @inline(__always)
     var isSkippedBeforeRequest: Bool { isOptionalWhitespace || self == .carriageReturn || self == .lineFeed }
 
-    /// Whether the byte is a control character, DEL and tab included.
+    /// DEL and tab included.
     @inline(__always)
     var isControl: Bool { self < 0x20 || self == 0x7F }
 
@@ -47,7 +47,7 @@ extension Span<UInt8> {
         UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// The position of the first LF at or after `start`.
+    /// At or after `start`.
     @inline(__always)
     func firstLineFeed(from start: Int) -> Int? {
         var index = start
@@ -64,7 +64,7 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// The position of the first control character other than tab at or after `start`, or the end.
+    /// Other than tab, at or after `start`; `count` if there is none.
     @inline(__always)
     func firstControl(from start: Int) -> Int {
         var index = start
@@ -90,7 +90,7 @@ extension Span<UInt8> {
         return count
     }
 
-    /// Whether the bytes from `start` on begin with `text`; `false` if there are too few.
+    /// `false` also if there are too few bytes.
     @inline(__always)
     func hasBytes(_ text: StaticString, at start: Int) -> Bool {
         guard start &+ text.utf8CodeUnitCount <= count else { return false }
@@ -98,5 +98,13 @@ extension Span<UInt8> {
             for offset in 0..<text.count where self[start &+ offset] != text[offset] { return false }
             return true
         }
+    }
+}
+
+extension ByteBuffer {
+    /// Appends bytes, without a copy if the buffer has none yet.
+    @inline(__always)
+    mutating func append(_ bytes: ByteBuffer) {
+        if readableBytes == 0 { self = bytes } else { writeImmutableBuffer(bytes) }
     }
 }

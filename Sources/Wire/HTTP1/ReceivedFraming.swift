@@ -1,10 +1,9 @@
 import HTTPModel
-import NIOCore
 
-/// Decides how long a received message's body is (RFC 9112 §6.3), and refuses a message that leaves room for doubt.
+/// The length of a received body (RFC 9112 §6.3); refuses ambiguous messages.
 ///
-/// RFC 9112 lets a recipient of both Content-Length and Transfer-Encoding take the latter; we refuse such a message on
-/// both sides, as two recipients that choose differently are how requests and responses are smuggled.
+/// Content-Length together with Transfer-Encoding is refused on both sides, stricter than RFC 9112, because recipients
+/// that choose differently allow smuggling.
 enum ReceivedFraming {
     static func request(_ head: RequestHead, isConnect: Bool) throws(HTTP1ParseError) -> BodyFraming {
         var tolerances: HTTP1Tolerances = []
@@ -16,7 +15,6 @@ enum ReceivedFraming {
         return .none
     }
 
-    /// The framing of a response that may have a body.
     static func response(
         _ head: ResponseHead,
         _ tolerances: inout HTTP1Tolerances
@@ -70,8 +68,7 @@ enum ReceivedFraming {
         return length ?? 0
     }
 
-    /// Whether `chunked` is the last coding of all and comes only once: then the message has an end, in a coding that we
-    /// do not speak.
+    /// Whether `chunked` is the last coding and there once: then the message has an end, in an unsupported coding.
     private static func isChunkedOnceAndLast(_ fields: FieldSection) -> Bool {
         let codings = fields.values(of: .transferEncoding)
             .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
@@ -81,10 +78,9 @@ enum ReceivedFraming {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the value is `chunked` in any case.
     var isChunked: Bool { isOption("chunked") }
 
-    /// Whether the value is this word in any case; the word has lower-case letters and dashes only.
+    /// Compares with lower-case letters and dashes, in any case.
     func isOption(_ word: StaticString) -> Bool {
         word.withUTF8Buffer { word in
             count == word.count && word.indices.allSatisfy { self[$0] | 0x20 == word[$0] }
@@ -105,18 +101,14 @@ extension UnsafeRawBufferPointer {
         return value
     }
 
-    /// Reads a Content-Length value; as a list of one number repeated only where `orList` (RFC 9110 §8.6).
+    /// Reads a Content-Length, with `orList` also one number repeated (RFC 9110 §8.6).
     fileprivate func contentLength(orList: Bool) -> (value: Int64, isRepeated: Bool)? {
         if let value = decimalLength { return (value, false) }
         guard orList, contains(UInt8(ascii: ",")) else { return nil }
         var value: Int64?
         for member in split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-            var member = member
-            while let first = member.first, first.isOptionalWhitespace { member.removeFirst() }
-            while let last = member.last, last.isOptionalWhitespace { member.removeLast() }
-            guard let found = UnsafeRawBufferPointer(rebasing: member).decimalLength, value ?? found == found else {
-                return nil
-            }
+            let text = UnsafeRawBufferPointer(rebasing: member).withoutOptionalWhitespace
+            guard let found = text.decimalLength, value ?? found == found else { return nil }
             value = found
         }
         return value.map { ($0, true) }

@@ -1,14 +1,12 @@
-/// Finds the empty line that ends a head or a trailer section, over any number of reads.
-///
-/// It remembers how far it got, so every byte is read once however the section is cut.
+/// Finds the empty line that ends a head or a trailer section; reads every byte once, however the section is cut.
 struct SectionScanner {
     private(set) var seen = 0
-    /// Where the line after the first one begins; zero until the first line has ended.
+    /// Zero until the first line has ended.
     private(set) var firstLineEnd = 0
     private var lineLength = 0
     private var lineBeginsWithReturn = false
 
-    /// Reads further bytes; returns how many of them belong to the section, when it ends within them.
+    /// Returns how many bytes belong to the section if it ends within them.
     mutating func scan(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
         while let lineFeed = bytes.firstLineFeed(from: index) {

@@ -1,15 +1,11 @@
 package import HTTPModel
-import NIOCore
 
-/// Makes a head's framing fields say how its body is going to be sent on an HTTP/1 leg (RFC 9112 §6).
+/// Makes a head's framing fields agree with the framing on an HTTP/1 leg (RFC 9112 §6).
 ///
-/// A field that already says the right thing stays where and as it is, so an untouched message keeps its bytes. Content
-/// codings are not framing and stay. A `Transfer-Encoding` other than `chunked` never gets here from HTTP/1, as the
-/// parsers refuse it; in a composed head it is replaced, because bodies are passed on without any transfer coding.
+/// Correct fields stay unchanged, and so do content codings. A `Transfer-Encoding` other than `chunked` is possible in
+/// composed heads only, and replaced.
 package enum SentFraming {
-    /// Makes a request's fields agree with `framing` and returns the framing to send the body in.
-    ///
-    /// `untilClose` cannot frame a request and is sent as chunked.
+    /// Returns the framing for the request's body: chunked instead of `untilClose`.
     @discardableResult
     package static func settle(_ head: inout RequestHead, as framing: BodyFraming) -> BodyFraming {
         let framing = framing == .untilClose ? .chunked : framing
@@ -17,11 +13,10 @@ package enum SentFraming {
         return framing
     }
 
-    /// Makes a response's fields agree with `framing` and returns the framing to send the body in.
+    /// Returns the framing for the response's body.
     ///
-    /// A response that has no body by its nature may say what the body would be: with HEAD and 304 both fields are kept
-    /// (never together). From 1xx, 204 and a 2xx to CONNECT, Transfer-Encoding and a Content-Length other than zero are
-    /// removed, as RFC 9110 §8.6 and RFC 9112 §6.1 forbid them there.
+    /// For HEAD and 304 one of the two fields may describe the missing body. From 1xx, 204 and a 2xx to CONNECT,
+    /// Transfer-Encoding and a Content-Length other than zero are removed (RFC 9110 §8.6, RFC 9112 §6.1).
     @discardableResult
     package static func settle(
         _ head: inout ResponseHead,
@@ -64,7 +59,7 @@ package enum SentFraming {
         }
     }
 
-    /// Leaves the one line of a field alone where it already says the right thing; else sets it, or appends it.
+    /// Keeps a single correct line; else sets it, or appends it.
     private static func setSingle(
         _ spelling: String,
         _ name: FieldName,

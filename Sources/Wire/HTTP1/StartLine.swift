@@ -5,15 +5,14 @@ struct RequestLine {
     let method: Range<Int>
     let target: Range<Int>
     let version: HTTPVersion
-    /// Whether the line names a minor version that we do not speak and thus must not send on (RFC 9110 §2.5), or has white
-    /// space that is not sent on.
+    /// Whether the line has a newer minor version, which must not be sent on (RFC 9110 §2.5), or unusual white space.
     let needsRewriting: Bool
     let tolerances: HTTP1Tolerances
 
-    /// Reads the line that takes up the whole of `line`, its line break included.
+    /// Reads a whole line with its line break.
     ///
-    /// The target may have any bytes but control characters and spaces; those from 0x80 on are kept as they are. Between the
-    /// parts, and at the end, there may be any spaces and tabs (RFC 9112 §3).
+    /// The target may have any bytes but control characters and spaces. Any spaces and tabs are allowed between the parts,
+    /// and at the end (RFC 9112 §3).
     init(_ line: Span<UInt8>) throws(StartLineError) {
         var index = 0
         while line[index].isTokenCharacter { index &+= 1 }
@@ -52,7 +51,6 @@ struct StatusLine {
     let needsRewriting: Bool
     let tolerances: HTTP1Tolerances
 
-    /// Reads the line that takes up the whole of `line`, its line break included.
     init(_ line: Span<UInt8>) throws(StartLineError) {
         let named = try NamedVersion(line, at: 0)
         version = named.version
@@ -104,10 +102,10 @@ struct StartLineError: Error {
 private struct NamedVersion {
     static let length = 8
     let version: HTTPVersion
-    /// Whether it is a 1.x above 1.1, which is read as 1.1 (RFC 9110 §2.5).
+    /// For a 1.x above 1.1, which is read as 1.1 (RFC 9110 §2.5).
     let isNewer: Bool
 
-    /// Reads the eight bytes of a version at `start` in a line that ends with LF.
+    /// Reads a version at `start` in a line that ends with LF.
     init(_ line: Span<UInt8>, at start: Int) throws(StartLineError) {
         guard line.hasBytes("HTTP/", at: start), start + NamedVersion.length < line.count else {
             throw StartLineError(.malformedStartLine, start)

@@ -18,7 +18,7 @@ extension HTTP2Error {
         }
     }
 
-    /// Explains a GOAWAY that nghttp2 sent by itself, with the reason it wrote into it.
+    /// Explains a GOAWAY of nghttp2, with its reason.
     init(code: HTTP2ErrorCode, reason: String, role: HTTP2Session.Role) {
         let peer = role == .server ? "client" : "server"
         let rule =
@@ -33,22 +33,18 @@ extension HTTP2Error {
         self.init(code, "The \(peer) \(rule)" + (reason.isEmpty ? "." : " (\(reason))."))
     }
 
-    /// nghttp2's text for a result.
     static func text(of result: Int) -> String {
         nghttp2_strerror(Int32(truncatingIfNeeded: result)).map { String(cString: $0) } ?? "error \(result)"
     }
 
-    /// Explains an error in a frame of a stream.
     init(result: Int32, field: String?) {
         switch nghttp2_error(rawValue: result) {
         case NGHTTP2_ERR_HTTP_HEADER:
             let name = field.map { "The field “\($0)”" } ?? "A field"
             self.init(.protocolError, "\(name) is not allowed in HTTP/2, or has an invalid value.")
         case NGHTTP2_ERR_HTTP_MESSAGING:
-            self.init(
-                .protocolError,
-                "The head lacks pseudo-headers, has contradictory ones, or does not match the body."
-            )
+            let text = "The head lacks pseudo-headers, has contradictory ones, or does not match the body."
+            self.init(.protocolError, text)
         case NGHTTP2_ERR_FLOW_CONTROL:
             self.init(.flowControlError, "The stream's window was widened beyond its limit.")
         default:
@@ -56,7 +52,6 @@ extension HTTP2Error {
         }
     }
 
-    /// Explains a reset by nghttp2 without a reason.
     init(code: HTTP2ErrorCode, on stream: HTTP2Stream) {
         let explanation =
             switch code {

@@ -1,17 +1,11 @@
 import HTTPModel
 import NIOCore
 
-/// Counts the headers of received frames before nghttp2 reads them, and stops the peer where it floods.
+/// Counts the headers of received frames before nghttp2 reads them, and stops a flooding peer.
 ///
-/// nghttp2 bounds some of this itself, but it does not report frames that it ignores, and some of its limits end in an
-/// error without a GOAWAY. Two more rules are kept here because nghttp2 does not: see `count`.
+/// nghttp2 does not report frames that it ignores, and some of its limits end without a GOAWAY. Two more rules are in
+/// `count`.
 struct HTTP2FloodGuard: ~Copyable {
-    struct Breach {
-        var failure: HTTP2Error
-        /// How many bytes precede the offending frame.
-        var cleanBytes: Int
-    }
-
     private let isServer: Bool
     private let maxContinuations: Int
     private var resets: HTTP2TokenBucket
@@ -22,19 +16,19 @@ struct HTTP2FloodGuard: ~Copyable {
     private var windowUpdates: HTTP2TokenBucket
     private var continuations = 0
 
-    /// The bytes to skip until the next frame's header: the rest of a payload, or of the client's preface.
+    /// The rest of a payload, or of the client's preface.
     private var skip: Int
-    /// A frame header that is cut over several reads: its bytes so far, the first in the highest place.
+    /// The bytes so far of an incomplete frame header, the first in the highest place.
     private var partial: UInt64 = 0
     private var partialStream: UInt32 = 0
     private var partialCount = 0
     /// Whether a CONTINUATION frame must follow.
     private var isHeadOpen = false
-    /// When the preface, the frame or the head that is being received began, DATA excepted; `nil` between them.
+    /// The start of an incomplete preface, head or frame other than DATA.
     private(set) var incompleteSince: NIODeadline?
     private var hasBegun = false
 
-    /// The highest stream that the client has opened, and the last few runs of streams that it passed over.
+    /// The highest stream of the client, and the last few ranges that it passed over.
     private var highestStream: UInt32 = 0
     private var passedOver: [Range<UInt32>] = []
 
@@ -50,8 +44,9 @@ struct HTTP2FloodGuard: ~Copyable {
         windowUpdates = HTTP2TokenBucket(limits.windowUpdates)
     }
 
-    /// Counts the frames that begin in `bytes`.
-    mutating func inspect(_ bytes: UnsafeRawBufferPointer, now: NIODeadline) -> Breach? {
+    /// Counts the frames that begin in `bytes`; returns a failure with the number of bytes before the offending frame.
+    mutating func inspect(_ bytes: UnsafeRawBufferPointer, now: NIODeadline) -> (failure: HTTP2Error, cleanBytes: Int)?
+    {
         var position = 0
         if !hasBegun {
             hasBegun = true
@@ -83,7 +78,7 @@ struct HTTP2FloodGuard: ~Copyable {
             skip = length
             noteBegun(type: type, flags: flags)
             if let failure = count(type: type, flags: flags, length: length, stream: stream, now: now) {
-                return Breach(failure: failure, cleanBytes: start)
+                return (failure, start)
             }
             partial = 0
             partialStream = 0
@@ -91,7 +86,7 @@ struct HTTP2FloodGuard: ~Copyable {
         }
     }
 
-    /// Notes a frame that begins: a body may take its time, a head with all its frames may not (RFC 9113 §4.3).
+    /// A body may take its time, a head with all its frames may not (RFC 9113 §4.3).
     private mutating func noteBegun(type: UInt8, flags: UInt8) {
         switch type {
         case 0x0 where !isHeadOpen: incompleteSince = nil
@@ -100,13 +95,12 @@ struct HTTP2FloodGuard: ~Copyable {
         }
     }
 
-    /// Counts a stream that had to be reset because of what the peer sent on it.
+    /// Counts a stream that was reset for the peer's fault.
     mutating func countForcedReset(now: NIODeadline) -> HTTP2Error? {
         !isServer || resets.take(at: now) ? nil : tooMany("requests that were reset")
     }
 
-    /// Counts a head that was too large: reading it costs as much as many small ones, however few bytes it was
-    /// compressed to.
+    /// Counts a head that was too large, which costs as much as many small ones even if compressed to few bytes.
     mutating func countOversizedHead(now: NIODeadline) -> HTTP2Error? {
         guard isServer else { return nil }
         for _ in 0..<HTTP2FloodGuard.oversizedHeadCost where !resets.take(at: now) {
@@ -115,16 +109,16 @@ struct HTTP2FloodGuard: ~Copyable {
         return nil
     }
 
-    /// What a head that is too large costs of the resets that a peer may force.
+    /// In forced resets.
     private static let oversizedHeadCost = 50
 
-    /// Notes that a DATA frame was sent, for which the peer may give window back, or measure the way.
+    /// For a sent DATA frame the peer may widen the window, or measure the path.
     mutating func noteSentData() {
         windowUpdates.refund(4)
         pings.refund(1)
     }
 
-    /// Notes that a stream was reset by us, which many clients answer with a reset of their own.
+    /// Many clients answer our reset with one of their own.
     mutating func noteSentReset() { resets.refund(1) }
 
     private mutating func count(
@@ -164,7 +158,7 @@ struct HTTP2FloodGuard: ~Copyable {
         }
     }
 
-    /// Refuses a stream that the client closed by opening a higher one first (RFC 9113 §5.1.1), which nghttp2 ignores.
+    /// Refuses a stream below a higher one (RFC 9113 §5.1.1), which nghttp2 ignores.
     private mutating func noteOpened(_ stream: UInt32) -> HTTP2Error? {
         if stream > highestStream {
             let next = highestStream == 0 ? 1 : highestStream + 2
@@ -195,7 +189,6 @@ struct HTTP2TokenBucket {
         tokens = rate.burst
     }
 
-    /// Takes a token; `false` if there is none.
     mutating func take(at now: NIODeadline) -> Bool {
         if tokens == 0 { refill(at: now) } else if refilled == nil { refilled = now }
         guard tokens > 0 else { return false }

@@ -1,10 +1,10 @@
 import HTTPModel
 import NIOCore
 
-/// Turns the fields of one received header block into the text form of a head, as they come.
+/// Makes the text form of a head from the fields of a received header block.
 ///
-/// A connection has one header block under way at most (RFC 9113 §4.3), so a session has one builder. Pseudo-headers may
-/// come in any order and are kept apart until the first field; from then on everything goes straight into the text.
+/// A connection has one incomplete header block at most (RFC 9113 §4.3), so a session has one builder. Pseudo-headers
+/// may come in any order, so they are kept until the first field.
 struct HTTP2HeadBuilder: ~Copyable {
     enum Kind {
         case request, response, trailers
@@ -13,11 +13,10 @@ struct HTTP2HeadBuilder: ~Copyable {
     private struct Line {
         var name: Range<Int>
         var value: Range<Int>
-        /// Where the line ends; `nil` if it has white space around its value, which is not sent on.
+        /// `nil` if the value has white space around it, which is not sent on.
         var end: Int?
     }
 
-    /// The facts of the current block.
     struct Block {
         fileprivate var kind = Kind.trailers
         fileprivate var listSize = 0
@@ -26,14 +25,14 @@ struct HTTP2HeadBuilder: ~Copyable {
         fileprivate var target = 0..<0
         fileprivate(set) var status = 0
         fileprivate(set) var contentLength: Int64?
-        /// Whether the block is larger than allowed; what came until then is kept.
+        /// Too large a block is kept up to the limit.
         fileprivate(set) var isTooLarge = false
-        /// Whether a value has a control character in it, which nghttp2 did not find acceptable.
+        /// Whether a value has a control character, which nghttp2 reported.
         fileprivate(set) var hasOddities = false
         /// Whether `Host` differs from `:authority` (RFC 9113 §8.3.1).
         fileprivate(set) var hasForeignHost = false
 
-        // The places of the pseudo-headers' values.
+        // Ranges in `pseudo`.
         fileprivate var pseudoMethod = 0..<0
         fileprivate var pseudoScheme = 0..<0
         fileprivate var pseudoAuthority: Range<Int>?
@@ -62,7 +61,7 @@ struct HTTP2HeadBuilder: ~Copyable {
         pseudo.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a field that nghttp2 found acceptable, or one that is odd and accepted all the same.
+    /// Adds a field that nghttp2 accepted, or an odd one that is tolerated.
     mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, isOdd: Bool = false) {
         if isOdd { block.hasOddities = true }
         block.listSize += name.count + value.count + 32
@@ -84,7 +83,7 @@ struct HTTP2HeadBuilder: ~Copyable {
         let start = pseudo.count
         pseudo.append(contentsOf: value)
         let range = start..<pseudo.count
-        // nghttp2 lets only the names through that RFC 9113 and RFC 8441 know, each once; these differ here.
+        // nghttp2 accepts only the names of RFC 9113 and RFC 8441, each once; these differ here.
         switch (name.count, name[1]) {
         case (7, UInt8(ascii: "m")): block.pseudoMethod = range
         case (7, UInt8(ascii: "s")):
@@ -143,7 +142,6 @@ struct HTTP2HeadBuilder: ~Copyable {
         return start..<text.writerIndex
     }
 
-    /// Whether both name the same host and port, in any case.
     private func isSameAuthority(_ authority: ArraySlice<UInt8>, _ host: UnsafeRawBufferPointer) -> Bool {
         authority.count == host.count && zip(authority, host).allSatisfy { $0 == $1 || $0.lowercased == $1.lowercased }
     }
@@ -152,7 +150,6 @@ struct HTTP2HeadBuilder: ~Copyable {
 // MARK: - Results
 
 extension HTTP2HeadBuilder {
-    /// In bytes.
     var size: Int { text.readableBytes + pseudo.count }
 
     var scheme: String { String(decoding: pseudo[block.pseudoScheme], as: UTF8.self) }
@@ -160,9 +157,8 @@ extension HTTP2HeadBuilder {
     /// The value of `:protocol` (RFC 8441).
     var connectProtocol: String? { block.pseudoProtocol.map { String(decoding: pseudo[$0], as: UTF8.self) } }
 
-    /// The text form of an incomplete head.
     mutating func partialText() -> ByteBuffer {
-        // Without a method there is nothing that could be taken for a start line.
+        // Without a method there is no start line.
         if !block.hasStartLine, block.kind != .request || !block.pseudoMethod.isEmpty { writeStartLine() }
         return text
     }
@@ -175,14 +171,14 @@ extension HTTP2HeadBuilder {
         ResponseHead(received: section(), status: block.status, reason: 10..<10, version: .http2)
     }
 
-    /// The trailer section; `nil` for one without fields.
+    /// `nil` without fields.
     mutating func trailers() -> FieldSection? { lines.isEmpty ? nil : section() }
 
     private mutating func section() -> FieldSection {
         if !block.hasStartLine { writeStartLine() }
         if block.kind != .trailers { text.writeStaticString("\r\n") }
         var section = FieldSection(received: text, expectedCount: lines.count)
-        // From here on the bytes belong to the section; a copy kept here would have to be copied on its first change.
+        // Another reference to the bytes would have them copied on their first change.
         text = ByteBuffer()
         for line in lines {
             let whole = line.end.map { line.name.lowerBound..<$0 }
@@ -194,7 +190,7 @@ extension HTTP2HeadBuilder {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes without spaces and tabs at both ends (RFC 9110 §5.5).
+    /// Without spaces and tabs (RFC 9110 §5.5).
     var withoutOptionalWhitespace: UnsafeRawBufferPointer {
         guard let last, let first, let baseAddress, first.isOptionalWhitespace || last.isOptionalWhitespace else {
             return self
@@ -206,18 +202,18 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawBufferPointer(start: baseAddress + start, count: end - start)
     }
 
-    /// The number of three digits that nghttp2 has checked.
+    /// Three digits, as nghttp2 has checked.
     fileprivate var status: Int { reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) } }
 }
 
 extension UInt8 {
-    /// The lower-case form of an ASCII letter; every other byte as it is.
+    /// Changes ASCII letters only.
     @inline(__always)
     var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension ByteBuffer {
-    /// Writes a field line with its CRLF in one go; `writeName` fills in the name.
+    /// Writes a field line with CRLF; `writeName` fills in the name.
     @inline(__always)
     mutating func writeFieldLine(
         value: UnsafeRawBufferPointer,

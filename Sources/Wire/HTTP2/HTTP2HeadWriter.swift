@@ -2,19 +2,19 @@ internal import CNGHTTP2
 import HTTPModel
 import NIOCore
 
-/// Writes a head, or trailers, once as the text that is recorded, and from that as the list that nghttp2 sends.
+/// Writes a head, or trailers, as the recorded text, and from that the list for nghttp2.
 ///
-/// Names become lower case, values lose the white space around them, and what HTTP/2 forbids stays out (RFC 9113
-/// §8.2.2): `Connection` and its kin, `TE` but for `trailers`, and what its recipients refuse (``isCarried(_:)``).
+/// Names get lower case, values lose white space around them, and what HTTP/2 forbids is left out (RFC 9113 §8.2.2):
+/// `Connection` and its kin, `TE` but for `trailers`, and fields that are not ``isCarried(_:)``.
 struct HTTP2HeadWriter: ~Copyable {
-    /// A field: the ranges of name and value in `bytes`.
+    /// Ranges in `bytes`.
     private struct Pair {
         var name: Range<Int>
         var value: Range<Int>
         var isSecret = false
     }
 
-    /// The places of the pseudo-headers' names, which are written in one go.
+    /// Ranges of the pseudo-headers' names.
     private enum Pseudo {
         static let names: StaticString = ":method:path:authority:scheme:protocol"
         static let method = 0..<7
@@ -24,10 +24,10 @@ struct HTTP2HeadWriter: ~Copyable {
         static let connectProtocol = 29..<38
     }
 
-    /// The names of the pseudo-headers and the values that the text does not show, and after them the text.
+    /// Names of pseudo-headers and values that are not in the text, then the text.
     private var bytes = ByteBuffer()
     private var pairs: [Pair] = []
-    /// Whether `Host` is a field like any other, as it is in a response.
+    /// In a response `Host` is an ordinary field.
     private var keepsHost = false
 
     init(_ head: RequestHead, scheme: String, connectProtocol: String?) {
@@ -74,7 +74,7 @@ struct HTTP2HeadWriter: ~Copyable {
 
     var isEmpty: Bool { pairs.isEmpty }
 
-    /// Calls `body` with the list for nghttp2, which copies what it keeps.
+    /// nghttp2 copies the list.
     func withNameValues<Result>(_ body: (UnsafeMutableBufferPointer<nghttp2_nv>) -> Result) -> Result {
         var whole = bytes
         whole.moveReaderIndex(to: 0)
@@ -107,7 +107,7 @@ struct HTTP2HeadWriter: ~Copyable {
         return start..<bytes.writerIndex
     }
 
-    /// Writes the target: `:path` is an origin form or `*`, so of an absolute form only the end is taken.
+    /// Writes the target: `:path` has no absolute form.
     private mutating func writeTarget(_ target: ByteBufferView, isAuthority: Bool) -> Range<Int> {
         if isAuthority || target.first == UInt8(ascii: "/") || target.elementsEqual([UInt8(ascii: "*")]) {
             return write(target)
@@ -147,7 +147,7 @@ struct HTTP2HeadWriter: ~Copyable {
         }
     }
 
-    /// Whether HTTP/2 carries a field: its name is a token and its value has no control character but tabs.
+    /// Whether HTTP/2 allows a field: its name is a token, and its value has no control character but tabs.
     static func isCarried(_ field: Field) -> Bool {
         !field.nameBytes.isEmpty && field.nameBytes.allSatisfy(\.isTokenCharacter)
             && !field.valueBytes.contains { $0.isControl && $0 != .tab }
@@ -179,12 +179,12 @@ struct HTTP2HeadWriter: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Points to some of the bytes, in the way that nghttp2 wants it; it only reads them.
+    /// For nghttp2, which only reads.
     fileprivate func pointer(to range: Range<Int>) -> UnsafeMutablePointer<UInt8>? {
         baseAddress.map { UnsafeMutablePointer(mutating: ($0 + range.lowerBound).assumingMemoryBound(to: UInt8.self)) }
     }
 
-    /// Whether a field of this name belongs to one connection, or is carried otherwise in HTTP/2.
+    /// Whether a field belongs to one connection, or is expressed differently in HTTP/2.
     var isConnectionSpecific: Bool {
         switch count {
         case 4: isHost
@@ -198,7 +198,7 @@ extension UnsafeRawBufferPointer {
 
     fileprivate var isHost: Bool { count == 4 && isOption("host") }
 
-    /// Whether a field must stay out of the compression state, where its value could be guessed (RFC 7541 §7.1.3).
+    /// Whether compression would make the value guessable (RFC 7541 §7.1.3).
     fileprivate func isSecret(valueCount: Int) -> Bool {
         switch count {
         case 6: valueCount < 20 && isOption("cookie")
@@ -208,7 +208,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Whether `trailers` is among the comma-separated members, whatever its weight.
+    /// `trailers` with any weight.
     fileprivate var hasTrailersMember: Bool {
         split(separator: UInt8(ascii: ",")).contains { member in
             let name = member.prefix { $0 != UInt8(ascii: ";") }

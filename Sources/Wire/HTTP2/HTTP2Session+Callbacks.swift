@@ -1,6 +1,5 @@
 internal import CNGHTTP2
 import HTTPModel
-import NIOCore
 
 private enum FrameType {
     static let data = UInt8(NGHTTP2_DATA.rawValue)
@@ -13,12 +12,11 @@ private enum FrameType {
     static let acknowledgement = UInt8(NGHTTP2_FLAG_ACK.rawValue)
 }
 
-/// The session of a callback.
 private func http2Session(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Session? {
     pointer.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Gives what a callback is about to its session; the result says that all is well.
+/// Passes the content of a callback to its session; the result means success.
 private func report<Content>(
     _ content: UnsafePointer<Content>?,
     to session: UnsafeMutableRawPointer?,
@@ -28,8 +26,8 @@ private func report<Content>(
     return 0
 }
 
-/// How nghttp2 reaches a session. Every callback finds its session and enters an ordinary method; none of them calls
-/// nghttp2's receiving or sending functions, nor the owner.
+/// nghttp2's callbacks find their session and call a method; none calls nghttp2's receiving or sending functions, or
+/// the owner.
 extension HTTP2Session {
     static func makeHandle(_ role: Role, settings: HTTP2Settings) -> OpaquePointer? {
         var callbacks: OpaquePointer?
@@ -43,13 +41,13 @@ extension HTTP2Session {
         setSending(callbacks)
         nghttp2_option_set_no_auto_window_update(option, 1)
         nghttp2_option_set_peer_max_concurrent_streams(option, 100)
-        // Heads are bounded where they are received; none of those should be too long to be sent.
+        // Received heads have a limit; sending them must not fail.
         nghttp2_option_set_max_send_header_block_length(option, 4 << 20)
-        // The guard counts both of these: here resets would be measured by another clock, and a CONTINUATION whose
-        // header is cut over several reads counted once for each.
+        // The guard counts both: here resets have a different clock, and a CONTINUATION cut over several reads counts
+        // once for each.
         nghttp2_option_set_stream_reset_rate_limit(option, 1 << 40, 1 << 20)
         nghttp2_option_set_max_continuations(option, (settings.limits.continuations + 1) * 10)
-        // White space around a value is a fault that a proxy can correct: it is not sent on.
+        // White space around a value is corrected.
         nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1)
         var handle: OpaquePointer?
         let result =
@@ -136,7 +134,7 @@ extension HTTP2Session {
         }
     }
 
-    /// The callback by which nghttp2 reads bodies.
+    /// For bodies.
     static var dataProvider: nghttp2_data_provider {
         var provider = nghttp2_data_provider()
         provider.read_callback = { _, id, _, length, flags, _, session in
@@ -148,8 +146,6 @@ extension HTTP2Session {
         return provider
     }
 }
-
-// MARK: - Frames
 
 extension HTTP2Session {
     private func frameBegan(_ header: nghttp2_frame_hd) {
@@ -182,7 +178,7 @@ extension HTTP2Session {
             let code = HTTP2ErrorCode(rawValue: goAway.error_code)
             events.append(.goAway(code, text: goAway.text, lastStream: HTTP2StreamID(goAway.last_stream_id)))
         default:
-            // WINDOW_UPDATE and PRIORITY belong to their stream's bytes too.
+            // WINDOW_UPDATE and PRIORITY count, too.
             if header.stream_id != 0 { stream(header.stream_id)?.wireBytes += Int64(header.length) + 9 }
         }
     }
@@ -207,13 +203,13 @@ extension HTTP2Session {
         }
     }
 
-    /// Notes a frame that nghttp2 could not send, where that concerns a stream that stays open.
+    /// A frame that nghttp2 could not send, on a stream that stays open.
     private func frameNotSent(_ frame: UnsafePointer<nghttp2_frame>, result: Int32) {
         let header = frame.pointee.hd
         guard header.type == FrameType.headers, let stream = stream(header.stream_id), !stream.isAbandoned else {
             return
         }
-        // A request that was not sent is closed by nghttp2 right after this, as refused.
+        // nghttp2 then closes an unsent request as refused.
         if frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST { return }
         let reason = HTTP2Error.text(of: Int(result))
         stream.fault = HTTP2Error(.internalError, "A head could not be sent on the stream: \(reason).")

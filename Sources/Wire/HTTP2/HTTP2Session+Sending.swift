@@ -3,16 +3,11 @@ package import HTTPModel
 package import NIOCore
 
 extension HTTP2Session {
-    // MARK: Heads
-
-    /// Client role: opens a stream with a request, in whatever version it came.
+    /// Client role: opens a stream with a request of any version; returns the head's text form as sent.
     ///
-    /// The authority is that of the head's `Host`. What HTTP/2 forbids stays out (RFC 9113 §8.2.2). `scheme` is not
-    /// sent for a plain CONNECT; `connectProtocol` is for an extended one (RFC 8441), which the peer must offer;
-    /// `isEnd` says that there is neither body nor trailers.
-    ///
-    /// - Returns: the stream, and the head's text form as sent.
-    /// - Throws: REFUSED_STREAM where the connection takes no further request, which then may be made on another one.
+    /// The authority is that of `Host`; what HTTP/2 forbids is left out (RFC 9113 §8.2.2). `scheme` is not sent for a
+    /// plain CONNECT; `connectProtocol` is for an extended one (RFC 8441), which the peer must offer; with `isEnd`
+    /// there is neither body nor trailers. Throws REFUSED_STREAM if another connection may take the request.
     package func sendRequest(
         _ head: RequestHead,
         scheme: String,
@@ -44,7 +39,7 @@ extension HTTP2Session {
         return (stream.id, writer.text)
     }
 
-    /// Server role: sends an interim response (RFC 9110 §15.2); a 101 does not exist in HTTP/2 and is left out.
+    /// Server role: sends an interim response (RFC 9110 §15.2), but not 101, which HTTP/2 does not have.
     package func sendInterim(_ head: ResponseHead, on id: HTTP2StreamID) {
         guard head.isInformational, head.status != 101, let stream = sendable(id), !stream.isHeadQueued else { return }
         let writer = HTTP2HeadWriter(head)
@@ -53,9 +48,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Server role: sends the response's head; returns its text form as sent.
-    ///
-    /// `isEnd` says that there is neither body nor trailers.
+    /// Server role: returns the head's text form as sent; with `isEnd` there is neither body nor trailers.
     package func sendResponse(_ head: ResponseHead, on id: HTTP2StreamID, isEnd: Bool) -> ByteBuffer {
         let writer = HTTP2HeadWriter(head)
         guard let stream = sendable(id), !stream.isHeadQueued else { return writer.text }
@@ -63,12 +56,12 @@ extension HTTP2Session {
         return writer.text
     }
 
-    /// The names of the fields that are left out of a head, since no recipient of HTTP/2 takes them.
+    /// Fields that HTTP/2 does not allow.
     package static func namesLeftOut(of fields: FieldSection) -> [String] {
         fields.hasOddities ? fields.filter { !HTTP2HeadWriter.isCarried($0) }.map(\.name) : []
     }
 
-    /// The text form that a response's head is sent in, for one that is to be sent later.
+    /// The text form of a head to be sent later.
     package static func text(of head: ResponseHead) -> ByteBuffer { HTTP2HeadWriter(head).text }
 
     func submitResponse(_ writer: borrowing HTTP2HeadWriter, on stream: HTTP2Stream, isEnd: Bool) {
@@ -81,9 +74,7 @@ extension HTTP2Session {
         }
     }
 
-    // MARK: Bodies
-
-    /// Queues a part of a body, after the head; it goes out as fast as the peer's windows allow.
+    /// Queues a part of a body after the head; the peer's windows limit its sending.
     package func sendData(_ bytes: ByteBuffer, on id: HTTP2StreamID) {
         guard bytes.readableBytes > 0, let stream = sendable(id), !stream.isEndQueued else { return }
         stream.queue.append(bytes)
@@ -91,7 +82,7 @@ extension HTTP2Session {
         resume(stream)
     }
 
-    /// Says that after what is queued there are only these trailers, or none.
+    /// Ends the message after the queued bytes, with these trailers or none.
     package func sendEnd(_ trailers: FieldSection?, on id: HTTP2StreamID) {
         guard let stream = sendable(id), !stream.isEndQueued else { return }
         stream.isEndQueued = true
@@ -99,11 +90,10 @@ extension HTTP2Session {
         resume(stream)
     }
 
-    /// The bytes of a stream that are queued and not yet in the output; 0 for one that is over.
+    /// Not yet in the output; 0 for a closed stream.
     package func queuedBytes(on id: HTTP2StreamID) -> Int { streams[id.number]?.queue.count ?? 0 }
 
-    /// How much of a stream's body was put into the output, in bytes, where more of it waits for a window of the peer;
-    /// `nil` if nothing does.
+    /// Bytes of a stream's body in the output, if more wait for a window of the peer; `nil` if none do.
     package func sentBytesOfBlocked(_ id: HTTP2StreamID) -> Int64? {
         guard phase == .open, let stream = streams[id.number], stream.queue.count > 0 else { return nil }
         let window = min(
@@ -113,7 +103,7 @@ extension HTTP2Session {
         return window <= 0 ? stream.sentBytes : nil
     }
 
-    /// Gives `count` bytes of a stream's window back; harmless for a stream that is over.
+    /// Returns `count` bytes of a stream's window; harmless for a closed stream.
     package func consume(_ count: Int, on id: HTTP2StreamID) {
         guard phase == .open, count > 0, let stream = stream(id.number) else { return }
         let count = min(count, stream.unconsumed)
@@ -123,7 +113,7 @@ extension HTTP2Session {
         nghttp2_session_consume_stream(handle, id.number, count)
     }
 
-    /// Widens a stream's window beyond the one that all streams begin with, for one whose bytes are taken as they come.
+    /// For a stream whose bytes are consumed quickly.
     package func widenWindow(of id: HTTP2StreamID, to size: Int32) {
         guard phase == .open, let stream = stream(id.number), stream.incoming != .ended, !stream.isAbandoned else {
             return
@@ -142,17 +132,13 @@ extension HTTP2Session {
         nghttp2_session_resume_data(handle, stream.id.number)
     }
 
-    // MARK: Ends
-
-    /// Gives a stream up: sends RST_STREAM, and drops what is queued on it.
+    /// Sends RST_STREAM, and drops what is queued; of its events only `closed` still comes.
     ///
-    /// Of its events only `closed` still comes.
-    ///
-    /// NO_ERROR after ``sendEnd(_:on:)``, or after a response without a body, waits until that is sent: so a server says
-    /// that it wants no more of the request (RFC 9113 §8.1).
+    /// NO_ERROR after ``sendEnd(_:on:)`` waits until that is sent: a server so declines the rest of the request (RFC
+    /// 9113 §8.1).
     package func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard phase == .open, let stream = stream(id.number) else {
-            // What happened to it before its end may still wait to be taken.
+            // Earlier events may still wait.
             func isItsClose(_ event: HTTP2Event) -> Bool { if case .closed(id) = event { true } else { false } }
             if takenEvents.contains(where: isItsClose) || events.contains(where: isItsClose) {
                 abandoned.insert(id.number)
@@ -171,13 +157,12 @@ extension HTTP2Session {
         nghttp2_submit_rst_stream(handle, 0, id.number, code.rawValue)
         floodGuard.noteSentReset()
         if role == .client, !stream.isHeadSent {
-            // A request that waits for its turn is forgotten at once; nghttp2 would do so when its turn comes.
+            // An unsent request is closed at once; nghttp2 would do so when its turn comes.
             streamClosed(id.number, code)
         }
     }
 
-    /// Gives a stream up as ``reset(_:_:)`` does, even one that was given up before and whose reset waits for what is
-    /// queued.
+    /// Like ``reset(_:_:)``, even if an earlier reset still waits for queued bytes.
     package func resetAtOnce(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         if phase == .open, let stream = stream(id.number), stream.queue.count > 0 {
             stream.isAbandoned = false
@@ -187,7 +172,7 @@ extension HTTP2Session {
         reset(id, code)
     }
 
-    /// Gives a stream up as ``reset(_:_:)`` does, but sends what is queued on it first.
+    /// Like ``reset(_:_:)``, but sends the queued bytes first.
     package func resetWhenSent(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard phase == .open, let stream = stream(id.number), !stream.isAbandoned, stream.queue.count > 0 else {
             reset(id, code)
@@ -199,10 +184,8 @@ extension HTTP2Session {
         stream.resetAfterQueue = code
     }
 
-    /// Ends the connection, and says so to the peer.
-    ///
-    /// With NO_ERROR no new streams are taken, and those that are open go on until ``isOver``. With another code they are
-    /// all closed.
+    /// Sends GOAWAY. With NO_ERROR there are no new streams, and open ones continue until ``isOver``; else all are
+    /// closed.
     package func goAway(_ code: HTTP2ErrorCode, text: String = "") {
         guard phase == .open else { return }
         if code != .noError { return end(HTTP2Error(code, text), isReported: false) }
@@ -213,34 +196,30 @@ extension HTTP2Session {
         nghttp2_submit_goaway(handle, 0, lastStream, code.rawValue, text, text.count)
     }
 
-    /// Sends a PING, which shows whether the peer is alive; its answer makes no event, but bytes come in.
+    /// Its answer makes no event, but arrives as bytes.
     package func ping() {
         if phase == .open { nghttp2_submit_ping(handle, 0, nil) }
     }
 
-    // MARK: Facts
-
-    /// How many streams the peer lets us have open at once; 100 until its SETTINGS came.
-    ///
-    /// RFC 9113 §6.5.2 has no limit until then, but a request beyond the one to come is refused.
+    /// 100 until the SETTINGS arrive: RFC 9113 §6.5.2 has no limit until then, but requests beyond the later one are
+    /// refused.
     package var peerMaxConcurrentStreams: Int {
         guard hasPeerSettings, handle != nil else { return 100 }
         return Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
     }
 
-    /// Whether the peer takes extended CONNECT (RFC 8441).
+    /// RFC 8441.
     package var peerOffersExtendedConnect: Bool {
         guard hasPeerSettings, handle != nil else { return false }
         return nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1
     }
 
-    /// How many streams are open: those we opened as a client, those the peer opened where we are the server.
     package var openStreamCount: Int { streams.count }
 
-    /// Whether a GOAWAY was sent or received, or the connection is at its end: there are no new streams.
+    /// Whether no new streams are possible: after a GOAWAY, or at the end of the connection.
     package var isGoingAway: Bool { hasSentGoAway || hasReceivedGoAway || phase != .open }
 
-    /// Whether an event matters to an owner that gave up streams.
+    /// `false` for events of streams that the owner gave up, except their close.
     func concernsOwner(_ event: HTTP2Event) -> Bool {
         switch event {
         case .requestHead(let id, _, _, _, _), .interim(let id, _), .responseHead(let id, _, _), .data(let id, _),

@@ -11,8 +11,6 @@ extension HTTP2Session {
         return stream
     }
 
-    // MARK: Heads
-
     func headBegan(on id: Int32, category: nghttp2_headers_category) {
         if category == NGHTTP2_HCAT_REQUEST {
             let stream = HTTP2Stream(HTTP2StreamID(id))
@@ -22,15 +20,14 @@ extension HTTP2Session {
             builder.begin(.request)
         } else {
             blockStream = stream(id)
-            // A client has not had the final response until then, even where interim ones came.
+            // Interim responses may precede.
             builder.begin(role == .client && blockStream?.incoming == .head ? .response : .trailers)
         }
     }
 
-    /// Decides on a field that breaks the rules for names or values; `true` if it does no harm.
+    /// Whether an invalid field is harmless.
     ///
-    /// A server's odd values are kept, as breaking what works elsewhere would help nobody. Names, framing, and what
-    /// could be taken for the end of a line, are no place for leniency (RFC 9113 §8.2.1).
+    /// Odd values of a server are kept. Names, framing, and possible line ends are never tolerated (RFC 9113 §8.2.1).
     func fieldIsInvalid(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
         guard role == .client, !name.isEmpty, name.allSatisfy({ $0.isTokenCharacter }),
             !name.isConnectionSpecific, !name.isOption("content-length"),
@@ -40,7 +37,7 @@ extension HTTP2Session {
         return true
     }
 
-    /// Finds the name of the field that nghttp2 says is invalid; its messages alone have it.
+    /// The field's name is only in nghttp2's message.
     func noteProtocolError(_ message: String) {
         guard message.hasPrefix("Invalid"), let start = message.firstRange(of: "name: [")?.upperBound,
             let end = message[start...].firstRange(of: "], value: [")?.lowerBound
@@ -103,17 +100,15 @@ extension HTTP2Session {
         isEnd ? .none : builder.block.contentLength.map { .length($0) } ?? .chunked
     }
 
-    // MARK: Bodies
-
     func dataReceived(_ bytes: UnsafeRawBufferPointer, on id: Int32) {
-        // The whole connection must not wait for one stream.
+        // One stream must not stop the connection.
         nghttp2_session_consume_connection(handle, bytes.count)
         guard let stream = stream(id), stream.incoming == .body, !stream.isAbandoned else { return }
         stream.unconsumed += bytes.count
         events.append(.data(stream.id, slice(bytes)))
     }
 
-    /// A slice of the input by nghttp2's pointer, without a copy.
+    /// The input's slice at nghttp2's pointer, without a copy.
     private func slice(_ bytes: UnsafeRawBufferPointer) -> ByteBuffer {
         if let inputStart, let start = bytes.baseAddress {
             let offset = start - inputStart
@@ -130,9 +125,7 @@ extension HTTP2Session {
         events.append(.end(stream.id, trailers: trailers, wireBytes: stream.wireBytes))
     }
 
-    // MARK: Sending
-
-    /// Says how much of a body comes next; it is written by ``writeData(header:length:on:)``.
+    /// The length of the next DATA frame, which ``writeData(header:length:on:)`` writes.
     func dataToSend(on id: Int32, atMost limit: Int, flags: inout UInt32) -> Int {
         guard let outputLimit, output.readableBytes < outputLimit else { return Int(NGHTTP2_ERR_PAUSE.rawValue) }
         guard let stream = stream(id) else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
@@ -176,14 +169,12 @@ extension HTTP2Session {
         }
     }
 
-    // MARK: Ends
-
     func resetReceived(on id: Int32, _ code: HTTP2ErrorCode) {
         guard let stream = stream(id) else { return }
         stream.wireBytes += 13
         stream.isEndKnown = true
         if stream.incoming == .refused || stream.isAbandoned { return }
-        // One that was answered was not refused, whatever the server says.
+        // An answered request was not refused, whatever the code.
         if role == .client, code == .refusedStream, stream.incoming == .head {
             events.append(.refused(stream.id))
         } else {
@@ -192,7 +183,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Notes what nghttp2 found wrong with a frame, before it resets the stream for that.
+    /// nghttp2 then resets the stream.
     func frameIsInvalid(on id: Int32, result: Int32) {
         defer { wrongField = nil }
         guard let stream = stream(id) else { return }
@@ -221,13 +212,12 @@ extension HTTP2Session {
         events.append(.closed(stream.id))
     }
 
-    /// Resets a stream for what the peer sent on it; where that was the end of both halves, there is nothing to reset.
+    /// Resets a stream for the peer's fault; nghttp2 ignores this if both halves have ended.
     private func giveUp(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode, because explanation: String) {
         stream.fault = HTTP2Error(code, explanation)
         nghttp2_submit_rst_stream(handle, 0, stream.id.number, code.rawValue)
     }
 
-    /// Reports a request whose head cannot be accepted.
     private func refuse(_ stream: HTTP2Stream, status: Int = 400, because explanation: String) {
         stream.incoming = .refused
         var text = builder.partialText()
@@ -236,7 +226,7 @@ extension HTTP2Session {
         events.append(.malformedRequest(stream.id, status: status, explanation: explanation, head: text))
     }
 
-    /// Answers a request whose head is too large; the rest of it is not waited for (RFC 9113 §8.1).
+    /// The rest of the request is not awaited (RFC 9113 §8.1).
     private func refuseTooLarge(_ stream: HTTP2Stream, isEnd: Bool) {
         let explanation =
             "The request's head has more than \(settings.maxHeaderListSize) bytes"
@@ -248,7 +238,7 @@ extension HTTP2Session {
         submitResponse(HTTP2HeadWriter(ResponseHead(status: 431, version: .http2)), on: stream, isEnd: true)
     }
 
-    /// Refuses a head for which there is no room beside those that came with it.
+    /// Refuses a head because of the others that arrived with it.
     private func refuseCrowdedOut(_ stream: HTTP2Stream, category: nghttp2_headers_category) {
         let explanation = "The simultaneous heads are larger than \(settings.maxPendingHeads) bytes."
         guard category == NGHTTP2_HCAT_REQUEST else {
@@ -256,7 +246,7 @@ extension HTTP2Session {
             return
         }
         refuse(stream, status: 0, because: explanation)
-        // Nothing was done about it, so the client may repeat it (RFC 9113 §8.7).
+        // So that the client may repeat it (RFC 9113 §8.7).
         nghttp2_submit_rst_stream(handle, 0, stream.id.number, HTTP2ErrorCode.refusedStream.rawValue)
     }
 

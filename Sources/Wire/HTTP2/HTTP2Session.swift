@@ -4,80 +4,73 @@ package import NIOCore
 
 /// One HTTP/2 connection without a socket, over nghttp2: bytes in and out on one side, messages on the other.
 ///
-/// The owner gives it what the connection received (``receive(_:now:)``) and takes events with ``nextEvent()`` until there
-/// are none; it sends heads and bodies, and writes what ``nextOutput(limit:)`` returns whenever the connection can take
-/// more. Making output makes events too, so they are to be taken after both. Nothing is called back: events are kept
-/// until they are taken, and calls made between two events take effect at once.
+/// The owner passes received bytes (``receive(_:now:)``), takes all events (``nextEvent()``), sends heads and bodies,
+/// and writes ``nextOutput(limit:)`` when the connection accepts more. Making output makes events, too. Nothing is
+/// called back; calls between two events take effect at once.
 ///
-/// Flow control is by hand. The connection's window is given back on receipt, so that one stream never starves the
-/// others; a stream's own is given back by ``consume(_:on:)``. Server push is refused. What a client says about
-/// priorities (RFC 7540 §5.3) orders what nghttp2 sends to it and is not passed on.
-///
-/// It belongs to one event loop.
+/// The connection's window is returned on receipt, so that no stream starves others; a stream's own by
+/// ``consume(_:on:)``. Server push is refused. A client's priorities (RFC 7540 §5.3) order its responses and are not
+/// passed on.
 package final class HTTP2Session {
-    /// Which end of the connection this is: a server takes requests, a client makes them.
+    /// A server takes requests, a client makes them.
     package enum Role: Sendable {
         case server, client
     }
 
-    /// The state of the connection.
     enum Phase {
         /// Successors: `failing`, `over`.
         case open
-        /// Nothing more is read; the GOAWAY that says so is still to be put into the output. Successor: `over`.
+        /// Nothing is read; the GOAWAY is not in the output yet. Successor: `over`.
         case failing
-        /// The GOAWAY that ends the connection is in the output.
+        /// The last GOAWAY is in the output.
         case over
     }
 
     package let role: Role
     let settings: HTTP2Settings
-    /// The nghttp2 session; `nil` only if there was no memory for it.
+    /// `nil` only without memory.
     let handle: OpaquePointer?
     var phase = Phase.open
 
-    /// The events that are not in `takenEvents` yet.
+    /// Newer than `takenEvents`.
     var events: [HTTP2Event] = []
-    /// The events that ``nextEvent()`` returns next, the last first: moved out from the end, an event is not copied.
+    /// The next events, the last one first: moved out from the end, an event is not copied.
     var takenEvents: [HTTP2Event] = []
     var streams: [Int32: HTTP2Stream] = [:]
-    /// The stream looked up last: most look-ups in a row are for the same one.
-    /// The stream looked up last: the next look-up is mostly for the same one.
+    /// Most look-ups are for the last stream again.
     var recentStream: HTTP2Stream?
-    /// The streams that the owner gave up, of whose waiting events it is to see only the close.
+    /// Streams that the owner gave up; it sees only their close.
     var abandoned: Set<Int32> = []
 
     var builder: HTTP2HeadBuilder
-    /// The stream whose head is being received.
     var blockStream: HTTP2Stream?
-    /// The bytes of that head's frames so far.
+    /// The bytes of its frames so far.
     var blockWireBytes = 0
-    /// What the heads come to whose events were not all taken yet, in bytes.
+    /// The bytes of heads whose events were not taken yet.
     var pendingHeads = 0
-    /// The field that nghttp2 has just rejected.
+    /// The field that nghttp2 rejected.
     var wrongField: String?
 
     var floodGuard: HTTP2FloodGuard
-    /// A failure found while nghttp2 was at work, which is to be acted on when it is done.
+    /// Handled when nghttp2 returns.
     var foundFailure: HTTP2Error?
     var hasSentGoAway = false
     var hasReceivedGoAway = false
-    /// Whether the peer's SETTINGS have arrived.
     package internal(set) var hasPeerSettings = false
     var now = NIODeadline.uptimeNanoseconds(0)
 
-    /// What is being worked on, so that parts of bodies can be slices of it.
+    /// The bytes that nghttp2 works on, so that parts of bodies are slices of them.
     var input = ByteBuffer()
     var inputStart: UnsafeRawPointer?
 
     var output = ByteBuffer()
-    /// How long the output may become while nghttp2 makes frames; `nil` if it is to make no DATA.
+    /// The length at which nghttp2 makes no more frames; `nil` for no DATA.
     var outputLimit: Int?
 
-    /// How much may be made ahead of ``nextOutput(limit:)``, apart from DATA.
+    /// Output without DATA that is made ahead of ``nextOutput(limit:)``.
     private static let settledLimit = 64 << 10
 
-    /// Starts a connection; the preface and SETTINGS are in the output at once.
+    /// Preface and SETTINGS are in the output at once.
     package init(_ role: Role, settings: HTTP2Settings = HTTP2Settings()) {
         self.role = role
         self.settings = settings
@@ -94,11 +87,7 @@ package final class HTTP2Session {
 
     deinit { if let handle { nghttp2_session_del(handle) } }
 
-    // MARK: Input
-
-    /// Takes bytes that were read from the connection, and works on all of them; what came of it are events.
-    ///
-    /// `now` is what rates are measured by.
+    /// Processes received bytes into events; rates are measured by `now`.
     package func receive(_ bytes: ByteBuffer, now: NIODeadline) {
         guard phase == .open, bytes.readableBytes > 0 else { return }
         self.now = now
@@ -119,18 +108,18 @@ package final class HTTP2Session {
         settle()
     }
 
-    /// When the preface, the frame or the head that is being received began; `nil` between them, and within DATA.
+    /// The start of an incomplete preface, head or frame other than DATA.
     package var incompleteSince: NIODeadline? { floodGuard.incompleteSince }
 
     package var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
 
-    /// The next event; `nil` if there is none until more is received, or more output is made.
+    /// `nil` until more is received, or more output is made.
     package func nextEvent() -> HTTP2Event? {
         while true {
             if takenEvents.isEmpty {
                 if events.isEmpty {
                     pendingHeads = 0
-                    // A burst's room is not kept for an idle connection.
+                    // Frees the room of a burst.
                     if takenEvents.capacity > 256 { takenEvents = [] }
                     return nil
                 }
@@ -142,11 +131,7 @@ package final class HTTP2Session {
         }
     }
 
-    // MARK: Output
-
-    /// The next bytes to write to the connection; `nil` if there are none at present.
-    ///
-    /// Stops soon after `limit` bytes; then there may be more at once.
+    /// The next bytes to write, soon after `limit` of them; `nil` if there are none now.
     package func nextOutput(limit: Int = 64 << 10) -> ByteBuffer? {
         if output.readableBytes < limit { makeOutput(limit: limit) }
         guard output.readableBytes > 0 else { return nil }
@@ -155,7 +140,7 @@ package final class HTTP2Session {
         return made
     }
 
-    /// Whether the connection can be closed: all is written, and nothing more is expected.
+    /// Whether everything is written and nothing expected, so that the connection can be closed.
     package var isOver: Bool {
         guard output.readableBytes == 0 else { return false }
         switch phase {
@@ -165,14 +150,13 @@ package final class HTTP2Session {
         }
     }
 
-    /// Makes nghttp2 make everything but DATA: only then it shows what it found wrong with the input.
-    ///
-    /// What the peer does not take stays with nghttp2, which bounds it.
+    /// Makes everything but DATA, because only then nghttp2 reports faults of the input; nghttp2 limits what the peer
+    /// does not accept.
     private func settle() {
         if output.readableBytes < HTTP2Session.settledLimit { makeOutput(limit: nil) } else { actOnFoundFailure() }
     }
 
-    /// Makes frames until the output is as long as `limit`; without DATA where that is `nil`.
+    /// Makes frames until the output has `limit` bytes; without DATA for `nil`.
     private func makeOutput(limit: Int?) {
         let end = limit ?? HTTP2Session.settledLimit
         outputLimit = phase == .open ? limit : nil
@@ -189,7 +173,6 @@ package final class HTTP2Session {
         actOnFoundFailure()
     }
 
-    /// Keeps the first failure found inside nghttp2.
     func found(_ failure: HTTP2Error?) { foundFailure = foundFailure ?? failure }
 
     private func actOnFoundFailure() {
@@ -198,9 +181,6 @@ package final class HTTP2Session {
         end(failure, isReported: true)
     }
 
-    // MARK: Ends
-
-    /// Ends the connection with a GOAWAY.
     func end(_ cause: HTTP2Error, isReported: Bool) {
         guard phase == .open else { return }
         phase = .failing
@@ -216,7 +196,7 @@ package final class HTTP2Session {
         }
     }
 
-    /// Notes that the connection is at its end: by a GOAWAY of nghttp2's own, or because it cannot go on.
+    /// The connection has ended: by a GOAWAY of nghttp2, or because it cannot continue.
     func noteEnd(_ cause: HTTP2Error) {
         if phase == .open {
             events.append(.failed(cause))

@@ -2,51 +2,44 @@ import HTTPModel
 import NIOCore
 
 final class HTTP2Stream {
-    /// The state of a stream's incoming half.
     enum Incoming {
-        /// No final head was delivered yet.
         case head
-        /// The head was delivered; the body follows.
+        /// After the final head.
         case body
         case ended
-        /// Nothing more is delivered: the head was refused.
+        /// The head was refused.
         case refused
     }
 
     let id: HTTP2StreamID
     var incoming = Incoming.head
     var wireBytes: Int64 = 0
-    /// Delivered bytes whose window was not returned.
+    /// Bytes whose window was not returned.
     var unconsumed = 0
-    /// By the message's head.
     var announcedLength: Int64?
 
     var queue = HTTP2SendQueue()
-    /// Body bytes that are in the output.
     var sentBytes: Int64 = 0
-    /// Whether the head of our message was handed to nghttp2, interim ones aside.
+    /// Whether our head was passed to nghttp2, interim ones aside.
     var isHeadQueued = false
-    /// Whether the head of our message is in the output.
+    /// Whether our head is in the output.
     var isHeadSent = false
     /// Whether our message ends after the queued bytes.
     var isEndQueued = false
-    /// Whether END_STREAM was put into the output.
     var isEndSent = false
     var trailers: FieldSection?
-    /// Whether nghttp2 waits for a call that there is something to send.
+    /// Whether nghttp2 must be told that there is something to send.
     var isDeferred = false
-    /// Whether the queue has reached the high mark since it was last at the low one.
+    /// Whether the queue reached the high mark after the low one.
     var isBackedUp = false
 
-    /// Whether our owner gave the stream up; nothing but its close is of interest then.
+    /// Given up by the owner, who sees only its close.
     var isAbandoned = false
-    /// The reset after our END_STREAM.
     var resetAfterEnd: HTTP2ErrorCode?
-    /// The reset after the queued bytes.
     var resetAfterQueue: HTTP2ErrorCode?
     /// Whether the owner already knows how the stream ended.
     var isEndKnown = false
-    /// The peer's fault, or the reason why nothing can be sent.
+    /// The peer's fault, or why nothing can be sent.
     var fault: HTTP2Error?
 
     init(_ id: HTTP2StreamID) { self.id = id }
@@ -69,7 +62,6 @@ struct HTTP2SendQueue {
 
     mutating func removeAll() { self = HTTP2SendQueue() }
 
-    /// Moves `length` bytes into `output`, or all if there are fewer.
     mutating func move(_ length: Int, into output: inout ByteBuffer) {
         var rest = min(length, count)
         count -= rest
@@ -84,7 +76,7 @@ struct HTTP2SendQueue {
                 first += 1
             }
         }
-        // Moved up now and then only, so that a long queue costs no more than a short one.
+        // Rarely, so that a long queue costs no more than a short one.
         if first == parts.count {
             parts.removeAll(keepingCapacity: true)
             first = 0

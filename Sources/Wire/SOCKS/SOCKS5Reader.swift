@@ -1,13 +1,12 @@
 import HTTPModel
 package import NIOCore
 
-/// Reads what a client of SOCKS sends before its bytes are the server's (RFC 1928 §3 to §5, RFC 1929 §2), in pieces of any
-/// length.
+/// Reads the messages of a SOCKS client before the bytes for the server (RFC 1928 §3 to §5, RFC 1929 §2), however they
+/// are cut.
 package struct SOCKS5Reader {
     package enum Event: Hashable {
-        /// The client speaks version 5, and knows these ways to say who it is.
+        /// The methods of authentication that the client offers.
         case greeting(methods: [UInt8])
-        /// The client's credentials.
         case credentials(user: [UInt8], password: [UInt8])
         case request(Command, Place)
     }
@@ -27,41 +26,30 @@ package struct SOCKS5Reader {
         /// The name with the root's dot, if the client sent it so.
         package var rootedName: String?
 
-        package init(host: String, port: Int, isAddress: Bool, rootedName: String? = nil) {
-            self.host = host
-            self.port = port
-            self.isAddress = isAddress
-            self.rootedName = rootedName
-        }
-
         package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
     /// A fault in a client's bytes.
     package enum Failure: Error, Hashable {
-        /// The first byte is of no version 5: it is 4, or what begins another protocol.
+        /// The first byte is not 5: it is 4, or another protocol.
         case version(UInt8)
-        /// The greeting offers no method.
         case noMethods
-        /// What follows who the client is, in a subnegotiation of another version (RFC 1929 §2).
+        /// Of the subnegotiation (RFC 1929 §2).
         case credentialsVersion(UInt8)
-        /// The request has a different version than the greeting.
         case requestVersion(UInt8)
         case command(UInt8)
         case addressType(UInt8)
-        /// An invalid name.
         case name([UInt8])
         case noPort
     }
 
     private enum Expected {
-        /// Successors: `credentials`, `request`, as the caller decides.
+        /// Successors: `credentials`, `request`.
         case greeting
         /// Successor: `request`.
         case credentials
         /// Successor: `rest`.
         case request
-        /// The remaining bytes are for the server.
         case rest
     }
 
@@ -70,12 +58,10 @@ package struct SOCKS5Reader {
 
     package init() {}
 
-    package mutating func receive(_ more: ByteBuffer) {
-        if bytes.readableBytes == 0 { bytes = more } else { bytes.writeImmutableBuffer(more) }
-    }
+    package mutating func receive(_ more: ByteBuffer) { bytes.append(more) }
 
-    /// The next message; `nil` where more of it has to come first, or all were read. A greeting is followed by a request,
-    /// unless ``expectCredentials()`` says otherwise.
+    /// The next message; `nil` if it is incomplete, or all were read. After a greeting it is the request, unless
+    /// ``expectCredentials()`` was called.
     package mutating func next() throws(Failure) -> Event? {
         var reading = bytes
         let event: Event?
@@ -91,7 +77,6 @@ package struct SOCKS5Reader {
         return event
     }
 
-    /// The client was asked for credentials.
     package mutating func expectCredentials() { expected = .credentials }
 
     /// The bytes after the request.
@@ -99,8 +84,6 @@ package struct SOCKS5Reader {
         defer { bytes = ByteBuffer() }
         return bytes.readableBytes > 0 ? bytes : nil
     }
-
-    // MARK: - Messages
 
     private static func greeting(_ bytes: inout ByteBuffer) throws(Failure) -> Event? {
         guard let version = bytes.readInteger(as: UInt8.self) else { return nil }
@@ -122,7 +105,7 @@ package struct SOCKS5Reader {
         guard version == 5 else { throw .requestVersion(version) }
         guard let number = bytes.readInteger(as: UInt8.self) else { return nil }
         guard let command = Command(rawValue: number) else { throw .command(number) }
-        // The reserved byte, whatever it is.
+        // After a reserved byte.
         guard bytes.readInteger(as: UInt8.self) != nil, let type = bytes.readInteger(as: UInt8.self) else { return nil }
         let host: [UInt8]?
         switch type {
@@ -134,7 +117,7 @@ package struct SOCKS5Reader {
         guard let host, let port = bytes.readInteger(as: UInt16.self) else { return nil }
         var place = type == 3 ? try named(host) : addressed(host)
         place.port = Int(port)
-        // Of a UDP association the client need not know its port yet.
+        // The port of a UDP association may be unknown yet.
         guard port > 0 || command != .connect else { throw .noPort }
         return .request(command, place)
     }
@@ -151,7 +134,7 @@ package struct SOCKS5Reader {
 
     private static func named(_ bytes: [UInt8]) throws(Failure) -> Place {
         let text = String(decoding: bytes, as: UTF8.self)
-        // No byte may be lost or end the name before its end.
+        // Invalid UTF-8 would be lost, and NUL end the name.
         guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else { throw .name(bytes) }
         // Some clients send addresses as names.
         if let address = HostAddress.canonical(text[...]) { return Place(host: address, port: 0, isAddress: true) }

@@ -12,6 +12,6 @@ package enum SOCKS5Reply: UInt8 {
     case commandNotSupported = 7
     case addressTypeNotSupported = 8
 
-    /// The bytes, without the address that we would have: it is of no use for CONNECT, and clients do not ask for it.
+    /// Without our address, which is useless for CONNECT.
     package var bytes: ByteBuffer { ByteBuffer(bytes: [5, rawValue, 0, 1, 0, 0, 0, 0, 0, 0]) }
 }

@@ -1,13 +1,13 @@
 extension CertificateAuthority {
-    /// The file in a CA directory that holds certificate and key (mode 0600).
+    /// With certificate and key (mode 0600).
     package static let fileName = "ca.pem"
-    /// The file in a CA directory that holds the certificate alone, to be given to clients.
+    /// With the certificate alone, for clients.
     package static let certificateFileName = "ca-cert.pem"
 
-    /// Loads the authority kept in a directory, or makes one at the first start.
+    /// Loads the authority of a directory, or makes one at the first start.
     ///
-    /// The directory is created where needed and made private (0700). Of processes that start at once, the first one to
-    /// link its file into place wins, and the others load that one.
+    /// The directory is created and made private (0700). Of processes that start at once, the first one to link its
+    /// file into place wins, and the others load that one.
     package static func open(directory: String) throws(CertificateError) -> CertificateAuthority {
         try CertificateFiles.makePrivateDirectory(directory)
         let authority = try storedOrMade(in: "\(directory)/\(fileName)")

@@ -2,8 +2,8 @@ internal import COpenSSL
 import Text
 
 extension CertificateAuthority {
-    /// A form in which the certificate leaves Sluice: `p12` is PKCS#12 with the private key, under a password;
-    /// `mobileconfig` a configuration profile for iOS and macOS.
+    /// `p12` is PKCS#12 with the private key, under a password; `mobileconfig` a configuration profile for iOS and
+    /// macOS.
     package enum ExportFormat: String, Sendable, CaseIterable {
         case pem, der, p12, mobileconfig
     }
@@ -11,7 +11,7 @@ extension CertificateAuthority {
     /// Without the key.
     package var certificatePEM: String { String(decoding: pem(withKey: false), as: UTF8.self) }
 
-    /// The certificate in a form that a device or program takes; the password protects the key in a PKCS#12 file.
+    /// The password protects the key in a PKCS#12 file.
     package func export(_ format: ExportFormat, password: String = "") throws(CertificateError) -> [UInt8] {
         switch format {
         case .pem: pem(withKey: false)
@@ -21,7 +21,7 @@ extension CertificateAuthority {
         }
     }
 
-    /// The form in which the authority is stored: the certificate, then its chain, then the key.
+    /// The stored form: the certificate, its chain, the key.
     func pem(withKey: Bool) -> [UInt8] {
         writtenToMemory { bio in
             let certificates = withKey ? [certificateDER] + chainDER.filter { $0 != certificateDER } : [certificateDER]
@@ -47,9 +47,8 @@ extension CertificateAuthority {
         return writtenToMemory { i2d_PKCS12_bio($0, archive) }
     }
 
-    /// Apple's property list of the type `com.apple.security.root`.
-    ///
-    /// Its identifiers come from the fingerprint, so installing it again replaces the profile.
+    /// Apple's property list `com.apple.security.root`. Its identifiers come from the fingerprint, so a new
+    /// installation replaces the profile.
     private var configurationProfile: String {
         let name = (subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject).markupEscaped
         let short = fingerprint.prefix(16)

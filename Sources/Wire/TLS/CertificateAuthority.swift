@@ -1,34 +1,33 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// The certificate and key that sign what clients see: ours, or one that the user brought.
+/// The certificate and key that sign what clients see: Sluice's own, or the user's.
 ///
 /// A plain value, so every event loop can make its own ``CertificateMint`` from it.
 package struct CertificateAuthority: Sendable {
     package let subject: String
-    /// The validity, in seconds since 1970.
+    /// In seconds since 1970, as is `notAfter`.
     package let notBefore: Int64
     package let notAfter: Int64
-    /// SHA-256 over the DER form, in lower-case hexadecimal.
+    /// SHA-256 of the DER form, in lower-case hexadecimal.
     package let fingerprint: String
     package let certificateDER: [UInt8]
-    /// The private key; it leaves the module only as PKCS#12 (``export(_:password:)``).
+    /// Leaves the module only as PKCS#12 (``export(_:password:)``).
     let keyDER: [UInt8]
-    /// The certificates between this authority and a root, if it is an intermediate one; sent with every leaf.
+    /// The certificates between an intermediate authority and its root; sent with every leaf.
     let chainDER: [[UInt8]]
 
-    /// Creates a new root, stored nowhere yet: P-256, valid for ten years.
-    ///
-    /// `label` distinguishes this authority from those of other machines; by default the machine's name.
+    /// Creates a new root, not stored yet: P-256, valid for ten years. `label` distinguishes it from those of other
+    /// machines; by default the machine's name.
     package static func generate(label: String? = nil) throws(CertificateError) -> CertificateAuthority {
         ERR_clear_error()
         let now = sluice_now()
         let day: Int64 = 86_400
         guard let key = PrivateKeyHandle.generate(),
-            // The start lies in the past for clients whose clock is slow.
+            // In the past for clients whose clock is slow.
             var builder = CertificateBuilder(key: key, validFrom: now - day, to: now + 3_652 * day)
         else { throw CertificateError(reason: "no CA can be made (\(OpenSSLErrors.take().text))") }
-        let shortID = hexadecimal((0..<4).map { _ in UInt8.random(in: .min ... .max) })
+        let shortID = hexadecimal(randomBytes(4))
         let name = label ?? CertificateFiles.machineName
         // A common name has at most 64 characters (RFC 5280, ub-common-name).
         let commonName = "Sluice CA " + (name.isEmpty ? shortID : "\(name.prefix(40))")
@@ -43,11 +42,10 @@ package struct CertificateAuthority: Sendable {
         return try CertificateAuthority(certificate, key, chain: [], path: nil)
     }
 
-    /// Loads an authority that the user brings: PEM (certificate and key in one file or in two) or PKCS#12.
+    /// Loads a user's authority: PEM (certificate and key in one file or in two) or PKCS#12.
     ///
-    /// A file may be a pipe such as the shell's `<(…)`; one that is silent for five seconds is given up. Throws if a
-    /// file cannot be read, the key does not belong to the certificate, the certificate is not an authority, or has
-    /// expired.
+    /// A file may be a pipe such as the shell's `<(…)`, which may be silent for five seconds at most. Throws if a file
+    /// cannot be read, the key does not belong to the certificate, or that is not an authority or has expired.
     package static func load(
         file: String,
         keyFile: String? = nil,
@@ -70,19 +68,12 @@ package struct CertificateAuthority: Sendable {
         ERR_clear_error()
         defer { ERR_clear_error() }
         guard content.isPEM else { return try parsePKCS12(content, path: path, password: password) }
-        let certificates = readCertificates(content)
+        let certificates = TrustStore.certificates(pem: content).compactMap { X509Handle(der: $0) }
         let keySource = keyContent ?? content
         guard let certificate = certificates.first else {
             throw CertificateError(path: path, reason: "holds no certificate", advice: usableForms)
         }
-        ERR_clear_error()
-        let key = readingMemory(keySource) { bio in
-            // The empty password keeps OpenSSL from asking for one at the terminal.
-            (password ?? "").withCString { text in
-                PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: text))
-            }
-        }
-        guard let key else {
+        guard let key = PrivateKeyHandle(pem: keySource, password: password) else {
             let errors = OpenSSLErrors.take().text
             let isMissing = !keySource.contains("PRIVATE KEY-----")
             throw CertificateError(
@@ -93,37 +84,20 @@ package struct CertificateAuthority: Sendable {
                     : "If it is encrypted, give its password."
             )
         }
-        let chain = Array(certificates.dropFirst())
-        return try CertificateAuthority(certificate, PrivateKeyHandle(owning: key), chain: chain, path: path)
+        return try CertificateAuthority(certificate, key, chain: Array(certificates.dropFirst()), path: path)
     }
 
     private static let usableForms = "Give a PEM file with the CA's certificate and key, or a PKCS#12 file."
-
-    private static func readCertificates(_ pem: [UInt8]) -> [X509Handle] {
-        var certificates: [X509Handle] = []
-        _ = readingMemory(pem) { bio -> Bool? in
-            while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) {
-                certificates.append(X509Handle(owning: certificate))
-            }
-            return true
-        }
-        return certificates
-    }
 
     private static func parsePKCS12(
         _ content: [UInt8],
         path: String,
         password: String?
     ) throws(CertificateError) -> CertificateAuthority {
-        guard let archive = readingMemory(content, { d2i_PKCS12_bio($0, nil) }) else {
+        guard let archive = PKCS12Archive(content) else {
             throw CertificateError(path: path, reason: "is neither PEM nor PKCS#12", advice: usableForms)
         }
-        defer { PKCS12_free(archive) }
-        var key: OpaquePointer?
-        var certificate: OpaquePointer?
-        var others: OpaquePointer?
-        ERR_clear_error()
-        guard PKCS12_parse(archive, password, &key, &certificate, &others) == 1 else {
+        guard let parts = archive.open(password: password) else {
             let text = OpenSSLErrors.take().text
             let advice =
                 text.contains("unsupported")
@@ -131,18 +105,11 @@ package struct CertificateAuthority: Sendable {
                 : "Check its password."
             throw CertificateError(path: path, reason: "the archive cannot be opened (\(text))", advice: advice)
         }
-        let keyHandle = key.map { PrivateKeyHandle(owning: $0) }
-        let certificateHandle = certificate.map { X509Handle(owning: $0) }
-        defer { if let others { sluice_sk_X509_pop_free(others) } }
-        guard let keyHandle, let certificateHandle else {
+        guard let certificate = parts.certificate, let key = parts.key else {
             let reason = "lacks the certificate or the private key"
             throw CertificateError(path: path, reason: reason, advice: "Export the CA again together with its key.")
         }
-        let chain = (0..<max(0, sluice_sk_X509_num(others))).compactMap { index -> X509Handle? in
-            guard let other = sluice_sk_X509_value(others, index), X509_up_ref(other) == 1 else { return nil }
-            return X509Handle(owning: other)
-        }
-        return try CertificateAuthority(certificateHandle, keyHandle, chain: chain, path: path)
+        return try CertificateAuthority(certificate, key, chain: parts.chain, path: path)
     }
 
     private init(
@@ -162,7 +129,7 @@ package struct CertificateAuthority: Sendable {
         certificateDER = certificate.der
         keyDER = key.der
         let isRoot = X509_self_signed(certificate.pointer, 0) == 1
-        // Clients have the root itself, if they have it at all.
+        // Clients have the root, if any.
         chainDER = isRoot ? [] : [certificate.der] + chain.filter { X509_self_signed($0.pointer, 0) != 1 }.map(\.der)
         ERR_clear_error()
     }
@@ -179,7 +146,7 @@ package struct CertificateAuthority: Sendable {
                 "Give the certificate and the key that were made together."
             )
         }
-        // 1: basic constraints say that it is an authority; weaker signs are not accepted by today's clients.
+        // 1 means basic constraints; clients accept no weaker signs.
         if X509_check_ca(certificate) != 1 || X509_get_key_usage(certificate) & UInt32(KU_KEY_CERT_SIGN) == 0 {
             return (
                 "the certificate '\(summary.subject)' is not a certificate authority",
@@ -197,7 +164,7 @@ package struct CertificateAuthority: Sendable {
 }
 
 extension [UInt8] {
-    /// Whether the bytes hold at least one PEM block; text may come before it.
+    /// Text may precede the first block.
     var isPEM: Bool { contains("-----BEGIN ") }
 
     func contains(_ text: String) -> Bool {

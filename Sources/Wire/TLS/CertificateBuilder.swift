@@ -1,8 +1,6 @@
 internal import COpenSSL
 
-/// Builds and signs one certificate.
-///
-/// The steps need no checks of their own: ``signed(by:)`` fails if one of them did.
+/// Builds and signs one certificate. ``signed(by:)`` fails if a step before it failed.
 struct CertificateBuilder {
     private let certificate: X509Handle
     private var succeeded = true
@@ -22,7 +20,7 @@ struct CertificateBuilder {
     private mutating func setRandomSerial() {
         let number = BN_new()
         defer { BN_free(number) }
-        // The highest bit is set, so the number is positive and has its full length; RFC 5280 allows 20 bytes.
+        // With the highest bit the number has its full length; RFC 5280 allows 20 bytes.
         check(BN_rand(number, 128, Int32(BN_RAND_TOP_ONE), Int32(BN_RAND_BOTTOM_ANY)))
         check(BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate.pointer)))
     }
@@ -42,7 +40,7 @@ struct CertificateBuilder {
 
     mutating func setIssuerToSubject() { setIssuer(certificate.pointer) }
 
-    /// Adds an extension written as in OpenSSL's configuration files; `issuer` is this certificate where it is `nil`.
+    /// Adds an extension in the form of OpenSSL's configuration files; by default this certificate is the issuer.
     mutating func add(_ identifier: Int32, _ value: String, issuer: OpaquePointer? = nil) {
         let subject = certificate.pointer
         guard let made = CertificateExtension(identifier, value, subject: subject, issuer: issuer ?? subject) else {
@@ -76,7 +74,7 @@ struct CertificateBuilder {
         check(X509_add1_ext_i2d(certificate.pointer, NID_subject_alt_name, value, isCritical ? 1 : 0, flags))
     }
 
-    /// Signs the certificate; `nil` if this or a step before failed, with the reason in OpenSSL's queue.
+    /// `nil` if this or an earlier step failed, with the reason in OpenSSL's queue.
     mutating func signed(by key: PrivateKeyHandle) -> X509Handle? {
         guard succeeded else { return nil }
         // Ed25519 and the like have no separate digest.
@@ -98,7 +96,7 @@ struct CertificateBuilder {
 final class CertificateExtension {
     let pointer: OpaquePointer
 
-    /// Makes an extension from a value written as in OpenSSL's configuration files.
+    /// `value` has the form of OpenSSL's configuration files.
     init?(_ identifier: Int32, _ value: String, subject: OpaquePointer, issuer: OpaquePointer) {
         var context = X509V3_CTX()
         X509V3_set_ctx(&context, issuer, subject, nil, nil, 0)

@@ -1,69 +1,34 @@
 internal import COpenSSL
 package import HTTPModel
 
-/// What a check of a server's certificate looks at, beside what ``CertificateSummary`` has.
+/// Facts for the check of a server's certificate, in addition to ``CertificateSummary``.
 package struct CertificateFacts: Sendable, Hashable {
     package var summary: CertificateSummary
-    /// The subject's common name, or else the whole name.
+    /// The subject's common name, else the whole name.
     package var name: String
-    /// The issuer's common name, or else the whole name.
+    /// The issuer's common name, else the whole name.
     package var issuerName: String
     /// `RSA`, `EC`, `Ed25519`, or OpenSSL's name.
     package var keyType: String
     /// For example `prime256v1`; `nil` for keys without a curve.
     package var curve: String?
     package var keyBits: Int
-    /// The algorithm by which it is signed, for example `sha256WithRSAEncryption`.
+    /// For example `sha256WithRSAEncryption`.
     package var signatureAlgorithm: String
-    /// The signature's digest, for example `SHA256`; `nil` for algorithms that have none of their own.
+    /// For example `SHA256`; `nil` if the algorithm has none.
     package var signatureDigest: String?
-    /// Where the issuer's certificate can be downloaded (AIA, RFC 5280 section 4.2.2.1).
-    package var issuerURLs: [String]
-    /// URLs of its revocation status.
-    package var statusURLs: [String]
-    package var isAuthority: Bool
-    /// Whether subject and issuer are the same.
-    package var isSelfIssued: Bool
-    /// Whether it may be a server's (RFC 5280 section 4.2.1.12): it has the usage, or names none.
-    package var isForServers: Bool
+    /// Of the issuer's certificate (AIA, RFC 5280 section 4.2.2.1).
+    package var issuerURLs: [String] = []
+    /// Of its revocation status.
+    package var statusURLs: [String] = []
+    package var isAuthority = false
+    package var isSelfIssued = false
+    /// Whether its extended key usage includes servers, or is missing (RFC 5280 section 4.2.1.12).
+    package var isForServers = true
     /// Whether its extended key usage includes servers.
-    package var namesServerUsage: Bool
-    /// Whether it demands that the server staples an answer about its revocation (RFC 7633).
-    package var demandsStaple: Bool
-
-    package init(
-        summary: CertificateSummary,
-        name: String,
-        issuerName: String,
-        keyType: String,
-        curve: String? = nil,
-        keyBits: Int,
-        signatureAlgorithm: String,
-        signatureDigest: String?,
-        issuerURLs: [String] = [],
-        statusURLs: [String] = [],
-        isAuthority: Bool = false,
-        isSelfIssued: Bool = false,
-        isForServers: Bool = true,
-        namesServerUsage: Bool = true,
-        demandsStaple: Bool = false
-    ) {
-        self.summary = summary
-        self.name = name
-        self.issuerName = issuerName
-        self.keyType = keyType
-        self.curve = curve
-        self.keyBits = keyBits
-        self.signatureAlgorithm = signatureAlgorithm
-        self.signatureDigest = signatureDigest
-        self.issuerURLs = issuerURLs
-        self.statusURLs = statusURLs
-        self.isAuthority = isAuthority
-        self.isSelfIssued = isSelfIssued
-        self.isForServers = isForServers
-        self.namesServerUsage = namesServerUsage
-        self.demandsStaple = demandsStaple
-    }
+    package var namesServerUsage = true
+    /// Whether the server must staple an OCSP answer (RFC 7633).
+    package var demandsStaple = false
 }
 
 extension CertificateFacts {
@@ -153,9 +118,4 @@ package struct ChainProblem: Sendable, Hashable {
     /// The position in the chain; 0 is the server's own certificate.
     package var depth: Int
     package var problem: TLSError.CertificateProblem
-
-    package init(depth: Int, problem: TLSError.CertificateProblem) {
-        self.depth = depth
-        self.problem = problem
-    }
 }

@@ -9,12 +9,12 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The few operations on files that certificates need, with errors that say path, reason and what to try.
+/// Operations on files, with errors that say path, reason and advice.
 enum CertificateFiles {
-    /// Far more than any certificate file holds; protects from `--ca /dev/zero`.
+    /// Protects from `--ca /dev/zero`.
     private static let maximumSize = 16 << 20
 
-    /// The whole content of a file, or of a pipe where these are taken; `nil` if there is none.
+    /// `nil` if there is no such file.
     static func contentIfPresent(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8]? {
         do throws(FileError) {
             let content = try InputFile.contents(of: path, atMost: maximumSize + 1, takesPipes: takesPipes)
@@ -26,7 +26,6 @@ enum CertificateFiles {
         throw CertificateError(path: path, reason: "is too large for a certificate file")
     }
 
-    /// The content of a file that must exist.
     static func content(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8] {
         guard let content = try contentIfPresent(of: path, takesPipes: takesPipes) else {
             throw CertificateError(path: path, reason: "no such file", advice: "Check the path.")
@@ -58,8 +57,7 @@ enum CertificateFiles {
         }
     }
 
-    /// Creates a file with this content that only the user can read, unless one of that name is there; returns whether
-    /// it did.
+    /// Creates a file that only the user can read, unless one of that name exists; returns whether it did.
     ///
     /// The content is on disk before the name appears, so of two processes one wins and the other finds a whole file.
     static func createSecret(_ path: String, _ content: [UInt8]) throws(CertificateError) -> Bool {
@@ -87,7 +85,7 @@ enum CertificateFiles {
         }
     }
 
-    /// Whether a directory has certificates under the hash of their subject (`c_rehash`).
+    /// Whether a directory has certificates by the hash of their subject (`c_rehash`).
     static func isHashedDirectory(_ path: String) -> Bool {
         guard let directory = opendir(path) else { return false }
         defer { closedir(directory) }

@@ -30,7 +30,19 @@ final class PrivateKeyHandle {
         self.init(owning: parsed)
     }
 
-    /// A new key, by default on the curve P-256.
+    /// The first key of a PEM file; `nil` with the reason in OpenSSL's queue.
+    convenience init?(pem: [UInt8], password: String?) {
+        ERR_clear_error()
+        let key = readingMemory(pem) { bio in
+            // The empty password keeps OpenSSL from asking for one at the terminal.
+            (password ?? "").withCString {
+                PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: $0))
+            }
+        }
+        guard let key else { return nil }
+        self.init(owning: key)
+    }
+
     static func generate(_ kind: LeafKey.Kind = .ecdsa) -> PrivateKeyHandle? {
         let made =
             switch kind {
@@ -40,15 +52,42 @@ final class PrivateKeyHandle {
         return made.map { PrivateKeyHandle(owning: $0) }
     }
 
-    /// In the form that is fastest for certificates.
+    /// Fastest for certificates.
     var forCertificates: PrivateKeyHandle {
         sluice_copy_as_EC_KEY(pointer).map { PrivateKeyHandle(owning: $0) } ?? self
     }
 
     var der: [UInt8] { encoded { i2d_PrivateKey(pointer, $0) } }
 
-    /// In DER, as in certificates.
     var publicDER: [UInt8] { encoded { i2d_PUBKEY(pointer, $0) } }
+}
+
+final class PKCS12Archive {
+    let pointer: OpaquePointer
+
+    init?(_ content: [UInt8]) {
+        guard let pointer = readingMemory(content, { d2i_PKCS12_bio($0, nil) }) else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit { PKCS12_free(pointer) }
+
+    /// The archive's content; `nil` with the reason in OpenSSL's queue.
+    func open(password: String?) -> (certificate: X509Handle?, key: PrivateKeyHandle?, chain: [X509Handle])? {
+        var key: OpaquePointer?
+        var certificate: OpaquePointer?
+        var others: OpaquePointer?
+        ERR_clear_error()
+        guard PKCS12_parse(pointer, password, &key, &certificate, &others) == 1 else { return nil }
+        defer { if let others { sluice_sk_X509_pop_free(others) } }
+        let chain = certificates(in: others).compactMap { X509_up_ref($0) == 1 ? X509Handle(owning: $0) : nil }
+        return (certificate.map { X509Handle(owning: $0) }, key.map { PrivateKeyHandle(owning: $0) }, chain)
+    }
+}
+
+/// The certificates of one of OpenSSL's lists, which keeps them.
+func certificates(in list: OpaquePointer?) -> [OpaquePointer] {
+    (0..<max(0, sluice_sk_X509_num(list))).compactMap { sluice_sk_X509_value(list, $0) }
 }
 
 /// Runs one of OpenSSL's `d2i` functions.
@@ -59,7 +98,7 @@ private func decoded(_ der: [UInt8], _ decode: (inout UnsafePointer<UInt8>?, Int
     }
 }
 
-/// Runs one of OpenSSL's `i2d` functions and copies what it allocated.
+/// Runs one of OpenSSL's `i2d` functions.
 private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
     var memory: UnsafeMutablePointer<UInt8>?
     let length = encode(&memory)
@@ -73,7 +112,7 @@ func publicKeyDER(of certificate: OpaquePointer) -> [UInt8] {
     encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
 }
 
-/// Runs `write` with a BIO in memory and returns what was written to it.
+/// The bytes that `write` writes to a BIO.
 func writtenToMemory(_ write: (OpaquePointer) -> Void) -> [UInt8] {
     guard let bio = BIO_new(BIO_s_mem()) else { return [] }
     defer { BIO_free(bio) }
@@ -83,7 +122,6 @@ func writtenToMemory(_ write: (OpaquePointer) -> Void) -> [UInt8] {
     return Array(UnsafeRawBufferPointer(start: data, count: max(0, length)))
 }
 
-/// Runs `read` with a BIO over the bytes.
 func readingMemory<Result>(_ bytes: [UInt8], _ read: (OpaquePointer) -> Result?) -> Result? {
     bytes.withUnsafeBytes { raw in
         guard let bio = BIO_new_mem_buf(raw.baseAddress, Int32(clamping: raw.count)) else { return nil }
@@ -93,7 +131,6 @@ func readingMemory<Result>(_ bytes: [UInt8], _ read: (OpaquePointer) -> Result?)
 }
 
 extension CertificateSummary {
-    /// Reads the parts that interest developers.
     init(_ certificate: OpaquePointer) {
         self.init(
             subject: oneLine(X509_get_subject_name(certificate)),
@@ -147,18 +184,17 @@ private func addressText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     return text(groups[..<longest.lowerBound]) + "::" + text(groups[longest.upperBound...])
 }
 
-/// The SHA-256 digest of the certificate's DER form.
+/// Of the DER form.
 func sha256(of certificate: OpaquePointer) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var length: UInt32 = 0
-    X509_digest(certificate, EVP_sha256(), &digest, &length)
-    return Array(digest.prefix(Int(length)))
+    var digest = [UInt8](repeating: 0, count: 32)
+    X509_digest(certificate, EVP_sha256(), &digest, nil)
+    return digest
 }
 
 func sha256(of bytes: [UInt8]) -> [UInt8] {
-    var (digest, length) = ([UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE)), UInt32(0))
-    guard EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1 else { return [] }
-    return Array(digest.prefix(Int(length)))
+    var digest = [UInt8](repeating: 0, count: 32)
+    EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
+    return digest
 }
 
 func hexadecimal(_ bytes: [UInt8]) -> String {
@@ -166,25 +202,31 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-/// In base64.
+func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }
+
+/// A day in words, from seconds since 1970.
+func date(_ seconds: Int64) -> String {
+    var text = [CChar](repeating: 0, count: 32)
+    sluice_date(seconds, &text)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
 func base64(_ bytes: [UInt8]) -> String {
     // OpenSSL ends what it writes with a NUL.
     var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
     let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
     return String(decoding: text.prefix(Int(count)), as: UTF8.self)
 }
+
 /// Names for sentences about a certificate.
 enum CertificateName {
-    /// The issuer's common name, or else its whole name.
+    /// The common name, else the whole name.
     static func issuer(of certificate: OpaquePointer) -> String { short(X509_get_issuer_name(certificate)) }
 
-    /// The subject's common name, or else its whole name.
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
 
-    /// On one line.
     static func whole(_ name: OpaquePointer) -> String { oneLine(name) }
 
-    /// The subject's common name.
     static func common(of certificate: OpaquePointer) -> String? { common(X509_get_subject_name(certificate)) }
 
     private static func short(_ name: OpaquePointer?) -> String { common(name) ?? oneLine(name) }

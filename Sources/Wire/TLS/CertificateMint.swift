@@ -1,18 +1,18 @@
 internal import COpenSSL
 
-/// The private key that all minted certificates of one run share: a new one per host would cost time and win nothing.
+/// The private key that all minted certificates of one run share, to save time.
 package struct LeafKey: Sendable {
     package enum Kind: Sendable, Hashable {
         /// On the curve P-256.
         case ecdsa
-        /// With 2,048 bits, for clients that do not accept ECDSA.
+        /// With 2,048 bits, for clients without ECDSA.
         case rsa
     }
 
     let kind: Kind
     let der: [UInt8]
 
-    /// Creates a new key; one for RSA takes some 100 ms.
+    /// Makes a new key; RSA takes some 100 ms.
     package init(_ kind: Kind = .ecdsa) throws(CertificateError) {
         ERR_clear_error()
         guard let key = PrivateKeyHandle.generate(kind) else {
@@ -22,18 +22,15 @@ package struct LeafKey: Sendable {
         der = key.der
     }
 
-    /// The SHA-256 of the public key as certificates have it (SubjectPublicKeyInfo, RFC 7469 section 2.4).
+    /// The SHA-256 of the SubjectPublicKeyInfo (RFC 7469 section 2.4).
     package var publicKeyHash: [UInt8]? {
-        guard let key = PrivateKeyHandle(der: der) else { return nil }
-        return sha256(of: key.publicDER)
+        PrivateKeyHandle(der: der).map { sha256(of: $0.publicDER) }
     }
 }
 
-/// A certificate for one host, ready to be shown to a client.
-///
-/// It belongs to its mint's event loop.
+/// A certificate for one host; belongs to its mint's event loop.
 package final class LeafCertificate {
-    /// The first and the last second of validity since 1970.
+    /// In seconds since 1970, the last one included.
     let validity: ClosedRange<Int64>
     private let certificate: X509Handle
     private let key: PrivateKeyHandle
@@ -48,16 +45,13 @@ package final class LeafCertificate {
 
     package var der: [UInt8] { certificate.der }
 
-    /// Sets this certificate and its chain on a connection.
     func install(in ssl: OpaquePointer) -> Bool {
         SSL_use_certificate(ssl, certificate.pointer) == 1 && SSL_use_PrivateKey(ssl, key.pointer) == 1
             && chain.allSatisfy { sluice_SSL_add1_chain_cert(ssl, $0.pointer) == 1 }
     }
 }
 
-/// Makes certificates for the hosts that a client asks for, and keeps the latest.
-///
-/// It belongs to one event loop.
+/// Makes certificates for requested hosts, and keeps the latest; belongs to one event loop.
 package final class CertificateMint {
     private let authority: X509Handle
     private let authorityKey: PrivateKeyHandle
@@ -77,7 +71,7 @@ package final class CertificateMint {
     /// Browsers refuse certificates that are valid for more than 398 days, and from March 2026 on for more than 200.
     private static let validDays: Int64 = 180
 
-    /// Makes a mint that keeps `cacheCapacity` certificates for each kind of key.
+    /// Keeps `cacheCapacity` certificates for each kind of key.
     package init(
         authority: CertificateAuthority,
         leafKey: LeafKey,
@@ -98,7 +92,7 @@ package final class CertificateMint {
 
     package func has(_ kind: LeafKey.Kind) -> Bool { leaves[kind] != nil }
 
-    /// Has certificates minted with this key, too; only the first key of each kind counts.
+    /// Also mints with this key; only the first key of each kind counts.
     package func use(_ leafKey: LeafKey) throws(CertificateError) {
         if has(leafKey.kind) { return }
         guard let key = PrivateKeyHandle(der: leafKey.der), let extensions = commonExtensions(leafKey.kind, key) else {
@@ -112,14 +106,13 @@ package final class CertificateMint {
         ERR_clear_error()
     }
 
-    /// The certificate for a DNS name or an IP address, from the cache or newly minted.
-    ///
-    /// Throws for text that no certificate can name: empty, too long, with white space or control characters.
+    /// The certificate for a DNS name or an IP address. Throws for text that no certificate can name: empty, too long,
+    /// with white space or control characters.
     package func certificate(for host: String, key: LeafKey.Kind = .ecdsa) throws(CertificateError) -> LeafCertificate {
         try certificate(for: host, key: key, now: sluice_now())
     }
 
-    /// The same at a moment, in seconds since 1970; it may lie before the last one, where the clock was set back.
+    /// The same at a moment, in seconds since 1970; the clock may be set back.
     func certificate(
         for host: String,
         key: LeafKey.Kind = .ecdsa,
@@ -140,15 +133,15 @@ package final class CertificateMint {
     }
 
     private func mint(_ name: HostName, with leaves: Leaves, now: Int64) throws(CertificateError) -> LeafCertificate {
-        // The start lies in the past for clients whose clock is slow.
+        // In the past for clients whose clock is slow.
         let start = now - Self.day
-        // The last second counts as valid (RFC 5280 section 4.1.2.5).
+        // RFC 5280 section 4.1.2.5 includes the last second.
         let end = min(start + Self.validDays * Self.day - 1, authorityNotAfter)
         guard var builder = CertificateBuilder(key: leaves.key, validFrom: start, to: end) else {
             throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
         }
-        // A common name has at most 64 characters; the alternative name is what counts anyway. Without a subject
-        // that one is critical (RFC 5280 section 4.2.1.6).
+        // A common name has at most 64 characters. Without a subject the alternative name is critical (RFC 5280 section
+        // 4.2.1.6).
         var commonName: String?
         if case .dns(let text) = name, text.utf8.count <= 64 { commonName = text }
         builder.setSubject(commonName: commonName)
@@ -158,19 +151,19 @@ package final class CertificateMint {
         guard let certificate = builder.signed(by: authorityKey) else {
             throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
         }
-        // An authority may have expired while Sluice runs.
+        // The authority may have expired in the meantime.
         let validity = start...max(start, end)
         return LeafCertificate(certificate: certificate, key: leaves.key, chain: chain, validity: validity)
     }
 
     private func commonExtensions(_ kind: LeafKey.Kind, _ key: PrivateKeyHandle) -> [CertificateExtension]? {
-        // The subject key identifier is a hash of the key, so a certificate with nothing but the key will do.
+        // The subject key identifier needs only the key.
         guard let pointer = X509_new() else { return nil }
         let sample = X509Handle(owning: pointer)
         guard X509_set_pubkey(pointer, key.pointer) == 1 else { return nil }
         var values = [
             (NID_basic_constraints, "critical,CA:FALSE"),
-            // Old clients encrypt to an RSA key, and do not just have it sign.
+            // Old clients encrypt to an RSA key.
             (NID_key_usage, "critical,digitalSignature" + (kind == .rsa ? ",keyEncipherment" : "")),
             (NID_ext_key_usage, "serverAuth"),
             (NID_subject_key_identifier, "hash"),

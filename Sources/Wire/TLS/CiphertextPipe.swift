@@ -1,22 +1,14 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// The encrypted bytes of one connection, between the socket's buffers and OpenSSL.
-///
-/// OpenSSL reads records straight out of ``incoming`` and writes them straight into ``outgoing``; there is no buffer
-/// of a memory BIO in between.
+/// The encrypted bytes of one connection; OpenSSL reads from ``incoming`` and writes to ``outgoing`` directly, without
+/// a memory BIO.
 final class CiphertextPipe {
     var incoming = ByteBuffer()
     var outgoing = ByteBuffer()
 
-    /// Appends what the socket received, without a copy where everything before it has been read.
-    func receive(_ ciphertext: ByteBuffer) {
-        if incoming.readableBytes == 0 {
-            incoming = ciphertext
-        } else {
-            incoming.writeImmutableBuffer(ciphertext)
-        }
-    }
+    /// Takes bytes of the socket.
+    func receive(_ ciphertext: ByteBuffer) { incoming.append(ciphertext) }
 
     fileprivate func read(into target: UnsafeMutableRawPointer, atMost limit: Int) -> Int {
         let count = min(limit, incoming.readableBytes)
@@ -33,7 +25,7 @@ final class CiphertextPipe {
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) { outgoing.writeBytes(bytes) }
 }
 
-/// The table of functions through which OpenSSL reaches a ``CiphertextPipe``.
+/// The functions by which OpenSSL reaches a ``CiphertextPipe``.
 final class CiphertextPipeMethod {
     private let method: OpaquePointer
 
@@ -49,7 +41,7 @@ final class CiphertextPipeMethod {
             sluice_BIO_clear_retry_flags(bio)
             let count = pipe.read(into: UnsafeMutableRawPointer(target), atMost: Int(limit))
             if count > 0 { return Int32(count) }
-            // The end of the stream is the session's business: to OpenSSL there is only "not yet".
+            // The session knows the end of the stream; OpenSSL only waits.
             sluice_BIO_set_retry_read(bio)
             return -1
         }
@@ -64,7 +56,7 @@ final class CiphertextPipeMethod {
 
     deinit { BIO_meth_free(method) }
 
-    /// A new BIO onto the pipe, which must outlive it, as must this table.
+    /// The pipe and this table must outlive the BIO.
     func makeBIO(onto pipe: CiphertextPipe) -> OpaquePointer? {
         guard let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(pipe).toOpaque())

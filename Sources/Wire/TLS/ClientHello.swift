@@ -1,31 +1,31 @@
 package import NIOCore
 
-/// What a TLS client offers in its first message (RFC 8446 section 4.1.2), as far as a proxy decides by it.
+/// The first message of a TLS client (RFC 8446 section 4.1.2), as far as it matters to a proxy.
 package struct ClientHello: Sendable, Hashable {
-    /// The host name in the server name extension (RFC 6066 section 3), as sent; `nil` if there is none.
+    /// As sent (RFC 6066 section 3); `nil` if there is none.
     package var serverName: String?
-    /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` if the extension is missing.
+    /// By ALPN (RFC 7301), in the client's order; `nil` if the extension is missing.
     package var alpnProtocols: [String]?
-    /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
+    /// In the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
     package var supportedVersions: [UInt16] = []
-    /// Whether a certificate with an ECDSA key on the curve P-256 serves the client; else it takes one with an RSA key.
+    /// Whether the client accepts a certificate with an ECDSA key on the curve P-256; else RSA.
     package var acceptsECDSA = true
 
     package enum ParseResult: Sendable, Hashable {
-        /// The bytes could begin a ClientHello; more are needed.
+        /// More bytes are needed.
         case needMoreData
-        /// The bytes are not a (well-formed) ClientHello.
+        /// Not a well-formed ClientHello.
         case notTLS
         case hello(ClientHello)
     }
 
-    /// The longest ClientHello that is read, in bytes with its record headers.
+    /// In bytes with record headers.
     package static let maximumLength = 65_536
-    /// In more records none is read: all of them are looked at again with each byte that comes.
+    /// All records are read again for each new byte.
     package static let mostRecords = 2_048
 
-    /// Reads the first bytes of a connection, without consuming any and as early as possible: a wrong first byte is
-    /// enough for ``ParseResult/notTLS``.
+    /// Reads the first bytes of a connection without consuming any, as early as possible: a wrong first byte is
+    /// ``ParseResult/notTLS``.
     package static func parse(_ bytes: ByteBuffer) -> ParseResult {
         bytes.withUnsafeReadableBytes { raw in
             var records = Cursor(raw)
@@ -33,7 +33,7 @@ package struct ClientHello: Sendable, Hashable {
             for _ in 0..<mostRecords {
                 switch nextFragment(of: &records) {
                 case .incomplete(let fragment):
-                    // A message of another type or size is known before its record is complete.
+                    // Type and size are known before the record is complete.
                     let isTooLong = raw.count >= maximumLength
                     return isTooLong || isHopeless(message.prefix(4) + fragment.prefix(4)) ? .notTLS : .needMoreData
                 case .invalid:
@@ -54,7 +54,6 @@ package struct ClientHello: Sendable, Hashable {
     }
 }
 
-/// A slice of the connection's first bytes.
 private typealias Bytes = Slice<UnsafeRawBufferPointer>
 
 /// A bounds-checked reader of big-endian fields.
@@ -76,12 +75,11 @@ private struct Cursor {
 
     mutating func integer(bytes count: Int) -> Int? { take(count)?.reduce(0) { $0 << 8 | Int($1) } }
 
-    /// The remaining bytes as 16-bit numbers.
     var numbers: [UInt16] {
         stride(from: rest.startIndex, to: rest.endIndex - 1, by: 2).map { UInt16(rest[$0]) << 8 | UInt16(rest[$0 + 1]) }
     }
 
-    /// Reads a field with a length prefix of `lengthBytes` bytes.
+    /// A field with a length prefix.
     mutating func vector(lengthBytes: Int) -> Cursor? {
         integer(bytes: lengthBytes).flatMap { take($0) }.map { Cursor($0) }
     }
@@ -99,7 +97,7 @@ private func nextFragment(of records: inout Cursor) -> Fragment {
     let header = Array(start.prefix(5))
     let nothing = start.prefix(0)
     if let type = header.first, type != 22 { return .invalid }
-    // Its version is not looked at: servers take any (RFC 8446 §5.1).
+    // Servers accept any version (RFC 8446 §5.1).
     guard header.count == 5 else { return .incomplete(nothing) }
     let length = Int(header[3]) << 8 | Int(header[4])
     // Empty handshake records are forbidden; 2^14 is the longest plaintext record.
@@ -109,7 +107,7 @@ private func nextFragment(of records: inout Cursor) -> Fragment {
     return .fragment(fragment)
 }
 
-/// Whether a handshake message that begins like this cannot be a ClientHello of a length that we read.
+/// Whether a message that begins like this is not a ClientHello of an accepted length.
 private func isHopeless(_ start: some Sequence<UInt8>) -> Bool {
     let header = Array(start.prefix(4))
     if let type = header.first, type != 1 { return true }
@@ -124,7 +122,6 @@ private func messageLength(_ message: Bytes) -> Int? {
     return cursor.integer(bytes: 3)
 }
 
-/// Reads a complete handshake message.
 private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     var cursor = Cursor(message.dropFirst(4))
     guard let version = cursor.integer(bytes: 2),
@@ -160,14 +157,14 @@ private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     return .hello(hello)
 }
 
-/// Whether a client with these cipher suites, signature algorithms and groups takes an ECDSA key on the curve P-256.
+/// Whether such a client accepts an ECDSA key on the curve P-256.
 private func acceptsECDSA(
     _ hello: ClientHello,
     _ suites: [UInt16],
     _ algorithms: [UInt16]?,
     _ groups: [UInt16]?
 ) -> Bool {
-    // 0x0403 is ecdsa_secp256r1_sha256. TLS 1.2 means ECDSA by a second byte of 3, whatever the curve.
+    // 0x0403 is ecdsa_secp256r1_sha256. In TLS 1.2 a second byte of 3 is ECDSA on any curve.
     if hello.supportedVersions.contains(0x0304), suites.contains(where: { $0 >> 8 == 0x13 }) {
         return algorithms?.contains(0x0403) ?? true
     }
@@ -175,7 +172,7 @@ private func acceptsECDSA(
     return algorithms?.contains { $0 & 0xFF == 3 && $0 >> 8 <= 6 } ?? true
 }
 
-/// ECDHE_ECDSA of TLS 1.0 to 1.2, by the numbers of IANA's registry.
+/// ECDHE_ECDSA of TLS 1.0 to 1.2 (IANA).
 private func isECDSASuite(_ suite: UInt16) -> Bool {
     switch suite {
     case 0xC006...0xC00A, 0xC023...0xC024, 0xC02B...0xC02C, 0xC048...0xC049, 0xC05C...0xC05D, 0xC072...0xC073,

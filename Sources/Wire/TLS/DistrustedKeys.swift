@@ -1,8 +1,7 @@
 internal import COpenSSL
 
-/// Keys that are refused in every chain of a server, whatever the trusted authorities say.
-///
-/// The key counts and not the certificate, since one key is in several cross-signed certificates.
+/// Keys that are refused in every server's chain. Keys and not certificates, because one key is in several cross-signed
+/// certificates.
 package struct DistrustedKeys: Sendable {
     /// SHA-256 of the SubjectPublicKeyInfo, in hexadecimal.
     private let hashes: Set<String>
@@ -10,10 +9,9 @@ package struct DistrustedKeys: Sendable {
     package init(hashes: Set<String>) { self.hashes = hashes }
 
     /// The eight intermediate authorities of eMudhra whose private keys became public in October 2026 (CVE-2026-111943,
-    /// https://bugzilla.mozilla.org/show_bug.cgi?id=2083449): EM DV, EV and OV TLS CA - G3B and G3C, EM OV CS CA - G3B and G3C.
-    ///
-    /// Each is signed by emSign Root TLS CA - G3, and another time under AAA Certificate Services, which most systems trust. The keys
-    /// are those that rustls-webpki 0.103.16 and Chromium refuse.
+    /// https://bugzilla.mozilla.org/show_bug.cgi?id=2083449): EM DV, EV and OV TLS CA - G3B and G3C, EM OV CS CA - G3B
+    /// and G3C. Most systems trust them by AAA Certificate Services; rustls-webpki 0.103.16 and Chromium refuse these
+    /// keys.
     package static let compromised = DistrustedKeys(hashes: [
         "ebed6475c2c2d80fcb199f3fe8dd6e6b3ce60b77eb15d4e42c3dec0c6f5b5105",
         "49dd353dc2b919a3770645117d0e60c16115e7d1bc259eefe734b00ea434fe5f",
@@ -29,7 +27,7 @@ package struct DistrustedKeys: Sendable {
         !hashes.isEmpty && hashes.contains(hexadecimal(sha256(of: publicKeyDER(of: certificate))))
     }
 
-    /// Makes verification fail at its present certificate if that has such a key; returns whether it has.
+    /// Makes verification fail if its current certificate has such a key; returns whether it has.
     func refuse(currentOf store: OpaquePointer?) -> Bool {
         guard let certificate = X509_STORE_CTX_get_current_cert(store), contain(keyOf: certificate) else {
             return false

@@ -1,16 +1,16 @@
 internal import COpenSSL
 internal import Text
 
-/// A host as a certificate names it: an address in binary form, or a DNS name in ASCII.
+/// A host in a certificate: an address in binary form, or a DNS name in ASCII.
 package enum HostName: Hashable, Sendable {
     case address([UInt8])
     case dns(String)
 
-    /// Understands what a client sent as CONNECT host or server name.
+    /// Reads the host of a CONNECT or server name.
     ///
-    /// Takes IPv6 addresses with or without brackets and zone, drops the root's dot, lowers the case, and turns
-    /// labels outside ASCII into their `xn--` form (RFC 3492). `nil` for what no certificate can name: nothing at all,
-    /// more than 253 bytes, white space or control characters.
+    /// Accepts IPv6 addresses with or without brackets and zone, drops the root's dot, lowers the case, and turns
+    /// labels outside ASCII into their `xn--` form (RFC 3492). `nil` for hosts that no certificate can name: empty,
+    /// more than 253 bytes, white space, control characters.
     package init?(_ text: String) {
         var name = text[...]
         if name.first == "[", name.last == "]" { name = name.dropFirst().dropLast() }
@@ -19,21 +19,18 @@ package enum HostName: Hashable, Sendable {
             return
         }
         if name.utf8.last == UInt8(ascii: ".") { name = Substring(name.utf8.dropLast()) }
-        var labels: [String] = []
-        for label in HostForms.labels(of: String(name)) {
-            guard let ascii = Self.ascii(label.lowercased()) else { return nil }
-            labels.append(ascii)
-        }
-        let ascii = labels.joined(separator: ".")
-        guard !ascii.isEmpty, ascii.utf8.count <= 253, ascii.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        let labels = HostForms.labels(of: String(name)).map { Self.ascii($0.lowercased()) }
+        let ascii = labels.compactMap(\.self).joined(separator: ".")
+        guard !labels.contains(nil), !ascii.isEmpty, ascii.utf8.count <= 253,
+            ascii.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
             return nil
         }
         self = .dns(ascii)
     }
 
-    /// The bytes of an address's text, in network order.
     private static func address(of text: String) -> [UInt8]? {
-        // Anything else would leave an error in OpenSSL's queue.
+        // Other text would leave an error in OpenSSL's queue.
         guard text.utf8.allSatisfy({ $0 == 0x2E || $0 == 0x3A || ($0 >= 0x30 && $0 <= 0x39) || isHexLetter($0) }),
             let octets = a2i_IPADDRESS(text)
         else {
@@ -46,8 +43,7 @@ package enum HostName: Hashable, Sendable {
 
     private static func isHexLetter(_ byte: UInt8) -> Bool { (0x61...0x66).contains(byte | 0x20) }
 
-    /// A host as it is looked up and named on the wire: letters outside ASCII in their `xn--` form (RFC 3492), all else as
-    /// it is.
+    /// A host for name look-ups: letters outside ASCII in their `xn--` form (RFC 3492), all else unchanged.
     package static func inASCII(_ host: String) -> String { HostForms(host)?.ascii ?? host }
 
     private static func ascii(_ label: String) -> String? {

@@ -1,4 +1,4 @@
-/// A dictionary of bounded size that forgets what was not used for longest.
+/// A dictionary of bounded size that forgets the least recently used value.
 struct RecencyCache<Key: Hashable, Value> {
     private struct Entry {
         var key: Key
@@ -19,7 +19,7 @@ struct RecencyCache<Key: Hashable, Value> {
 
     var count: Int { positions.count }
 
-    /// The value under the key, which thereby becomes the most recently used.
+    /// Makes the value the most recently used.
     mutating func value(for key: Key) -> Value? {
         guard let position = positions[key] else { return nil }
         unlink(position)
@@ -27,7 +27,7 @@ struct RecencyCache<Key: Hashable, Value> {
         return entries[position].value
     }
 
-    /// Stores a value, in place of the least recently used one where the cache is full.
+    /// A full cache forgets the least recently used value.
     mutating func store(_ value: Value, for key: Key) {
         if let position = positions[key] {
             entries[position].value = value
@@ -43,15 +43,14 @@ struct RecencyCache<Key: Hashable, Value> {
     @discardableResult
     mutating func removeValue(for key: Key) -> Value? {
         guard let position = positions[key] else { return nil }
-        let value = entries[position].value
-        remove(at: position)
-        return value
+        defer { remove(at: position) }
+        return entries[position].value
     }
 
     private mutating func remove(at position: Int) {
         unlink(position)
         positions[entries[position].key] = nil
-        // Close the gap with the last entry, so that a removed value is let go at once.
+        // The last entry closes the gap.
         let last = entries.count - 1
         if position != last {
             let moved = entries[last]

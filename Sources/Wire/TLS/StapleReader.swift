@@ -1,16 +1,13 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// Reads and checks the answer about revocation that a server stapled to its certificate.
-///
-/// Nobody is asked: what a server does not staple is not known.
+/// Checks the OCSP answer that a server stapled to its certificate; no responder is asked.
 enum StapleReader {
-    /// The tolerated clock difference, in seconds.
+    /// The accepted clock difference in seconds.
     private static let skew = 300
 
-    /// What a connection's staple says of the server's certificate; `nil` if none was sent.
-    ///
-    /// It counts only where its signature leads to an authority that the connection trusts (RFC 6960 section 3.2).
+    /// `nil` if none was sent. Its signature must lead to an authority that the connection trusts (RFC 6960 section
+    /// 3.2).
     static func status(of ssl: OpaquePointer) -> StapledStatus? {
         var bytes: UnsafePointer<UInt8>?
         let length = sluice_SSL_get_staple(ssl, &bytes)
@@ -30,7 +27,7 @@ enum StapleReader {
     }
 
     private static func status(in basic: OpaquePointer, _ ssl: OpaquePointer) -> StapledStatus {
-        // The chain as it was verified has an authority that the server did not send.
+        // The verified chain has an authority that the server did not send.
         let sent = SSL_get_peer_cert_chain(ssl)
         let chain = SSL_get0_verified_chain(ssl) ?? sent
         guard let leaf = sluice_sk_X509_value(sent, 0) else { return .unusable("there is no certificate") }
@@ -64,7 +61,7 @@ enum StapleReader {
         case V_OCSP_CERTSTATUS_REVOKED:
             status.state = .revoked
             status.revokedAt = revokedAt.map { sluice_general_seconds($0) }
-            // The number -1 says that no reason is given.
+            // -1 means no reason.
             if reason >= 0 { status.reason = String(cString: OCSP_crl_reason_str(Int(reason))) }
         case V_OCSP_CERTSTATUS_UNKNOWN: status.state = .unknown
         default: status.reason = "it does not mention the certificate"
@@ -73,16 +70,10 @@ enum StapleReader {
     }
 
     private static func issuer(of leaf: OpaquePointer, in chains: [OpaquePointer?]) -> OpaquePointer? {
-        for chain in chains {
-            for index in 0..<max(0, sluice_sk_X509_num(chain)) {
-                guard let candidate = sluice_sk_X509_value(chain, index) else { continue }
-                if X509_check_issued(candidate, leaf) == Int32(X509_V_OK) { return candidate }
-            }
-        }
-        return nil
+        chains.lazy.flatMap(certificates).first { X509_check_issued($0, leaf) == Int32(X509_V_OK) }
     }
 
-    /// The part of an answer that is about a certificate, whatever digest names it.
+    /// A certificate's part of the answer, by whatever digest.
     private static func entry(
         for leaf: OpaquePointer,
         _ issuer: OpaquePointer,

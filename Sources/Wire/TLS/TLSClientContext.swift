@@ -1,27 +1,23 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// What happens if a server's certificate fails verification.
 package enum TLSVerification: Sendable, Hashable {
     case full
-    /// The handshake goes on, and the details say why verification failed (`--insecure-host`).
+    /// The handshake continues, and the details have the failure (`--insecure-host`).
     case recordOnly
 }
 
-/// Makes the TLS sessions of the upstream leg, where we are the client.
-///
-/// It belongs to one event loop.
+/// Makes the TLS sessions of the upstream leg; belongs to one event loop.
 package final class TLSClientContext {
     private let context: TLSContextHandle
     private let trust: TLSTrust
     private let sessions: TLSSessionCache
     private var isTrustInstalled = false
 
-    /// How many sessions are kept for resumption.
+    /// Sessions for resumption.
     private static let sessionCapacity = 1_000
 
-    /// Creates a context that verifies against `trust`, which it does not read yet; `keyLog` receives the secrets of
-    /// every handshake.
+    /// Does not read `trust` yet; `keyLog` receives the secrets of every handshake.
     package init(trust: TLSTrust = TLSTrust(), keyLog: TLSKeyLog? = nil) throws(TLSError) {
         context = try TLSContextHandle(leg: .upstream, keyLog: keyLog, distrusted: trust.distrusted)
         self.trust = trust
@@ -29,26 +25,21 @@ package final class TLSClientContext {
         let pointer = context.pointer
         sluice_SSL_CTX_set_session_cache_mode(pointer, sluice_CACHE_CLIENT_EXTERNAL)
         SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
-            // Returning 1 keeps the reference that the callback was given.
+            // 1 keeps the reference.
             session.flatMap { TLSSession.of(ssl)?.remember($0) } == true ? 1 : 0
         }
-        // It is called after the certificate was verified, and before our part of the handshake is over.
+        // Called after the verification of the certificate, and before the end of our handshake.
         sluice_SSL_CTX_set_staple_callback(pointer) { ssl, _ in TLSSession.of(ssl)?.takeStaple() == false ? 0 : 1 }
         ERR_clear_error()
     }
 
     /// Makes the session of one connection to a server; the first ``TLSSession/advance(into:limit:)`` makes the
-    /// ClientHello. Reads the authorities if ``TLSTrust/load()`` was not called before.
+    /// ClientHello. Reads the authorities if ``TLSTrust/load()`` was not called.
     ///
-    /// - Parameters:
-    ///   - host: The DNS name or IP address to be verified; a name is also sent as server name (never an address, RFC
-    ///     6066 section 3).
-    ///   - applicationProtocols: What we offer by ALPN, the best first; empty for no ALPN extension.
-    ///   - isLegacy: Whether old and weak servers are accepted: TLS 1.0, no secure renegotiation, short keys.
-    ///   - identity: What is shown to a server that asks for a certificate.
-    ///   - resumptionKey: Sessions are resumed among connections with the same key, host, verification, `isLegacy` and
-    ///     identity; `nil` for a full handshake.
-    /// - Throws: `invalidHost` for a host that no certificate can name, `resource` where an extra file cannot be read.
+    /// `host` is verified; a name is also sent as server name (never an address, RFC 6066 section 3). No protocols mean
+    /// no ALPN. `isLegacy` accepts TLS 1.0, no secure renegotiation, and short keys. Sessions are resumed among
+    /// connections with the same resumption key, host, verification, `isLegacy` and identity. Throws `invalidHost` if
+    /// no certificate can name the host, `resource` if an extra file cannot be read.
     package func makeSession(
         host: String,
         applicationProtocols: [String] = ["http/1.1"],
@@ -100,7 +91,7 @@ package final class TLSClientContext {
     }
 
     private static func verify(_ ssl: OpaquePointer, _ verification: TLSVerification) {
-        // Without SSL_VERIFY_PEER OpenSSL verifies all the same, but goes on whatever the result.
+        // Without SSL_VERIFY_PEER OpenSSL verifies, too, but ignores the result.
         SSL_set_verify(ssl, verification == .full ? SSL_VERIFY_PEER : SSL_VERIFY_NONE) { passed, store in
             let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
             let session = TLSSession.of(ssl.map { OpaquePointer($0) })
@@ -120,8 +111,8 @@ package final class TLSClientContext {
             nil
         )
         SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
-            // A handshake message (content type 22) of the type certificate (11) that we sent. One without a certificate has
-            // its own head and lengths, which are at most 8 bytes.
+            // A sent handshake message (content type 22) of the type certificate (11), with a certificate: without one
+            // it has at most 8 bytes.
             guard isWritten == 1, contentType == 22, length > 8, message?.load(as: UInt8.self) == 11 else { return }
             TLSSession.of(ssl)?.certificateSent = true
         }
@@ -130,7 +121,7 @@ package final class TLSClientContext {
     static func setHost(_ name: HostName, of ssl: OpaquePointer) -> Bool {
         switch name {
         case .dns(let name):
-            // RFC 9525: the common name names no host (section 6.3), and a wildcard is a whole label (section 6.3).
+            // RFC 9525 section 6.3: the common name does not count, and a wildcard is a whole label.
             let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
             SSL_set_hostflags(ssl, UInt32(flags))
             return SSL_set1_host(ssl, name) == 1 && sluice_SSL_set_host_name(ssl, name) == 1
@@ -145,13 +136,13 @@ package final class TLSClientContext {
             list.append(UInt8(name.utf8.count))
             list.append(contentsOf: name.utf8)
         }
-        // Unlike the other functions, this one returns 0 for success.
+        // This function returns 0 for success.
         return list.isEmpty || SSL_set_alpn_protos(ssl, list, UInt32(list.count)) == 0
     }
 }
 
 extension TLSSession {
-    /// Keeps what the server stapled about revocation; returns whether the handshake may go on.
+    /// Keeps the staple; returns whether the handshake may continue.
     fileprivate func takeStaple() -> Bool {
         staple = StapleReader.status(of: ssl)
         guard let staple, staple.state == .revoked, SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER != 0 else { return true }
@@ -162,7 +153,7 @@ extension TLSSession {
         return false
     }
 
-    /// Keeps what is wrong with the server's chain while OpenSSL has it.
+    /// Keeps the fault of the server's chain while OpenSSL has it.
     fileprivate func reject(_ store: OpaquePointer?) {
         guard let store, rejectedPeer == nil else { return }
         let chain = summaries(of: X509_STORE_CTX_get0_untrusted(store))

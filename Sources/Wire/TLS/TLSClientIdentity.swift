@@ -1,11 +1,10 @@
 internal import COpenSSL
 package import HTTPModel
 
-/// A certificate with its key that we show to servers that ask for one.
-///
-/// A plain value, so every event loop can use it; the key never leaves the module.
+/// A certificate with its key for servers that ask for one. A plain value for every event loop; the key never leaves
+/// the module.
 package struct TLSClientIdentity: Sendable, Hashable {
-    /// As in the profile.
+    /// From the profile.
     package let name: String
     package let summary: CertificateSummary
     private let certificateDER: [UInt8]
@@ -13,14 +12,13 @@ package struct TLSClientIdentity: Sendable, Hashable {
     private let chainDER: [[UInt8]]
 
     package enum Problem: Error, Sendable, Hashable {
-        /// The key is encrypted, and no password was given.
+        /// No password was given for an encrypted key.
         case needsPassword(path: String)
         case unusable(CertificateError)
-        /// The given password is wrong.
         case wrongPassword(CertificateError)
     }
 
-    /// Reads a certificate, those of its issuers and its key: PKCS #12, or PEM in one file or in two.
+    /// Reads a certificate with its issuers and its key: PKCS #12, or PEM in one file or in two.
     package static func load(
         name: String,
         file: String,
@@ -34,22 +32,15 @@ package struct TLSClientIdentity: Sendable, Hashable {
         if content.isPEM {
             parts = try pem(content, file, keyFile, password)
         } else if let keyFile {
-            throw unusable(
-                file,
-                "is not a certificate in PEM",
-                "Name it under 'file' if it is PKCS #12, without \(keyFile)."
-            )
+            let advice = "Name it under 'file' if it is PKCS #12, without \(keyFile)."
+            throw unusable(file, "is not a certificate in PEM", advice)
         } else {
             parts = try pkcs12(content, file, password)
         }
         return try TLSClientIdentity(name, parts, file, keyFile)
     }
 
-    private struct Parts {
-        var certificate: X509Handle
-        var key: PrivateKeyHandle
-        var chain: [X509Handle]
-    }
+    private typealias Parts = (certificate: X509Handle, key: PrivateKeyHandle, chain: [X509Handle])
 
     private init(_ name: String, _ parts: Parts, _ file: String, _ keyFile: String?) throws(Problem) {
         let certificate = parts.certificate.pointer
@@ -60,11 +51,11 @@ package struct TLSClientIdentity: Sendable, Hashable {
         summary = CertificateSummary(certificate)
         let now = sluice_now()
         guard summary.notAfter >= now else {
-            let text = "the certificate of \(summary.subject) expired on \(Self.date(summary.notAfter))"
+            let text = "the certificate of \(summary.subject) expired on \(date(summary.notAfter))"
             throw Self.unusable(file, text, "Renew it.")
         }
         guard summary.notBefore <= now else {
-            let text = "the certificate of \(summary.subject) is valid only from \(Self.date(summary.notBefore))"
+            let text = "the certificate of \(summary.subject) is valid only from \(date(summary.notBefore))"
             throw Self.unusable(file, text, "Check this machine's clock.")
         }
         self.name = name
@@ -83,8 +74,6 @@ package struct TLSClientIdentity: Sendable, Hashable {
         .unusable(CertificateError(path: path, reason: reason, advice: advice))
     }
 
-    // MARK: - PEM
-
     private static func pem(
         _ content: [UInt8],
         _ file: String,
@@ -93,11 +82,8 @@ package struct TLSClientIdentity: Sendable, Hashable {
     ) throws(Problem) -> Parts {
         let certificates = TrustStore.certificates(pem: content).compactMap { X509Handle(der: $0) }
         guard let certificate = certificates.first else {
-            throw unusable(
-                file,
-                "holds no certificate that can be read",
-                "Give the certificate in PEM form, or PKCS #12."
-            )
+            let advice = "Give the certificate in PEM form, or PKCS #12."
+            throw unusable(file, "holds no certificate that can be read", advice)
         }
         let keyPath = keyFile ?? file
         let keyContent = try keyFile.map(read) ?? content
@@ -106,30 +92,15 @@ package struct TLSClientIdentity: Sendable, Hashable {
         }
         let isEncrypted = keyContent.contains("ENCRYPTED")
         if isEncrypted, password == nil { throw .needsPassword(path: keyPath) }
-        ERR_clear_error()
-        let key = readingMemory(keyContent) { bio in
-            // The empty password keeps OpenSSL from asking for one at the terminal.
-            (password ?? "").withCString { text in
-                PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: text))
-            }
-        }
-        guard let key else {
+        guard let key = PrivateKeyHandle(pem: keyContent, password: password) else {
             let reason = OpenSSLErrors.take().text
-            if isEncrypted {
-                throw wrongPassword(keyPath, "the password is wrong for the private key (\(reason))")
-            }
+            if isEncrypted { throw wrongPassword(keyPath, "the password is wrong for the private key (\(reason))") }
             throw unusable(keyPath, "the private key cannot be read (\(reason))", "Convert it to PEM.")
         }
-        let handle = PrivateKeyHandle(owning: key)
-        // Some files have the issuers first: the certificate is the one that the key is of.
-        let own = certificates.firstIndex { X509_check_private_key($0.pointer, handle.pointer) == 1 } ?? 0
+        // Some files have the issuers first.
+        let own = certificates.first { X509_check_private_key($0.pointer, key.pointer) == 1 } ?? certificate
         ERR_clear_error()
-        let chain = certificates.enumerated().filter { $0.offset != own }.map(\.element)
-        return Parts(
-            certificate: certificates.indices.contains(own) ? certificates[own] : certificate,
-            key: handle,
-            chain: chain
-        )
+        return (own, key, certificates.filter { $0 !== own })
     }
 
     private static func wrongPassword(_ path: String, _ reason: String) -> Problem {
@@ -137,25 +108,19 @@ package struct TLSClientIdentity: Sendable, Hashable {
         return .wrongPassword(CertificateError(path: path, reason: reason, advice: advice))
     }
 
-    // MARK: - PKCS #12
-
     private static func pkcs12(_ content: [UInt8], _ path: String, _ password: String?) throws(Problem) -> Parts {
-        guard let archive = readingMemory(content, { d2i_PKCS12_bio($0, nil) }) else {
+        guard let archive = PKCS12Archive(content) else {
             let forms = "Give the certificate and its key as PKCS #12 (.p12, .pfx) or in PEM form."
             throw unusable(path, "is neither PEM nor PKCS #12", forms)
         }
-        defer { PKCS12_free(archive) }
+        let pointer = archive.pointer
         ERR_clear_error()
-        if password == nil, PKCS12_mac_present(archive) == 1, PKCS12_verify_mac(archive, nil, 0) != 1,
-            PKCS12_verify_mac(archive, "", 0) != 1
+        if password == nil, PKCS12_mac_present(pointer) == 1, PKCS12_verify_mac(pointer, nil, 0) != 1,
+            PKCS12_verify_mac(pointer, "", 0) != 1
         {
             throw .needsPassword(path: path)
         }
-        var key: OpaquePointer?
-        var certificate: OpaquePointer?
-        var others: OpaquePointer?
-        ERR_clear_error()
-        guard PKCS12_parse(archive, password ?? "", &key, &certificate, &others) == 1 else {
+        guard let parts = archive.open(password: password ?? "") else {
             let text = OpenSSLErrors.take().text
             if text.contains("unsupported") {
                 let advice = "Convert it: openssl pkcs12 -legacy -in OLD.p12 -nodes -out NEW.pem, and name NEW.pem."
@@ -163,32 +128,17 @@ package struct TLSClientIdentity: Sendable, Hashable {
             }
             throw wrongPassword(path, "the password is wrong (\(text))")
         }
-        let keyHandle = key.map { PrivateKeyHandle(owning: $0) }
-        let certificateHandle = certificate.map { X509Handle(owning: $0) }
-        defer { if let others { sluice_sk_X509_pop_free(others) } }
-        guard let keyHandle, let certificateHandle else {
+        guard let certificate = parts.certificate, let key = parts.key else {
             let advice = "Export it again, the certificate together with its key."
             throw unusable(path, "lacks the certificate or the private key", advice)
         }
-        let chain = (0..<max(0, sluice_sk_X509_num(others))).compactMap { index -> X509Handle? in
-            guard let other = sluice_sk_X509_value(others, index), X509_up_ref(other) == 1 else { return nil }
-            return X509Handle(owning: other)
-        }
-        return Parts(certificate: certificateHandle, key: keyHandle, chain: chain)
+        return (certificate, key, parts.chain)
     }
 
-    private static func date(_ seconds: Int64) -> String {
-        var text = [CChar](repeating: 0, count: 32)
-        sluice_date(seconds, &text)
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    // MARK: - Use
-
-    /// Only the certificate: the rest belongs to it.
+    /// The certificate determines the rest.
     package func hash(into hasher: inout Hasher) { hasher.combine(summary.fingerprint) }
 
-    /// Sets it on a connection; returns whether OpenSSL accepts it.
+    /// Returns whether OpenSSL accepts it.
     func install(in ssl: OpaquePointer) -> Bool {
         guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
             SSL_use_certificate(ssl, certificate.pointer) == 1, SSL_use_PrivateKey(ssl, key.pointer) == 1
@@ -202,7 +152,7 @@ package struct TLSClientIdentity: Sendable, Hashable {
 }
 
 extension TLSSession {
-    /// Notes that the server asks for a certificate, and has ours shown where there is one.
+    /// The server asks for a certificate: shows ours, if there is one.
     func showCertificate() {
         certificateAuthorities = authorityNames
         certificateAsked = true
@@ -211,7 +161,7 @@ extension TLSSession {
 
     private static let mostAuthorities = 100
 
-    /// The names of the authorities whose certificates the server takes; empty if it does not say.
+    /// The authorities that the server accepts; empty if it does not say.
     private var authorityNames: [String] {
         let list = SSL_get0_peer_CA_list(ssl)
         let count = min(Int(max(0, sluice_sk_X509_NAME_num(list))), Self.mostAuthorities)

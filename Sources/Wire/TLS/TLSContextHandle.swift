@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Receives one line of NSS key log format (the content of `SSLKEYLOGFILE`), without a line end.
+/// Receives a line for `SSLKEYLOGFILE` (NSS key log format), without a line end.
 package typealias TLSKeyLog = @Sendable (String) -> Void
 
 /// Owns one `SSL_CTX` with the state of its callbacks.

@@ -1,4 +1,3 @@
-internal import COpenSSL
 import HTTPModel
 
 extension TLSError: CustomStringConvertible {
@@ -63,12 +62,12 @@ extension TLSError: CustomStringConvertible {
         case .invalidHost:
             return "The host name '\(host ?? "")' cannot be used in TLS. Check the address in the URL."
         default:
-            // That TLS with the server failed is said before it.
+            // The text before it says that TLS with the server failed.
             return "OpenSSL says: \(commonReason)."
         }
     }
 
-    /// What is said where the server most likely ended the connection for want of a certificate, or of a better one.
+    /// If the server most likely ended the connection because of a missing or wrong client certificate.
     private var clientCertificateExplanation: String? {
         let alert: String?
         switch cause {
@@ -161,11 +160,5 @@ extension TLSError: CustomStringConvertible {
     private static func shortened(_ names: [String]) -> String {
         let shown = names.prefix(8).joined(separator: ", ")
         return names.count > 8 ? "\(shown) and \(names.count - 8) more names" : shown
-    }
-
-    private func date(_ seconds: Int64) -> String {
-        var text = [CChar](repeating: 0, count: 32)
-        sluice_date(seconds, &text)
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

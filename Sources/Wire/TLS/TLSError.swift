@@ -2,74 +2,67 @@ internal import COpenSSL
 
 /// Why a TLS connection failed, and on which of the proxy's two legs.
 package struct TLSError: Error, Sendable, Hashable {
-    /// One of the two connections that an exchange crosses; on the client's we are the TLS server.
+    /// On the client leg we are the TLS server.
     package enum Leg: Sendable, Hashable {
         case client, upstream
     }
 
     package enum Cause: Sendable, Hashable {
-        /// The peer sent a fatal alert; its name as in RFC 8446 section 6, for example `unknown_ca`.
+        /// With the name of the alert as in RFC 8446 section 6, for example `unknown_ca`.
         case peerAlert(String)
         case certificate(CertificateProblem)
         case closedDuringHandshake
-        /// The peer speaks HTTP without TLS.
+        /// Instead of TLS.
         case plainHTTP
-        /// The server lacks secure renegotiation (RFC 5746).
+        /// No secure renegotiation (RFC 5746).
         case legacyRenegotiation
-        /// The server's Diffie-Hellman parameters are too short.
         case dhKeyTooSmall
-        /// The two sides have no protocol version in common.
         case unsupportedVersion
-        /// The two sides have no cipher suite, group or signature algorithm in common.
+        /// No common cipher suite, group or signature algorithm.
         case nothingShared
         /// With OpenSSL's reason.
         case protocolViolation(String)
-        /// The host name is invalid in TLS.
         case invalidHost
         /// Written after our own close.
         case alreadyShutDown
-        /// An internal error of OpenSSL, with its reason.
+        /// With OpenSSL's reason.
         case resource(String)
     }
 
-    /// A verification error of the peer's certificate.
+    /// Times are in seconds since 1970.
     package enum CertificateProblem: Sendable, Hashable {
-        /// With the end of validity, seconds since 1970.
+        /// With the end of validity.
         case expired(Int64)
-        /// With the start of validity, seconds since 1970.
+        /// With the start of validity.
         case notYetValid(Int64)
         case selfSigned
-        /// The chain ends at this untrusted authority.
+        /// With the untrusted authority at the end of the chain.
         case unknownIssuer(String)
-        /// The certificate of the authority that issued the last one was not sent, and is not trusted here; its name,
-        /// and where it can be downloaded.
+        /// With the authority whose certificate was not sent and is not trusted here, and where to download that.
         case missingIssuer(String, url: String)
-        /// The server's own staple says that its authority revoked the certificate; seconds since 1970, and why, where
-        /// that is said.
+        /// According to the server's own staple; with a reason if there is one.
         case revoked(Int64, reason: String?)
-        /// The certificate is for these other names.
+        /// With the names of the certificate.
         case nameMismatch([String])
-        /// The certificate has no name of a host in its subjectAltName, at most these addresses; its common name, which
-        /// names no host (RFC 9525 section 6.3).
+        /// Without host names in subjectAltName, but maybe addresses; the common name does not count (RFC 9525 section
+        /// 6.3).
         case noHostName(commonName: String, addresses: [String])
-        /// The chain has an authority whose private key is public knowledge; the authority's name.
+        /// With an authority of the chain whose private key is public.
         case compromisedAuthority(String)
-        /// A key or signature in the chain is too weak; OpenSSL's reason, for example `ee key too small`.
+        /// With OpenSSL's reason, for example `ee key too small`.
         case tooWeak(String)
         case other(String)
     }
 
     package var leg: Leg
     package var cause: Cause
-    /// The host of the handshake, if known.
+    /// If known.
     package var host: String?
-    /// OpenSSL's text of the error.
     package var openSSLText: String
     /// Whether our certificate had been sent before the error.
     package var certificateSent: Bool
-    /// Whether the server had asked for a certificate.
     package var certificateAsked = false
-    /// What the user calls the certificate that there was for the server, whether or not it was sent.
+    /// The user's name for the certificate for the server, sent or not.
     package var certificateName: String?
 
     package init(leg: Leg, cause: Cause, host: String? = nil, openSSLText: String = "", certificateSent: Bool = false) {
@@ -80,9 +73,7 @@ package struct TLSError: Error, Sendable, Hashable {
         self.certificateSent = certificateSent
     }
 
-    /// Whether the client most likely left because it does not accept the certificate we minted.
-    ///
-    /// Some clients say so with an alert, others just close the connection once they have seen the certificate.
+    /// Whether the client probably rejected our certificate: some send an alert, others close the connection.
     package var clientRefusedCertificate: Bool {
         guard leg == .client else { return false }
         switch cause {
@@ -92,7 +83,7 @@ package struct TLSError: Error, Sendable, Hashable {
         }
     }
 
-    /// Whether client and proxy have no protocol version, cipher suite or signature algorithm in common.
+    /// No common protocol version, cipher suite or signature algorithm.
     package var clientSharesNothing: Bool {
         guard leg == .client else { return false }
         switch cause {
@@ -110,7 +101,6 @@ package struct TLSError: Error, Sendable, Hashable {
 }
 
 extension TLSError {
-    /// Describes a failed call by its errors.
     init(leg: Leg, host: String?, errors: OpenSSLErrors, certificateSent: Bool) {
         let reasons = errors.tlsReasons
         let alert = reasons.lazy.compactMap(Self.alertName).first.map { Cause.peerAlert($0) }
@@ -135,7 +125,6 @@ extension TLSError {
         SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS: .nothingShared,
     ]
 
-    /// The name of the alert that OpenSSL reports with this reason number.
     private static func alertName(_ reason: Int32) -> String? {
         let alert = Int(reason - SSL_AD_REASON_OFFSET)
         guard (1...255).contains(alert) else { return nil }
@@ -158,7 +147,6 @@ extension TLSError {
 }
 
 extension TLSError.CertificateProblem {
-    /// Names what `X509_verify_cert` reported about a certificate of the chain.
     init(code: Int, certificate: OpaquePointer?, names: [String], distrusted: DistrustedKeys) {
         if let certificate, distrusted.contain(keyOf: certificate) {
             self = .compromisedAuthority(CertificateName.subject(of: certificate))

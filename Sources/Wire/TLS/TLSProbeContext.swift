@@ -1,14 +1,14 @@
 internal import COpenSSL
 package import HTTPModel
 
-/// The offer of a probing client in one handshake.
+/// A probing client's offer.
 package struct TLSProbeOffer: Sendable, Hashable {
     package var versions: ClosedRange<TLSVersion>
-    /// The cipher suites, the best first; `nil` for those that OpenSSL offers by itself.
+    /// The best first; `nil` for OpenSSL's own.
     package var ciphers: [TLSCipher]?
-    /// What is offered by ALPN, the best first; empty for no such extension.
+    /// By ALPN, the best first; empty for none.
     package var applicationProtocols: [String]
-    /// Whether weak keys, signatures and ciphers are taken as well (security level 0), as far as OpenSSL has them.
+    /// Whether weak keys, signatures and ciphers are accepted (security level 0), as far as OpenSSL has them.
     package var isLenient: Bool
 
     package init(
@@ -24,14 +24,13 @@ package struct TLSProbeOffer: Sendable, Hashable {
     }
 }
 
-/// Makes TLS sessions that look at a server: each goes on whatever the certificate, and notes what is wrong with it.
-///
-/// It belongs to one task or event loop. A second session with the same offer resumes what the first one left.
+/// Makes TLS sessions that probe a server: they continue whatever the certificate, and note its faults. Belongs to one
+/// task or event loop. A second session with the same offer resumes the first one.
 package final class TLSProbeContext {
     private let context: TLSContextHandle
     private let sessions = TLSSessionCache(capacity: 4)
 
-    /// Creates a context that verifies against `trust`, which is read here unless it was before.
+    /// Reads `trust` if that was not done before.
     package init(trust: TLSTrust) throws(TLSError) {
         context = try TLSContextHandle(leg: .upstream, keyLog: nil, distrusted: trust.distrusted)
         do throws(CertificateError) {
@@ -49,13 +48,13 @@ package final class TLSProbeContext {
         ERR_clear_error()
     }
 
-    /// The name and version of the library that speaks TLS here, for example `OpenSSL 3.0.15`.
+    /// For example `OpenSSL 3.0.15`.
     package static var libraryName: String {
         let words = String(cString: OpenSSL_version(OPENSSL_VERSION)).split(separator: " ")
         return words.prefix(2).joined(separator: " ")
     }
 
-    /// All cipher suites that this OpenSSL can speak, those of TLS 1.3 first.
+    /// All cipher suites of this OpenSSL, those of TLS 1.3 first.
     package func ciphers() -> [TLSCipher] {
         guard let ssl = SSL_new(context.pointer) else { return [] }
         defer { SSL_free(ssl) }
@@ -67,7 +66,7 @@ package final class TLSProbeContext {
         let all = (0..<max(0, sluice_sk_SSL_CIPHER_num(list))).compactMap { index in
             sluice_sk_SSL_CIPHER_value(list, index).flatMap { TLSCipher($0) }
         }
-        // Keys that both sides know beforehand, passwords and the like are nothing that a browser or an app has.
+        // Browsers and apps have no shared keys or passwords.
         let usable = all.filter { !$0.name.contains("_PSK_") && !$0.name.contains("_SRP_") }
         return usable.filter(\.isTLS13) + usable.filter { !$0.isTLS13 }
     }
@@ -76,14 +75,8 @@ package final class TLSProbeContext {
         "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:TLS_AES_128_CCM_SHA256"
         + ":TLS_AES_128_CCM_8_SHA256"
 
-    /// Makes the session of one connection.
-    ///
-    /// - Parameters:
-    ///   - host: the name or address that the certificate must have; a name is also sent as server name.
-    ///   - offer: what is offered.
-    ///   - resumes: whether what an earlier session left is offered, and what this one gets is kept.
-    /// - Throws: `invalidHost` for a host that no certificate can name, `nothingShared` where OpenSSL cannot offer
-    ///   what it should.
+    /// `resumes`: offers an earlier session, and keeps this one. Throws `invalidHost` for a host that no certificate
+    /// can name, `nothingShared` if OpenSSL cannot make the offer.
     package func makeSession(host: String, offer: TLSProbeOffer, resumes: Bool = false) throws(TLSError) -> TLSSession {
         guard let name = HostName(host) else { throw TLSError(leg: .upstream, cause: .invalidHost, host: host) }
         var isOffered = true
@@ -114,7 +107,7 @@ package final class TLSProbeContext {
             let suites = ciphers.filter(\.isTLS13).map(\.name).joined(separator: ":")
             let others = ciphers.filter { !$0.isTLS13 }.map(\.openSSLName).joined(separator: ":")
             guard SSL_set_ciphersuites(ssl, suites) == 1 else { return false }
-            // An empty list is an error to OpenSSL, and no cipher of older versions can be chosen without one.
+            // OpenSSL rejects an empty list, without which no older cipher is possible.
             if !others.isEmpty, SSL_set_cipher_list(ssl, others + (offer.isLenient ? ":@SECLEVEL=0" : "")) != 1 {
                 return false
             }
@@ -123,7 +116,7 @@ package final class TLSProbeContext {
             && sluice_SSL_set_max_proto_version(ssl, Int32(offer.versions.upperBound.rawValue)) == 1
     }
 
-    /// Notes what is wrong, and that a certificate of ours is asked for; the handshake goes on.
+    /// Notes faults, and whether the server asks for a certificate; the handshake continues.
     private static func watch(_ ssl: OpaquePointer) {
         SSL_set_verify(ssl, SSL_VERIFY_NONE) { passed, store in
             let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
@@ -143,57 +136,30 @@ package final class TLSProbeContext {
     }
 }
 
-/// The findings of a probing session.
 struct TLSProbeNotes {
     var problems: [ChainProblem] = []
     var isCertificateRequested = false
     var hasTicket = false
 }
 
-/// What a session that looked at a server found, whether it came to its end or not.
+/// The findings of a probing session, complete or not.
 package struct TLSProbeFindings: Sendable, Hashable {
-    /// The version and cipher suite that the server chose; `nil` if it did not come to that.
+    /// `nil` if the server chose none.
     package var version: TLSVersion?
     package var cipher: String?
     package var applicationProtocol: String?
-    /// The certificates as sent, the server's own first; empty for a resumed session.
-    package var certificates: [CertificateFacts]
-    /// All verification errors.
-    package var problems: [ChainProblem]
-    /// The server's OCSP staple.
+    /// As sent, the server's own first; empty for a resumed session.
+    package var certificates: [CertificateFacts] = []
+    package var problems: [ChainProblem] = []
     package var staple: StapledStatus?
-    /// Whether the server asked for a client certificate.
-    package var isCertificateRequested: Bool
-    /// Whether the server sent a session ticket.
-    package var hasTicket: Bool
-    /// Whether this session resumed another.
-    package var isResumed: Bool
+    package var isCertificateRequested = false
+    package var hasTicket = false
+    package var isResumed = false
 
-    package init(
-        version: TLSVersion? = nil,
-        cipher: String? = nil,
-        applicationProtocol: String? = nil,
-        certificates: [CertificateFacts] = [],
-        problems: [ChainProblem] = [],
-        staple: StapledStatus? = nil,
-        isCertificateRequested: Bool = false,
-        hasTicket: Bool = false,
-        isResumed: Bool = false
-    ) {
-        self.version = version
-        self.cipher = cipher
-        self.applicationProtocol = applicationProtocol
-        self.certificates = certificates
-        self.problems = problems
-        self.staple = staple
-        self.isCertificateRequested = isCertificateRequested
-        self.hasTicket = hasTicket
-        self.isResumed = isResumed
-    }
+    package static let none = TLSProbeFindings()
 }
 
 extension TLSSession {
-    /// The findings of a session so far.
     package var findings: TLSProbeFindings {
         let cipher = SSL_get_pending_cipher(ssl) ?? SSL_get_current_cipher(ssl)
         var findings = TLSProbeFindings(
@@ -215,11 +181,8 @@ extension TLSSession {
     }
 
     private var certificateFacts: [CertificateFacts] {
-        let chain = SSL_get_peer_cert_chain(ssl)
         // No honest chain is longer.
-        return (0..<min(20, max(0, sluice_sk_X509_num(chain)))).compactMap { index in
-            sluice_sk_X509_value(chain, index).map { CertificateFacts($0) }
-        }
+        certificates(in: SSL_get_peer_cert_chain(ssl)).prefix(20).map { CertificateFacts($0) }
     }
 
     fileprivate func note(_ store: OpaquePointer) {
@@ -233,13 +196,10 @@ extension TLSSession {
             distrusted: context.distrusted
         )
         let noted = ChainProblem(depth: max(0, Int(X509_STORE_CTX_get_error_depth(store))), problem: problem)
-        // OpenSSL may find the same again by another way: that a signature cannot be checked follows from the rest.
+        // OpenSSL may repeat a problem: an unverifiable signature follows from others.
         if probe?.problems.contains(noted) == false, probe?.problems.count ?? 0 < 20 { probe?.problems.append(noted) }
     }
-}
 
-extension TLSSession {
-    /// Whether the server gave something by which to resume, and whether it asked for a certificate of the client.
     package var probeProgress: (hasTicket: Bool, isCertificateRequested: Bool) {
         (probe?.hasTicket ?? false, probe?.isCertificateRequested ?? false)
     }

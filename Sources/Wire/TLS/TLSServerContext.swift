@@ -1,38 +1,32 @@
 internal import COpenSSL
 
-/// The keys that encrypt session tickets (RFC 5077, RFC 8446 section 4.6.1).
-///
-/// All contexts of one run share them, so that a client may resume on any event loop.
+/// Keys for session tickets (RFC 5077, RFC 8446 section 4.6.1), shared by all event loops, so that a client may resume
+/// on any.
 package struct TLSTicketKeys: Sendable {
     let bytes: [UInt8]
 
-    package init() {
-        var generator = SystemRandomNumberGenerator()
-        // OpenSSL 3 takes 80 bytes: a name of 16, and 32 each for the HMAC and the cipher.
-        bytes = (0..<80).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
+    /// OpenSSL 3 takes 80 bytes: a name of 16, and 32 each for the HMAC and the cipher.
+    package init() { bytes = randomBytes(80) }
 }
 
-/// Makes the TLS sessions of the client leg, where we are the server.
-///
-/// It belongs to one event loop.
+/// Makes the TLS sessions of the client leg; belongs to one event loop.
 package final class TLSServerContext {
     private let context: TLSContextHandle
 
-    /// Creates a context; `keyLog` receives the secrets of every handshake.
+    /// `keyLog` receives the secrets of every handshake.
     package init(ticketKeys: TLSTicketKeys = TLSTicketKeys(), keyLog: TLSKeyLog? = nil) throws(TLSError) {
         context = try TLSContextHandle(leg: .client, keyLog: keyLog)
         let pointer = context.pointer
-        // A client that could renegotiate could make us work without end.
+        // Renegotiation could cause endless work.
         SSL_CTX_set_options(pointer, sluice_OP_NO_RENEGOTIATION | sluice_OP_SERVER_PREFERENCE)
-        // The client is on this machine or near it: the fastest good cipher comes first.
+        // The client is near: the fastest good cipher comes first.
         let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
         SSL_CTX_set_ciphersuites(pointer, suites)
-        // The rest is what OpenSSL calls DEFAULT, a name that it takes only at the start of a list.
+        // The rest is OpenSSL's DEFAULT, a name only for the start of a list.
         SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM+AES128:ALL:!COMPLEMENTOFDEFAULT:!eNULL")
-        // DHE for clients without ECDHE, with parameters as strong as the key.
+        // DHE with parameters as strong as the key.
         sluice_SSL_CTX_set_dh_auto(pointer, 1)
-        // Tickets only: they need no memory here and work on every event loop.
+        // Only tickets, which work on every event loop without memory here.
         sluice_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_session_id_context(pointer, Array("sluice".utf8), 6)
         SSL_CTX_set_num_tickets(pointer, 1)
@@ -55,11 +49,10 @@ package final class TLSServerContext {
         ERR_clear_error()
     }
 
-    /// Makes the session of one client connection, which waits for the ClientHello; `host` is for messages.
+    /// Makes the session of one client connection; `host` is for messages.
     ///
-    /// `applicationProtocols` is what we accept by ALPN, the best first; the first one that the client offers is
-    /// chosen. If none is offered, or the list is empty, the answer has no ALPN extension. A list of one is "exactly
-    /// this", for tunnels with TLS on both legs.
+    /// Of `applicationProtocols` the first one that the client offers by ALPN is chosen; if none is, the answer has no
+    /// ALPN extension.
     package func makeSession(
         certificate: LeafCertificate,
         host: String? = nil,
@@ -68,7 +61,7 @@ package final class TLSServerContext {
         try TLSSession(context, .client, host: host, applicationProtocols) { ssl in
             SSL_set_accept_state(ssl)
             SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
-                // A handshake message (content type 22) of the type certificate (11) that we sent.
+                // A sent handshake message (content type 22) of the type certificate (11).
                 guard isWritten == 1, contentType == 22, length > 0, message?.load(as: UInt8.self) == 11 else { return }
                 TLSSession.of(ssl)?.certificateSent = true
             }
@@ -78,7 +71,7 @@ package final class TLSServerContext {
 }
 
 extension TLSSession {
-    /// The first of our protocols that is in the client's list (RFC 7301 section 3.1), as a part of that list.
+    /// The first of our protocols in the client's list (RFC 7301 section 3.1), as a part of that list.
     fileprivate func chooseProtocol(among offered: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
         for wanted in applicationProtocols {
             var position = 0

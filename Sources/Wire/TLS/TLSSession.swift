@@ -4,11 +4,9 @@ package import NIOCore
 
 /// Why ``TLSSession/advance(into:limit:)`` stopped.
 package enum TLSProgress: Sendable, Hashable {
-    /// All received ciphertext was read.
     case needsInput
-    /// There may be more to read.
     case limitReached
-    /// There is no more plaintext; ``TLSSession/state`` tells why.
+    /// There is no more plaintext; ``TLSSession/state`` has the reason.
     case ended
 }
 
@@ -17,18 +15,17 @@ package enum TLSState: Sendable, Hashable {
     case handshaking
     /// Successors: `peerClosed`, `failed`.
     case open
-    /// The peer sends no more; we still may. `cleanly` when it said so (close_notify) and did not just go away.
-    /// Successor: `failed`.
+    /// The peer sends no more, but we may; `cleanly` with close_notify. Successor: `failed`.
     case peerClosed(cleanly: Bool)
-    /// The connection is of no more use; what ``TLSSession/takeOutput()`` still returns (an alert) should be sent.
+    /// ``TLSSession/takeOutput()`` may still return an alert to send.
     case failed(TLSError)
 }
 
 /// One TLS connection without a socket: ciphertext in and out on one side, plaintext on the other.
 ///
-/// The owner gives it what the socket received (``receive(_:)``, ``receiveEOF()``), lets it work
-/// (``advance(into:limit:)``), and after that, and after every ``write(_:)`` and ``shutdown()``, sends what
-/// ``takeOutput()`` returns. It belongs to the event loop of the context that made it.
+/// The owner passes received bytes (``receive(_:)``, ``receiveEOF()``), calls ``advance(into:limit:)``, and after that,
+/// and after every ``write(_:)`` and ``shutdown()``, sends ``takeOutput()``. It belongs to the event loop of its
+/// context.
 package final class TLSSession {
     package private(set) var state = TLSState.handshaking
 
@@ -38,30 +35,26 @@ package final class TLSSession {
     var resumption: TLSResumption?
     var rejectedPeer: RejectedPeer?
     var certificateSent = false
-    /// The server's OCSP staple.
     var staple: StapledStatus?
-    /// Set for a probing session.
     var probe: TLSProbeNotes?
-    /// Whether the server asked for a certificate (upstream leg).
+    /// Upstream leg: whether the server asked for a certificate.
     var certificateAsked = false
-    /// The authorities that the server accepts.
     var certificateAuthorities: [String] = []
-    /// The certificate for a server that asks.
     var identity: TLSClientIdentity?
 
     private let pipe = CiphertextPipe()
     private let leg: TLSError.Leg
     private let host: String?
-    /// Plaintext that could not be encrypted yet: the handshake, or a renegotiation, comes first.
+    /// Plaintext that waits for the handshake or a renegotiation.
     private var pending = ByteBuffer()
     private var inputEnded = false
     private var shutdownAsked = false
     private var shutdownSent = false
-    /// The first four received bytes, to recognise plain HTTP.
+    /// The first four received bytes, to recognize plain HTTP.
     private var beginning: UInt32 = 0
     private var beginningCount = 0
 
-    /// Creates one connection; `configure` makes it a client or a server.
+    /// `configure` makes it a client or a server.
     init(
         _ context: TLSContextHandle,
         _ leg: TLSError.Leg,
@@ -87,36 +80,30 @@ package final class TLSSession {
     }
 
     deinit {
-        // A connection that merely ends without close_notify says nothing against its session (HTTP peers do it all
-        // the time), but OpenSSL would never resume it.
+        // OpenSSL would not resume a connection that ended without close_notify, as HTTP peers do all the time.
         if case .failed = state {} else { SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         SSL_free(ssl)
     }
 
-    /// The session of a callback.
     static func of(_ ssl: OpaquePointer?) -> TLSSession? {
         SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Offers the session that an earlier connection left in the cache, and leaves ours there.
+    /// Offers an earlier session of the cache, and stores ours there.
     func resume(from cache: TLSSessionCache, key: TLSSessionCache.Key) {
         resumption = TLSResumption(cache: cache, key: key, certificate: cache.offer(key, by: ssl))
     }
 
-    /// Leaves a session for later connections; returns whether the reference is ours then.
+    /// Returns whether the reference is ours then.
     func remember(_ session: OpaquePointer) -> Bool {
         guard let resumption else { return false }
-        // What was shown in a renegotiation is not known.
+        // The certificates of a renegotiation are unknown.
         if case .open = state, SSL_version(ssl) < TLS1_3_VERSION { return false }
         resumption.remember(session, clientCertificate)
         return true
     }
 
-    // MARK: Ciphertext
-
-    /// Takes bytes that the socket received; ``advance(into:limit:)`` works on them.
-    ///
-    /// What comes after the peer's close_notify or after a failure is dropped (RFC 8446 section 6.1).
+    /// Bytes after the peer's close_notify or after a failure are dropped (RFC 8446 section 6.1).
     package func receive(_ ciphertext: ByteBuffer) {
         switch state {
         case .peerClosed, .failed: return
@@ -131,10 +118,10 @@ package final class TLSSession {
         pipe.receive(ciphertext)
     }
 
-    /// Notes that the socket will receive no more; ``advance(into:limit:)`` ends once all is read.
+    /// The socket receives no more; ``advance(into:limit:)`` ends once all is read.
     package func receiveEOF() { inputEnded = true }
 
-    /// The ciphertext to put on the socket, if there is any: all records since the last call in one buffer.
+    /// All ciphertext since the last call in one buffer.
     package func takeOutput() -> ByteBuffer? {
         guard pipe.outgoing.readableBytes > 0 else { return nil }
         let output = pipe.outgoing
@@ -142,11 +129,8 @@ package final class TLSSession {
         return output
     }
 
-    // MARK: Plaintext
-
-    /// Works on what was received: goes on with the handshake, and appends at most `limit` bytes of plaintext.
-    ///
-    /// The first call of a client, with nothing received, makes the ClientHello.
+    /// Continues the handshake, and appends at most `limit` bytes of plaintext. A client's first call makes the
+    /// ClientHello.
     package func advance(into plaintext: inout ByteBuffer, limit: Int = 262_144) -> TLSProgress {
         if case .handshaking = state { handshake() }
         switch state {
@@ -160,16 +144,15 @@ package final class TLSSession {
         return progress
     }
 
-    /// Encrypts plaintext, or keeps it until the handshake is over.
-    ///
-    /// Throws the failure of the connection, also one that happened before, and `alreadyShutDown` after ``shutdown()``.
+    /// Encrypts plaintext, once the handshake is over. Throws any earlier failure, and `alreadyShutDown` after
+    /// ``shutdown()``.
     package func write(_ plaintext: ByteBuffer) throws(TLSError) {
         if case .failed(let failure) = state { throw failure }
         if shutdownAsked { throw TLSError(leg: leg, cause: .alreadyShutDown, host: host) }
         if case .handshaking = state {
-            keep(plaintext)
+            pending.append(plaintext)
         } else if pending.readableBytes > 0 {
-            keep(plaintext)
+            pending.append(plaintext)
             flushPending()
         } else {
             var rest = plaintext
@@ -179,15 +162,13 @@ package final class TLSSession {
         if case .failed(let failure) = state { throw failure }
     }
 
-    /// Says that we send no more (close_notify), after what was written so far.
+    /// Sends close_notify after earlier writes.
     package func shutdown() {
         shutdownAsked = true
         sendShutdown()
     }
 
-    // MARK: Facts
-
-    /// What the handshake came to; of a failed one, what was learnt until then.
+    /// Of a failed handshake, the facts so far.
     package var details: TLSDetails {
         var details = TLSDetails(
             protocolVersion: SSL_get_version(ssl).map { String(cString: $0) } ?? "",
@@ -212,7 +193,7 @@ package final class TLSSession {
         return details
     }
 
-    /// What the server asked for as our certificate, and what it got: in this handshake, or in the one that it resumed.
+    /// The server's request for a certificate, and our answer: in this handshake, or in the resumed one.
     private var clientCertificate: ClientCertificateDetails? {
         let name = identity?.name
         if certificateAsked {
@@ -231,7 +212,6 @@ package final class TLSSession {
         )
     }
 
-    /// The protocol chosen by ALPN.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -239,8 +219,6 @@ package final class TLSSession {
         guard let name, length > 0 else { return nil }
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
-
-    // MARK: Work
 
     private func handshake() {
         ERR_clear_error()
@@ -267,7 +245,7 @@ package final class TLSSession {
         while room > 0 {
             let expected = max(pipe.incoming.readableBytes, Int(SSL_pending(ssl)))
             if expected == 0 { return ranDry() }
-            // Plaintext is never longer than its records, so this is the only growth of the buffer.
+            // Plaintext is never longer than its records.
             plaintext.reserveCapacity(minimumWritableBytes: min(room, expected))
             var count = 0
             var result: Int32 = 0
@@ -297,10 +275,6 @@ package final class TLSSession {
         return .ended
     }
 
-    private func keep(_ plaintext: ByteBuffer) {
-        if pending.readableBytes == 0 { pending = plaintext } else { pending.writeImmutableBuffer(plaintext) }
-    }
-
     private func flushPending() {
         encrypt(&pending)
         if pending.readableBytes == 0 {
@@ -309,11 +283,11 @@ package final class TLSSession {
         }
     }
 
-    /// Encrypts all of the buffer; leaves it as it is if the peer's part of a renegotiation must come first.
+    /// Leaves the buffer unchanged if the peer's part of a renegotiation must come first.
     private func encrypt(_ plaintext: inout ByteBuffer) {
         let length = plaintext.readableBytes
         guard length > 0 else { return }
-        // The most that a record of 2^14 bytes grows by, with block ciphers and SHA-384, is under 96 bytes.
+        // A record of 2^14 bytes grows by less than 96 bytes.
         pipe.outgoing.reserveCapacity(minimumWritableBytes: length + (length / 16_384 + 1) * 96)
         var written = 0
         ERR_clear_error()
@@ -339,15 +313,13 @@ package final class TLSSession {
         SSL_shutdown(ssl)
     }
 
-    // MARK: Failure
-
     private func failWithOpenSSLErrors() {
         let errors = OpenSSLErrors.take()
         var failure = TLSError(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
         (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
-        // "HTTP": a server that has plain HTTP on this port complains about our ClientHello.
+        // "HTTP": a server of plain HTTP complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
-        // Where it is only recorded, what is wrong with the certificate ends nothing.
+        // A fault of the certificate that is only recorded ends nothing.
         if let rejectedPeer, case .handshaking = state, SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE {
             failure.cause = .certificate(rejectedPeer.problem)
         }
@@ -367,14 +339,11 @@ package final class TLSSession {
     }
 }
 
-/// The certificates of a chain, the peer's own first.
+/// The peer's own first.
 func summaries(of chain: OpaquePointer?) -> [CertificateSummary] {
-    (0..<max(0, sluice_sk_X509_num(chain))).compactMap { index in
-        sluice_sk_X509_value(chain, index).map { CertificateSummary($0) }
-    }
+    certificates(in: chain).map { CertificateSummary($0) }
 }
 
-/// A server whose certificate failed verification.
 struct RejectedPeer {
     var problem: TLSError.CertificateProblem
     var chain: [CertificateSummary]

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// The sessions of the upstream leg that can be resumed: the latest of each kind of connection.
+/// Sessions of the upstream leg to resume, the latest of each kind of connection.
 final class TLSSessionCache {
     struct Key: Hashable {
         var host: HostName
@@ -14,7 +14,7 @@ final class TLSSessionCache {
 
     private final class Handle {
         let pointer: OpaquePointer
-        /// What the server asked for as our certificate when the session was made; it knows us by that.
+        /// The server's request for our certificate in the session's handshake.
         let certificate: ClientCertificateDetails?
 
         init(owning pointer: OpaquePointer, _ certificate: ClientCertificateDetails?) {
@@ -35,7 +35,7 @@ final class TLSSessionCache {
 
     func forget(_ key: Key) { sessions.removeValue(for: key) }
 
-    /// Offers the server a session; returns what it had asked for as our certificate when that was made.
+    /// Offers the server a session; returns its earlier request for our certificate.
     func offer(_ key: Key, by ssl: OpaquePointer) -> ClientCertificateDetails? {
         guard let session = sessions.value(for: key) else { return nil }
         guard SSL_SESSION_is_resumable(session.pointer) == 1 else {
@@ -51,8 +51,7 @@ final class TLSSessionCache {
 struct TLSResumption {
     var cache: TLSSessionCache
     var key: TLSSessionCache.Key
-
-    /// What the server asked for as our certificate when the session that is offered was made.
+    /// The server's request for our certificate in the handshake of the offered session.
     var certificate: ClientCertificateDetails?
 
     /// Takes ownership of the caller's reference.

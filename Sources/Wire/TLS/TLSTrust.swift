@@ -2,11 +2,11 @@ internal import COpenSSL
 internal import Files
 internal import Synchronization
 
-/// The authorities that upstream servers' certificates are verified against.
+/// The authorities to verify upstream servers with; one value serves all event loops.
 ///
-/// One value serves all event loops. The system's authorities are looked up one by one in its hashed directory where it
-/// has one; else its bundle is read as a whole, which takes 20 to 30 ms. Therefore ``load()`` is a step of its own that
-/// any thread may take; the first upstream session takes it otherwise. `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
+/// The system's authorities are looked up one by one in its hashed directory if it has one; else its bundle is read,
+/// which takes 20 to 30 ms, so ``load()`` is for a thread that may block. `SSL_CERT_FILE` and `SSL_CERT_DIR` are
+/// honoured.
 package final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
@@ -23,11 +23,10 @@ package final class TLSTrust: Sendable {
 
     private let state = Mutex(State())
 
-    /// Creates a set of authorities; reads nothing yet.
+    /// Reads nothing yet.
     ///
-    /// `extraFiles` are PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
-    /// `certificates` are more of them in DER form; malformed ones are left out. No chain with one of the `distrusted` keys
-    /// passes.
+    /// `extraFiles` are PEM files with more certificates (`--upstream-ca`): authorities, or single servers; so are
+    /// `certificates` in DER form, of which malformed ones are ignored. No chain with a `distrusted` key passes.
     package init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],
@@ -43,13 +42,11 @@ package final class TLSTrust: Sendable {
 
     deinit { state.withLock { X509_STORE_free($0.store) } }
 
-    /// Reads the extra files, so that one that cannot be used is known early; does nothing when called again.
+    /// Reads the extra files early, to report unusable ones.
     package func loadExtraFiles() throws(CertificateError) { try load(system: false) }
 
-    /// Reads what is to be read; does nothing when called again.
-    ///
-    /// Throws if an extra file cannot be used. A system without authorities is not an error here: its servers then have
-    /// an unknown issuer.
+    /// Reads everything once. Throws if an extra file cannot be used; without authorities of the system its servers
+    /// have an unknown issuer.
     package func load() throws(CertificateError) { try load(system: includesSystem) }
 
     private func load(system: Bool) throws(CertificateError) {
@@ -69,7 +66,6 @@ package final class TLSTrust: Sendable {
         if let failure { throw failure }
     }
 
-    /// Makes the context verify against these authorities, once they are loaded.
     func install(in context: OpaquePointer) {
         state.withLock { state in
             if let store = state.store { SSL_CTX_set1_cert_store(context, store) }
@@ -79,14 +75,14 @@ package final class TLSTrust: Sendable {
     private func makeStore() throws(CertificateError) -> OpaquePointer {
         ERR_clear_error()
         guard let store = X509_STORE_new() else { throw CertificateError(reason: OpenSSLErrors.take().text) }
-        // So a file may also name an intermediate authority, or the one server's certificate itself.
+        // A file may also have an intermediate authority, or the certificate of one server.
         X509_STORE_set_flags(store, sluice_VERIFY_PARTIAL_CHAIN)
         func add(_ certificate: [UInt8]) {
             if let certificate = X509Handle(der: certificate) { X509_STORE_add_cert(store, certificate.pointer) }
         }
         do throws(CertificateError) {
             for file in extraFiles {
-                // OpenSSL would wait for a pipe for good.
+                // OpenSSL would wait for a pipe forever.
                 let content = try CertificateFiles.content(of: file, takesPipes: true)
                 ERR_clear_error()
                 let isPipe = InputFile.isPipe(file)
@@ -121,13 +117,13 @@ package final class TLSTrust: Sendable {
         for candidate in [bundle] + Self.usualBundles where X509_STORE_load_file(store, candidate) == 1 { return }
     }
 
-    /// Where systems keep all their authorities in one file, beside the place that OpenSSL was built for.
+    /// Files with all authorities of a system.
     static let usualBundles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]
 
-    /// Looks an authority up when a chain needs it, by the hash of its name; nothing is read before.
+    /// Authorities are looked up by the hash of their name when a chain needs them.
     private func addDirectory(_ paths: String, to store: OpaquePointer) {
         guard let lookup = X509_STORE_add_lookup(store, X509_LOOKUP_hash_dir()) else { return }
         _ = sluice_X509_LOOKUP_add_dir(lookup, paths)

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A version of TLS that can be asked for. SSL 3 and older ones are not among them: OpenSSL is built without them.
+/// OpenSSL is built without SSL 3 and older versions.
 package enum TLSVersion: Int, Sendable, Hashable, CaseIterable, Comparable {
     case tls1_0 = 0x0301
     case tls1_1 = 0x0302
@@ -28,11 +28,10 @@ package struct TLSCipher: Sendable, Hashable {
     /// For example `ECDHE-RSA-AES128-GCM-SHA256`.
     package let openSSLName: String
     package let isTLS13: Bool
-    /// Whether what was recorded stays secret when the server's key becomes known.
+    /// Whether recorded bytes stay secret when the server's key becomes known.
     package let hasForwardSecrecy: Bool
     /// 0 without encryption.
     package let bits: Int
-    /// Whether it uses a server certificate.
     package let isAuthenticated: Bool
 
     init?(_ cipher: OpaquePointer) {
@@ -40,14 +39,14 @@ package struct TLSCipher: Sendable, Hashable {
         self.name = String(cString: name)
         openSSLName = String(cString: own)
         let exchange = SSL_CIPHER_get_kx_nid(cipher)
-        // TLS 1.3 has the exchange of keys apart from the cipher suite; it is always an ephemeral one.
+        // In TLS 1.3 the key exchange is not a part of the suite, and always ephemeral.
         isTLS13 = exchange == NID_kx_any
         hasForwardSecrecy = [NID_kx_any, NID_kx_ecdhe, NID_kx_dhe].contains(exchange)
         bits = Int(SSL_CIPHER_get_bits(cipher, nil))
         isAuthenticated = SSL_CIPHER_get_auth_nid(cipher) != NID_auth_null
     }
 
-    /// Whether nobody should use it: no encryption, no certificate, or a cipher known to be broken.
+    /// No encryption, no certificate, or a broken cipher.
     package var isBroken: Bool {
         !isAuthenticated || bits < 112 || name.contains("RC4") || name.contains("3DES") || name.contains("_NULL_")
             || name.contains("EXPORT")

@@ -1,19 +1,17 @@
 internal import COpenSSL
 
 extension TrustStore {
-    /// Oracle's attribute that makes a certificate in a PKCS#12 file a trusted one; without it Java passes it over.
+    /// Oracle's attribute for a trusted certificate, which Java requires.
     private static let trustedKeyUsage = "2.16.840.1.113894.746875.1.1"
-    /// The value of the attribute: trusted for every use (`anyExtendedKeyUsage`, RFC 5280, 4.2.1.12).
+    /// Trusted for every use (`anyExtendedKeyUsage`, RFC 5280, 4.2.1.12).
     private static let anyUsage = "2.5.29.37.0"
-    /// Rounds of key derivation for the MAC: OpenSSL's usual number, under 2 ms for each start of a Java program.
+    /// Rounds of key derivation for the MAC: OpenSSL's default, under 2 ms for each start of Java.
     private static let rounds: Int32 = 2_048
 
-    /// The store as a PKCS#12 file that Java takes as its trust store (`javax.net.ssl.trustStore`).
+    /// A PKCS#12 file for Java (`javax.net.ssl.trustStore`).
     ///
-    /// The certificates are public and therefore not encrypted, and the MAC uses SHA-1: that is read by every Java
-    /// since 8, while the forms that newer ones write (PBES2 with AES-256, a MAC with SHA-256) need 8u301 or 11.0.12.
-    /// The MAC is there for readers that insist on one; under a password that everybody knows it protects nothing,
-    /// whatever its digest.
+    /// The public certificates are not encrypted, and the MAC uses SHA-1: every Java since 8 reads that, while newer
+    /// forms need 8u301 or 11.0.12. The MAC only satisfies readers that insist on one.
     package func pkcs12(password: String) throws(CertificateError) -> [UInt8] {
         ERR_clear_error()
         let content = archive(password).map { archive in
@@ -37,7 +35,7 @@ extension TrustStore {
         guard let usage = OBJ_txt2obj(Self.anyUsage, 1) else { return nil }
         defer { ASN1_OBJECT_free(usage) }
         for entry in entries where !add(entry, usage, to: &bags) { return nil }
-        // The number -1 asks for a part that is not encrypted.
+        // -1 means no encryption.
         guard PKCS12_add_safe(&safes, bags, -1, 0, nil) == 1,
             let archive = PKCS12_add_safes(safes, NID_pkcs7_data)
         else { return nil }
@@ -48,7 +46,7 @@ extension TrustStore {
 
     private func add(_ entry: Entry, _ usage: OpaquePointer, to bags: inout OpaquePointer?) -> Bool {
         guard let bag = PKCS12_add_cert(&bags, entry.certificate.pointer) else { return false }
-        // The length -1 says that the value is an ASN.1 object, not the bytes of one.
+        // -1 means an ASN.1 object, not its bytes.
         let value = UnsafePointer<UInt8>(usage)
         return PKCS12_add_friendlyname_utf8(bag, entry.name, -1) == 1
             && PKCS12_add1_attr_by_txt(bag, Self.trustedKeyUsage, V_ASN1_OBJECT, value, -1) == 1

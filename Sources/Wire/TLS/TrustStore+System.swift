@@ -9,10 +9,8 @@ internal import Glibc
 #endif
 
 extension TrustStore {
-    /// The authorities that programs on this system trust.
-    ///
-    /// Those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name, where one of them is set, as OpenSSL has it; else the
-    /// system's. A system without any gives an empty store, and so does a variable that leads nowhere.
+    /// The authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, like in OpenSSL; else the system's. Without
+    /// any the store is empty.
     package static func system(environment: [String: String]) -> TrustStore {
         var store = TrustStore()
         let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
@@ -31,13 +29,12 @@ extension TrustStore {
         return store
     }
 
-    /// Adds the authorities of all files of a directory.
     private mutating func add(directory: String) {
         guard let handle = opendir(directory) else { return }
         defer { closedir(handle) }
         var names: [String] = []
         while let entry = readdir(handle) {
-            // The name ends at its NUL; the field may be declared shorter or longer than it is.
+            // The declared size of the field may be wrong.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
                 field.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
             }

@@ -1,12 +1,8 @@
 internal import COpenSSL
 
-/// A list of authorities, in the forms in which clients take one.
-///
-/// It holds certificates and no keys, so nothing in it is secret.
+/// A list of authorities, in the forms for clients; without keys.
 package struct TrustStore {
-    /// One authority, and the name under which a list of them shows it.
-    ///
-    /// It is kept parsed, since OpenSSL 3 takes a good part of a millisecond for each certificate.
+    /// An authority with its displayed name; parsed, because OpenSSL 3 takes a good part of a millisecond for each.
     struct Entry {
         var name: String
         var certificate: X509Handle
@@ -19,16 +15,16 @@ package struct TrustStore {
 
     package var count: Int { entries.count }
 
-    /// Whether the authority's certificate, and no other of its name, is among them.
+    /// Compares certificates, not names.
     package func contains(_ authority: CertificateAuthority) -> Bool { known.contains(authority.certificateDER) }
 
-    /// Adds an authority under the name that lists of authorities show; nothing happens where it is here already.
+    /// Does nothing if it is in the store already.
     package mutating func add(_ authority: CertificateAuthority, name: String) {
         guard let certificate = X509Handle(der: authority.certificateDER) else { return }
         add(Entry(name: name, certificate: certificate))
     }
 
-    /// Adds the authorities of a file in PEM form; other blocks (keys, comments, unreadable ones) are skipped.
+    /// Adds the authorities of a PEM file; other blocks are skipped.
     package mutating func add(file: String) throws(CertificateError) {
         add(pem: try CertificateFiles.content(of: file))
     }
@@ -37,7 +33,7 @@ package struct TrustStore {
         for der in TrustStore.certificates(pem: pem) where !known.contains(der) {
             guard let certificate = X509Handle(der: der) else { continue }
             let digest = hexadecimal(sha256(of: certificate.pointer))
-            // Java distinguishes entries by name alone, and many authorities have roots of one name.
+            // Java distinguishes entries by name, and many roots share one.
             let name = "\(CertificateName.subject(of: certificate.pointer)) [\(digest.prefix(8))]"
             add(Entry(name: name.filter { !$0.isASCIIControl }, certificate: certificate))
         }
@@ -47,23 +43,20 @@ package struct TrustStore {
         if known.insert(entry.certificate.der).inserted { entries.append(entry) }
     }
 
-    /// All certificates in PEM form.
     package var pem: [UInt8] {
         writtenToMemory { bio in
             for entry in entries { PEM_write_bio_X509(bio, entry.certificate.pointer) }
         }
     }
 
-    /// The certificates among the blocks of a PEM file, in DER form.
-    ///
-    /// They are not looked into; one of OpenSSL's own form `TRUSTED` is followed by notes on its uses.
+    /// The certificates of a PEM file in DER form, unparsed; OpenSSL's `TRUSTED` form has notes after it.
     static func certificates(pem: [UInt8]) -> [[UInt8]] {
         var found: [[UInt8]] = []
         _ = readingMemory(pem) { bio -> Bool? in
             var left = BIO_ctrl_pending(bio)
             while left > 0 {
                 if let content = nextCertificate(bio) { found.append(content) }
-                // A block that cannot be read does not hide those after it; one that takes nothing away is the end.
+                // Unreadable blocks are skipped, until nothing is consumed.
                 let before = left
                 left = BIO_ctrl_pending(bio)
                 if left >= before { break }
@@ -79,7 +72,7 @@ extension Character {
     fileprivate var isASCIIControl: Bool { asciiValue.map { $0 < 0x20 || $0 == 0x7F } ?? false }
 }
 
-/// Reads the next block; `nil` if it is not a certificate or malformed.
+/// `nil` if the next block is not a certificate or malformed.
 private func nextCertificate(_ bio: OpaquePointer) -> [UInt8]? {
     var name: UnsafeMutablePointer<CChar>?
     var header: UnsafeMutablePointer<CChar>?

@@ -1,4 +1,4 @@
-import HTTPModel
+package import HTTPModel
 package import NIOCore
 
 /// A client's CONNECT to an HTTP proxy (RFC 9110 §9.3.6).
@@ -6,25 +6,19 @@ package final class ConnectHandshake: ProxyHandshake {
     private let authority: String
     private let authorization: String?
     private var parser: HTTP1ResponseParser
-    /// All that the proxy sent, whatever it means: answers without an end are given up.
+    /// Bytes that the proxy sent; endless answers are given up.
     private var received = 0
     private var refusal: ProxyRefusal.HTTPAnswer?
     private var text: [UInt8] = []
 
     /// The most bytes of a proxy before the connection is open.
     package static let limit = 64 << 10
-    /// The largest head of the proxy's answer.
-    package static let answerLimits = {
-        var limits = HTTP1Limits(fieldCount: 200)
-        (limits.startLine, limits.head) = (8 << 10, 32 << 10)
-        return limits
-    }()
+    /// Limits of the proxy's answer.
+    package static let answerLimits = HTTP1Limits(startLine: 8 << 10, head: 32 << 10, fieldCount: 200)
     /// How much of a refusal's body is read.
     private static let textLimit = 4 << 10
 
-    /// - Parameters:
-    ///   - authority: The server's host and port, an IPv6 address in brackets.
-    ///   - authorization: The value of `Proxy-Authorization`.
+    /// Begins with the server's host and port, an IPv6 address in brackets, and the value of `Proxy-Authorization`.
     package init(authority: String, authorization: String? = nil) {
         (self.authority, self.authorization) = (authority, authorization)
         parser = HTTP1ResponseParser(limits: Self.answerLimits)
@@ -59,9 +53,7 @@ package final class ConnectHandshake: ProxyHandshake {
         case .informational: return nil
         case .head(let head, _):
             if (200..<300).contains(head.status) { return nil }
-            let schemes = head.fields.filter { $0.name.lowercased() == "proxy-authenticate" }
-                .compactMap { $0.value.split(separator: " ").first.map { String($0.prefix(40)) } }
-            refusal = ProxyRefusal.HTTPAnswer(status: head.status, reason: head.reason, schemes: schemes)
+            refusal = .init(status: head.status, reason: head.reason, schemes: head.proxyAuthenticationSchemes)
             return head.status == 101 ? .refused(.invalid("It switched protocols instead."), isWhole: true) : nil
         case .part(let part):
             text += part.readableBytesView.prefix(max(0, Self.textLimit - text.count))
@@ -75,10 +67,19 @@ package final class ConnectHandshake: ProxyHandshake {
     }
 }
 
+extension ResponseHead {
+    /// The schemes of the challenges of a proxy (RFC 9110 §11.7.1).
+    package var proxyAuthenticationSchemes: [String] {
+        fields.values(of: .proxyAuthenticate).compactMap {
+            $0.split(separator: " ").first.map { String($0.prefix(40)) }
+        }
+    }
+}
+
 extension ProxyRefusal.HTTPAnswer {
     private static let lineLimit = 200
 
-    /// The answer with the readable part of its body.
+    /// With the readable part of the body.
     fileprivate func saying(_ body: [UInt8]) -> Self {
         var answer = self
         let text = String(decoding: body, as: UTF8.self)
@@ -86,7 +87,7 @@ extension ProxyRefusal.HTTPAnswer {
         return answer
     }
 
-    /// The title of a page; `nil` if the text is none, empty if it has none.
+    /// The title of a page; empty if it has none, `nil` if the text is not a page.
     private static func title(_ text: String) -> String? {
         guard text.drop(while: \.isWhitespace).first == "<" else { return nil }
         let lower = text.lowercased()

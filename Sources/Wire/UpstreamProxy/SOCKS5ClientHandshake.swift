@@ -8,14 +8,14 @@ import Musl
 import Glibc
 #endif
 
-/// A client's way through a SOCKS proxy (RFC 1928), with a user and a password where it has them (RFC 1929).
+/// A client's handshake with a SOCKS proxy (RFC 1928), with user and password if set (RFC 1929).
 package final class SOCKS5ClientHandshake: ProxyHandshake {
     private enum State {
-        /// The proxy chooses a way of authentication. Successors: `credentials`, `request`.
+        /// The proxy chooses a method. Successors: `credentials`, `request`.
         case method
-        /// It checks user and password. Successor: `request`.
+        /// Successor: `request`.
         case credentials
-        /// It connects to the server. Successor: `over`.
+        /// Successor: `over`.
         case request
         case over
     }
@@ -27,9 +27,8 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
     private var state = State.method
     private var received = ByteBuffer()
 
-    /// - Parameters:
-    ///   - host: A name, which the proxy resolves, or an address without brackets.
-    ///   - user: At most 255 bytes, as the password.
+    /// `host` is a name for the proxy to resolve, or an address without brackets; user and password have at most 255
+    /// bytes.
     package init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         (self.host, self.port, self.user, self.password) = (host, port, user, password ?? "")
     }
@@ -54,23 +53,18 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
         case 0:
             state = .request
             return .send(request)
-        case 2:
-            guard let user else { return refuse(.invalid("It chose an authentication method that was not offered.")) }
+        case 2 where user != nil:
             state = .credentials
-            return .send(Self.authentication(user, password))
+            return .send(ByteBuffer(bytes: [1] + Self.counted(user ?? "") + Self.counted(password)))
         case 0xFF: return refuse(.noMethod)
         default: return refuse(.invalid("It chose an authentication method that was not offered."))
         }
     }
 
-    private static func authentication(_ user: String, _ password: String) -> ByteBuffer {
-        var bytes = ByteBuffer(bytes: [1])
-        for text in [user, password] {
-            let text = Array(text.utf8.prefix(255))
-            bytes.writeInteger(UInt8(truncatingIfNeeded: text.count))
-            bytes.writeBytes(text)
-        }
-        return bytes
+    /// At most 255 bytes of the text, with their number.
+    private static func counted(_ text: String) -> [UInt8] {
+        let bytes = text.utf8.prefix(255)
+        return [UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
 
     private func credentials() -> ProxyAnswer {
@@ -85,7 +79,6 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
         return .send(request)
     }
 
-    /// The proxy resolves names.
     private var request: ByteBuffer {
         var bytes = ByteBuffer(bytes: [5, 1, 0])
         var short = [UInt8](repeating: 0, count: 4)
@@ -95,8 +88,7 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
         } else if inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &long) == 1 {
             bytes.writeBytes([4] + long)
         } else {
-            let name = Array(host.utf8.prefix(255))
-            bytes.writeBytes([3, UInt8(truncatingIfNeeded: name.count)] + name)
+            bytes.writeBytes([3] + Self.counted(host))
         }
         bytes.writeInteger(UInt16(truncatingIfNeeded: port))
         return bytes
@@ -127,9 +119,7 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
         return .refused(refusal, isWhole: true)
     }
 
-    private func byte(_ offset: Int) -> UInt8? {
-        received.getInteger(at: received.readerIndex + offset)
-    }
+    private func byte(_ offset: Int) -> UInt8? { received.getInteger(at: received.readerIndex + offset) }
 
     private static func looks(_ first: UInt8) -> String {
         switch first {

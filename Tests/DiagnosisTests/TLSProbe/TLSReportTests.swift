@@ -2,10 +2,10 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Testing
-import Wire
 
 @testable import Diagnosis
 @testable import Jobs
+@testable import Wire
 
 @Suite("The report of a probe") struct TLSReportTests {
     private func facts(

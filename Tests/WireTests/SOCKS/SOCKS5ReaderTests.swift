@@ -1,6 +1,7 @@
 import NIOCore
 import Testing
-import Wire
+
+@testable import Wire
 
 @Suite("What clients of SOCKS say")
 struct SOCKS5ReaderTests {

@@ -32,9 +32,6 @@ struct ProxyForwarding {
 
     /// The failure that its answer 407 means.
     func unauthorized(_ head: ResponseHead) -> ExchangeFailure {
-        let fields = head.fields.filter { $0.name.lowercased() == "proxy-authenticate" }
-        return proxy.unauthorized(
-            fields.compactMap { $0.value.split(separator: " ").first.map { String($0.prefix(40)) } }
-        )
+        proxy.unauthorized(head.proxyAuthenticationSchemes)
     }
 }
