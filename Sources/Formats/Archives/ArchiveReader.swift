@@ -7,8 +7,6 @@ package protocol ArchiveReader {
     mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws
 }
 
-extension HARReader: ArchiveReader {}
-
 /// Where and why an archive cannot be read.
 package struct ArchiveError: Error, Hashable, CustomStringConvertible {
     /// The place, as it follows the file's name: `:3:7` for a line and a column; empty where there is none.
@@ -20,106 +18,72 @@ package struct ArchiveError: Error, Hashable, CustomStringConvertible {
     package var description: String { message }
 }
 
-/// What an import left out, counted by what it is. Belongs to one thread.
+/// What an import left out, counted by its kind. Belongs to one thread.
 package final class ArchiveLosses {
     package struct Kind: Sendable, Hashable {
-        /// What was lost: one of it, and several.
+        /// The words for one of it, and for several.
         package var one: String
         package var many: String
 
         package init(_ one: String, _ many: String) { (self.one, self.many) = (one, many) }
 
-        static let cutBody = Kind(
-            "body is cut off at the limit of its length",
-            "bodies are cut off at the limit of their length"
-        )
-        static let missingBody = Kind("body that the archive does not have", "bodies that the archive does not have")
-        static let field = Kind("header field beyond the first thousand", "header fields beyond the first thousand")
-        static let socketMessage = Kind(
-            "WebSocket message beyond the first 100000",
-            "WebSocket messages beyond the first 100000"
-        )
-        static let missingMessages = Kind(
-            "WebSocket whose messages the archive does not have",
-            "WebSockets whose messages the archive does not have"
-        )
-        static let pageURL = Kind(
-            "entry of a data: or blob: URL, for which nothing is sent",
-            "entries of data: or blob: URLs, for which nothing is sent"
-        )
+        /// Braces have what is said of one, and of several: `{body|bodies}`. NAME becomes a name of the file.
+        init(_ words: String, of name: String = "") {
+            let name = VisibleText.of(String(name.prefix(40)))
+            let parts = words.split(omittingEmptySubsequences: false) { $0 == "{" || $0 == "}" }
+            func joined(_ choose: ([Substring]) -> Substring?) -> String {
+                parts.map { choose($0.split(separator: "|", omittingEmptySubsequences: false)) ?? "" }.joined()
+                    .replacing("NAME", with: name)
+            }
+            self.init(joined(\.first), joined(\.last))
+        }
+
+        static let cutBody = Kind("{body is|bodies are} cut off at the limit of {its|their} length")
+        static let missingBody = Kind("{body|bodies} that the archive does not have")
+        static let field = Kind("header field{|s} beyond the first thousand")
+        static let socketMessage = Kind("WebSocket message{|s} beyond the first 100000")
+        static let missingMessages = Kind("WebSocket{|s} whose messages the archive does not have")
+        static let pageURL = Kind("{entry of a|entries of} data: or blob: URL{|s}, for which nothing is sent")
         static let charset = Kind(
-            "body's charset, which lacks some of its characters: it is UTF-8 now",
-            "bodies' charsets, which lack some of their characters: they are UTF-8 now"
+            "{body's charset|bodies' charsets}, which lack{s|} some of {its|their} characters: {it is|they are} UTF-8 now"
         )
-        /// Names are the file's.
         static func outOfRange(_ name: String) -> Kind {
-            let name = VisibleText.of(String(name.prefix(40)))
-            return Kind("value of '\(name)' that is out of range", "values of '\(name)' that are out of range")
+            Kind("value{|s} of 'NAME' that {is|are} out of range", of: name)
         }
-        /// Names are the file's.
         static func unreadableTime(_ name: String) -> Kind {
-            let name = VisibleText.of(String(name.prefix(40)))
-            return Kind(
-                "time '\(name)' that cannot be read: it is 1970 now",
-                "times '\(name)' that cannot be read: they are 1970 now"
-            )
+            Kind("time{|s} 'NAME' that cannot be read: {it is|they are} 1970 now", of: name)
         }
-        /// Names are the file's.
         static func missingTime(_ name: String) -> Kind {
-            Kind("missing time '\(name)': it is 1970 now", "missing times '\(name)': they are 1970 now")
+            Kind("missing time{|s} 'NAME': {it is|they are} 1970 now", of: name)
         }
-        /// Names are the file's.
         static func zonelessTime(_ name: String) -> Kind {
-            Kind("time '\(name)' without a time zone, read as UTC", "times '\(name)' without a time zone, read as UTC")
+            Kind("time{|s} 'NAME' without a time zone, read as UTC", of: name)
         }
-        /// Names are the file's.
         static func version(_ name: String) -> Kind {
-            let name = VisibleText.of(String(name.prefix(40)))
-            return Kind(
-                "version '\(name)' that is not known: it is HTTP/1.1 now",
-                "versions '\(name)' that are not known: they are HTTP/1.1 now"
-            )
+            Kind("version{|s} 'NAME' that {is|are} not known: {it is|they are} HTTP/1.1 now", of: name)
         }
         static let form = Kind(
-            "form without its text: its body was made of its parameters",
-            "forms without their text: their bodies were made of their parameters"
+            "form{|s} without {its|their} text: {its body was|their bodies were} made of {its|their} parameters"
         )
         static let cookies = Kind(
-            "message with cookies outside of its headers: a header field was made of them",
-            "messages with cookies outside of their headers: header fields were made of them"
+            "message{|s} with cookies outside of {its|their} headers: {a header field was|header fields were} made of them"
         )
         static let query = Kind(
-            "query outside of its URL: it was added to the URL",
-            "queries outside of their URLs: they were added to the URLs"
+            "{query|queries} outside of {its URL|their URLs}: {it was|they were} added to the URL{|s}"
         )
-        static let attachment = Kind("body in a file that is not there", "bodies in files that are not there")
-        static let opcode = Kind(
-            "WebSocket message of a kind that is not known",
-            "WebSocket messages of kinds that are not known"
-        )
-        /// Names are the file's.
-        static func unreadable(_ name: String) -> Kind {
-            let name = VisibleText.of(String(name.prefix(40)))
-            return Kind("value of '\(name)' that cannot be read", "values of '\(name)' that cannot be read")
-        }
+        static let attachment = Kind("{body in a file that is|bodies in files that are} not there")
+        static let opcode = Kind("WebSocket message{|s} of {a kind that is|kinds that are} not known")
+        static func unreadable(_ name: String) -> Kind { Kind("value{|s} of 'NAME' that cannot be read", of: name) }
         static let base64 = Kind(
-            "body whose base64 cannot be read: it is the text that stands there now",
-            "bodies whose base64 cannot be read: they are the texts that stand there now"
+            "{body|bodies} whose base64 cannot be read: {it is the text that stands|they are the texts that stand} there now"
         )
-        /// Names are the file's.
         static func bodyEncoding(_ name: String) -> Kind {
-            let name = VisibleText.of(String(name.prefix(40)))
-            return Kind(
-                "body's encoding '\(name)', which is not known: it is the text that stands there now",
-                "bodies' encoding '\(name)', which is not known: they are the texts that stand there now"
-            )
+            let now = "{it is the text that stands|they are the texts that stand} there now"
+            return Kind("{body's|bodies'} encoding 'NAME', which is not known: \(now)", of: name)
         }
-        static let method = Kind("method that is missing: it is GET now", "methods that are missing: they are GET now")
-        static let value = Kind("value that is no object", "values that are no objects")
-        static let unreadableURL = Kind(
-            "exchange without a URL that can be read",
-            "exchanges without a URL that can be read"
-        )
+        static let method = Kind("method{|s} that {is|are} missing: {it is|they are} GET now")
+        static let value = Kind("value{|s} that {is no object|are no objects}")
+        static let unreadableURL = Kind("exchange{|s} without a URL that can be read")
     }
 
     private var counts: [Kind: Int] = [:]
@@ -137,8 +101,8 @@ package final class ArchiveLosses {
         counts[kind, default: 0] += count
     }
 
-    /// A whole number from 0, as an archive spells it; a negative one is that of what is not known. `nil` for it, for what is
-    /// no number, and for one beyond the range, which is counted.
+    /// A whole number as an archive spells it; `nil` for another text, for a negative number, which stands for unknown, and
+    /// for a number beyond the range, which is counted.
     func whole(_ text: some StringProtocol, _ name: String, _ range: ClosedRange<Int>) -> Int? {
         guard let number = Double(text), number >= 0 else { return nil }
         if number <= Double(range.upperBound) { return Int(number) }

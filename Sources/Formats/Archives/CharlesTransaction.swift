@@ -19,10 +19,23 @@ struct CharlesTransaction {
         var bytes: ByteBuffer?
         /// How many bytes the body had.
         var size: Int64 = 0
+
+        mutating func add(_ field: (name: String, value: String), _ losses: ArchiveLosses) {
+            if fields.count < 1_000 { fields.append(field) } else { losses.add(.field) }
+        }
     }
 
     static let statuses = 0...999
     static let ports = 0...65_535
+    /// Members by Charles' names.
+    static let texts: [String: any WritableKeyPath<CharlesTransaction, String> & Sendable] = [
+        "status": \.status, "method": \.method, "protocolVersion": \.protocolVersion, "scheme": \.scheme,
+        "host": \.host, "path": \.path, "remoteAddress": \.remoteAddress, "clientAddress": \.clientAddress,
+        "errorMessage": \.errorMessage, "notes": \.notes,
+    ]
+    static let portNames: [String: any WritableKeyPath<CharlesTransaction, Int?> & Sendable] = [
+        "port": \.port, "actualPort": \.actualPort, "clientPort": \.clientPort,
+    ]
 
     var status = ""
     var method = ""
@@ -51,8 +64,13 @@ struct CharlesTransaction {
     var request = Message()
     var response = Message()
 
-    /// The exchange; `nil` where it has no host that can be read.
-    func entry(_ losses: ArchiveLosses) -> ArchiveEntry? {
+    /// Calls `body` with the exchange, or counts it if it has no URL that can be read.
+    func pass(to body: (ArchiveEntry) throws -> Void, _ losses: ArchiveLosses) throws {
+        guard let entry = entry(losses) else { return losses.add(.unreadableURL) }
+        try body(entry)
+    }
+
+    private func entry(_ losses: ArchiveLosses) -> ArchiveEntry? {
         guard let target else { return nil }
         var entry = ArchiveEntry()
         entry.kind = isTunnel ? .tunnel : isWebSocket ? .webSocket : .http
@@ -69,10 +87,6 @@ struct CharlesTransaction {
         entry.response = message(response, losses)
         entry.request.encodeText(isOurs: false, losses)
         entry.response.encodeText(isOurs: false, losses)
-        // Of HTTP/2 not every file says so elsewhere.
-        let version = ["h2", "h3"].contains(alpn) || protocolVersion.isEmpty ? alpn : protocolVersion
-        entry.request.version = version
-        entry.response.version = version
         losses.check(entry.request)
         let line = response.firstLine.split(separator: " ", maxSplits: 2)
         if line.count > 2 { entry.reason = String(line[2]) }
@@ -91,7 +105,7 @@ struct CharlesTransaction {
 
     private var target: RequestURL? {
         let scheme = scheme.lowercased()
-        guard let (host, _) = RequestURL.splitAuthority(host.contains(":") ? "[\(host)]" : host) else { return nil }
+        guard let (host, _) = RequestURL.splitAuthority(ArchiveEntry.bracketed(host)) else { return nil }
         let usual = RequestURL.defaultPort(of: scheme)
         let port = [port, actualPort, usual].compactMap { $0 }.first { (1...65_535).contains($0) }
         guard let port, usual != nil || isTunnel else { return nil }
@@ -124,6 +138,8 @@ struct CharlesTransaction {
         }
         // Frames have no content coding, whatever the head says of bodies.
         if isWebSocket { result.isCoded = true }
+        // Some files name HTTP/2 only as the ALPN protocol.
+        result.version = ["h2", "h3"].contains(alpn) || protocolVersion.isEmpty ? alpn : protocolVersion
         return result
     }
 
@@ -138,7 +154,7 @@ struct CharlesTransaction {
     }
 
     private func setAddresses(_ entry: inout ArchiveEntry) {
-        // A name, a slash, and the address behind it.
+        // After a name and a slash.
         func address(_ text: String) -> String {
             text.lastIndex(of: "/").map { String(text[text.index(after: $0)...]) } ?? text
         }
@@ -152,7 +168,7 @@ struct CharlesTransaction {
         let client = address(clientAddress)
         if !client.isEmpty {
             let port = clientPort.flatMap { (1...65_535).contains($0) ? ":\($0)" : nil } ?? ""
-            entry.clientAddress = (client.contains(":") ? "[\(client)]" : client) + port
+            entry.clientAddress = ArchiveEntry.bracketed(client) + port
         }
         guard !tlsProtocol.isEmpty else { return }
         entry.tls = TLSDetails(

@@ -1,12 +1,7 @@
 import Content
-import Foundation
-import HTTPModel
-import NIOCore
 
 /// Reads a session that Charles exported as XML (`.xml`, `.chlsx`), of any length; its root is `charles-session`.
 package struct CharlesXMLReader: ArchiveReader {
-    private static let mostFields = 1_000
-
     private var xml: XMLTokenReader
     private let losses: ArchiveLosses
     private let textLimit: Int
@@ -23,16 +18,21 @@ package struct CharlesXMLReader: ArchiveReader {
         }
         while let token = try xml.next() {
             guard case .start(let name, let attributes) = token else { continue }
-            guard name == "transaction" else {
-                losses.add(.init("element that is no transaction", "elements that are no transactions"))
-                try xml.skip()
-                continue
-            }
-            if let entry = try transaction(attributes).entry(losses) {
-                try body(entry)
+            if name == "transaction" {
+                try transaction(attributes).pass(to: body, losses)
             } else {
-                losses.add(.unreadableURL)
+                losses.add(.init("element{|s} that {is no transaction|are no transactions}"))
+                try xml.skip()
             }
+        }
+    }
+
+    /// Calls `body` with each element in the current one and its attributes; elements that it does not read are skipped.
+    private mutating func elements(_ body: (inout Self, String, [String: String]) throws -> Bool) throws {
+        let depth = xml.depth
+        while xml.depth >= depth, let token = try xml.next() {
+            guard case .start(let name, let attributes) = token else { continue }
+            if try !body(&self, name, attributes) { try xml.skip() }
         }
     }
 
@@ -42,85 +42,73 @@ package struct CharlesXMLReader: ArchiveReader {
 
     private mutating func transaction(_ attributes: [String: String]) throws -> CharlesTransaction {
         var transaction = CharlesTransaction()
-        transaction.method = attributes["method"] ?? ""
-        transaction.status = attributes["status"] ?? ""
-        transaction.protocolVersion = attributes["protocolVersion"] ?? ""
+        for (name, text) in CharlesTransaction.texts { transaction[keyPath: text] = attributes[name] ?? "" }
         transaction.scheme = attributes["protocol"] ?? ""
-        transaction.host = attributes["host"] ?? ""
         transaction.port = whole("port", attributes, CharlesTransaction.ports)
         transaction.actualPort = whole("actualPort", attributes, CharlesTransaction.ports)
-        transaction.path = attributes["path"] ?? ""
         transaction.query = attributes["query"].flatMap { $0.isEmpty ? nil : $0 }
         transaction.isTunnel = attributes["tunnel"] == "true" || attributes["method"] == "CONNECT"
         transaction.isWebSocket = attributes["webSocket"] == "true"
-        transaction.remoteAddress = attributes["remoteAddress"] ?? ""
-        transaction.clientAddress = attributes["clientAddress"] ?? ""
         transaction.errorMessage = attributes["errorMessage"] ?? attributes["exception"] ?? ""
+        transaction.notes = ""
         transaction.start = attributes["startTime"] ?? ""
         let millis = { (name: String) in attributes[name].flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil } }
-        let start = millis("startTimeMillis")
-        transaction.startedAt = start.map { $0 * 1_000 }
-        if let start, let end = millis("endTimeMillis"), end >= start { transaction.durations["total"] = end - start }
-        if let start, let response = millis("responseTimeMillis"), response >= start {
-            transaction.durations["latency"] = response - start
-        }
-        let depth = xml.depth
-        while xml.depth >= depth, let token = try xml.next() {
-            guard case .start(let name, let attributes) = token else { continue }
-            switch name {
-            case "request": try message(&transaction.request, attributes)
-            case "response":
-                transaction.response.status = whole("status", attributes, CharlesTransaction.statuses) ?? 0
-                try message(&transaction.response, attributes)
-            default: try xml.skip()
+        if let start = millis("startTimeMillis") {
+            transaction.startedAt = start * 1_000
+            for (name, end) in [("total", "endTimeMillis"), ("latency", "responseTimeMillis")] {
+                if let end = millis(end), end >= start { transaction.durations[name] = end - start }
             }
+        }
+        try elements { reader, name, attributes in
+            switch name {
+            case "request": try reader.message(&transaction.request, attributes)
+            case "response":
+                let status = reader.whole("status", attributes, CharlesTransaction.statuses)
+                transaction.response.status = status ?? 0
+                try reader.message(&transaction.response, attributes)
+            default: return false
+            }
+            return true
         }
         return transaction
     }
 
     private mutating func message(_ message: inout CharlesTransaction.Message, _ attributes: [String: String]) throws {
         message.mediaType = attributes["mime-type"] ?? ""
-        let depth = xml.depth
-        while xml.depth >= depth, let token = try xml.next() {
-            guard case .start(let name, let attributes) = token else { continue }
+        try elements { reader, name, attributes in
             switch name {
-            case "headers": try fields(&message)
+            case "headers": try reader.fields(&message)
             case "body":
-                let text = try text(limit: textLimit)
+                let text = try reader.text(limit: reader.textLimit)
                 if attributes["encoding"] == "base64" { message.encoded = text } else { message.text = text }
-            default: try xml.skip()
+            default: return false
             }
+            return true
         }
     }
 
     private mutating func fields(_ message: inout CharlesTransaction.Message) throws {
-        let depth = xml.depth
-        while xml.depth >= depth, let token = try xml.next() {
-            guard case .start(let name, _) = token else { continue }
+        try elements { reader, name, _ in
             switch name {
-            case "first-line": message.firstLine = try text(limit: 64 << 10)
+            case "first-line": message.firstLine = try reader.text(limit: 64 << 10)
             case "header":
                 var field = (name: "", value: "")
-                let inner = xml.depth
-                while xml.depth >= inner, let token = try xml.next() {
-                    guard case .start(let name, _) = token else { continue }
+                try reader.elements { reader, name, _ in
                     switch name {
-                    case "name": field.name = try text(limit: 64 << 10)
-                    case "value": field.value = try text(limit: 1 << 20)
-                    default: try xml.skip()
+                    case "name": field.name = try reader.text(limit: 64 << 10)
+                    case "value": field.value = try reader.text(limit: 1 << 20)
+                    default: return false
                     }
+                    return true
                 }
-                if message.fields.count < CharlesXMLReader.mostFields {
-                    message.fields.append(field)
-                } else {
-                    losses.add(.field)
-                }
-            default: try xml.skip()
+                message.add(field, reader.losses)
+            default: return false
             }
+            return true
         }
     }
 
-    /// The text of the element whose start was just read, and of what is in it.
+    /// The text of the element whose start was just read, and of the elements in it.
     private mutating func text(limit: Int) throws -> String {
         var text = ""
         var isCut = false

@@ -31,35 +31,31 @@ package struct CharlesZipReader: ArchiveReader {
         for entry in zip.entries {
             if let number = CharlesZipReader.number(of: entry, "-meta.json") {
                 metas.append((number, entry))
-            } else if let dot = entry.name.firstIndex(of: ".") {
-                bodies[String(entry.name[..<dot])] = entry
             } else {
-                bodies[entry.name] = entry
+                bodies[String(entry.name.prefix { $0 != "." })] = entry
             }
         }
         var hasFound = false
         for (number, entry) in metas.sorted(by: { $0.number < $1.number }) {
-            guard let transaction = try transaction(entry) else {
-                losses.add(.init("entry that is no transaction", "entries that are no transactions"))
+            guard var transaction = try transaction(entry) else {
+                losses.add(.init("{entry that is no transaction|entries that are no transactions}"))
                 continue
             }
             hasFound = true
-            var whole = transaction
             // Once: `01-meta.json` has the same number, and a short zip would become a session of any length.
-            whole.request.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-req"))
-            whole.response.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-res"))
-            if let entry = whole.entry(losses) { try body(entry) } else { losses.add(.unreadableURL) }
+            transaction.request.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-req"))
+            transaction.response.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-res"))
+            try transaction.pass(to: body, losses)
         }
         if !hasFound, !metas.isEmpty { throw ArchiveError("there are no transactions of Charles in it") }
     }
 
-    /// Reads the description of an exchange; `nil` where it is none.
+    /// Reads the description of an exchange; `nil` for another file.
     private func transaction(_ entry: ZipReader.Entry) throws -> CharlesTransaction? {
         guard let bytes = try zip.contents(of: entry, atMost: CharlesZipReader.longestMeta) else { return nil }
-        var json = JSONTokenReader(bytes)
+        var reader = CharlesJSONReader(json: JSONTokenReader(bytes), losses: losses, textLimit: textLimit)
         do {
-            guard try json.next()?.kind == .objectBegin else { return nil }
-            return try CharlesJSONReader.transaction(&json, losses, textLimit)
+            return try reader.json.next()?.kind == .objectBegin ? reader.transaction() : nil
         } catch is JSONSyntaxError {
             return nil
         }
@@ -67,10 +63,8 @@ package struct CharlesZipReader: ArchiveReader {
 
     private func bytes(of entry: ZipReader.Entry?) throws -> ByteBuffer? {
         guard let entry else { return nil }
-        guard let bytes = try zip.contents(of: entry, atMost: textLimit) else {
-            losses.add(.init("body longer than 64 MiB", "bodies longer than 64 MiB"))
-            return nil
-        }
-        return ByteBuffer(bytes: bytes)
+        if let bytes = try zip.contents(of: entry, atMost: textLimit) { return ByteBuffer(bytes: bytes) }
+        losses.add(.init("{body|bodies} longer than 64 MiB"))
+        return nil
     }
 }

@@ -41,7 +41,7 @@ package struct CurlFileReader: ArchiveReader {
         for piece in request.pieces {
             switch piece {
             case .bytes(let bytes): content.writeBytes(bytes)
-            case .file: losses.add(.init("body in a file, which is not read", "bodies in files, which are not read"))
+            case .file: losses.add(.init("{body in a file|bodies in files}, which {is|are} not read"))
             }
         }
         var lines = request.fields

@@ -36,11 +36,7 @@ package struct FiddlerReader: ArchiveReader {
         }
         for number in parts.keys.sorted() {
             guard let entries = parts[number], entries["c.txt"] != nil else { continue }
-            if let entry = try entry(entries) {
-                try body(entry)
-            } else {
-                losses.add(.unreadableURL)
-            }
+            if let entry = try entry(entries) { try body(entry) } else { losses.add(.unreadableURL) }
         }
     }
 
@@ -49,9 +45,9 @@ package struct FiddlerReader: ArchiveReader {
     private func entry(_ parts: [String: ZipReader.Entry]) throws -> ArchiveEntry? {
         var entry = ArchiveEntry()
         let meta = try FiddlerMeta(try contents(of: parts["m.xml"], FiddlerReader.longestMeta) ?? [])
-        guard let request = try message(parts["c.txt"], &entry.request),
-            let head = StoredHead.request(request)
-        else { return nil }
+        guard let request = try message(parts["c.txt"], &entry.request), let head = StoredHead.request(request) else {
+            return nil
+        }
         entry.method = head.method
         add(head.fields, to: &entry.request, version: head.version)
         guard let target = FiddlerReader.target(head, entry.request, meta) else { return nil }
@@ -113,7 +109,7 @@ package struct FiddlerReader: ArchiveReader {
     private func contents(of entry: ZipReader.Entry?, _ limit: Int) throws -> [UInt8]? {
         guard let entry else { return nil }
         if let bytes = try zip.contents(of: entry, atMost: limit) { return bytes }
-        losses.add(.init("message longer than 64 MiB", "messages longer than 64 MiB"))
+        losses.add(.init("message{|s} longer than 64 MiB"))
         return nil
     }
 }
@@ -173,7 +169,7 @@ private struct FiddlerMeta {
         if let address = flags["x-hostip"], HAREntries.isAddress(address) { entry.serverAddress = address }
         if let address = flags["x-clientip"], HAREntries.isAddress(address) {
             let port = flags["x-clientport"].flatMap { Int($0) }.flatMap { (1...65_535).contains($0) ? ":\($0)" : nil }
-            entry.clientAddress = (address.contains(":") ? "[\(address)]" : address) + (port ?? "")
+            entry.clientAddress = ArchiveEntry.bracketed(address) + (port ?? "")
         }
         entry.comment = flags["ui-comments"] ?? ""
     }

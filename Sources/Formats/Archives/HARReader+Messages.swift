@@ -39,7 +39,8 @@ extension HARReader {
             case ("colour", .string): entry.colour = reader.json.string(first)
             case ("scheme", .string): ours.scheme = reader.json.string(first)
             case ("url", .string): ours.url = reader.json.string(first)
-            case ("masked", .arrayBegin): entry.masked = try reader.json.maskedParts()
+            case ("masked", .arrayBegin):
+                entry.masked = try reader.strings().filter { $0.utf8.count <= 64 }.prefix(16).map(\.self)
             case ("kind", .string):
                 let text = reader.json.string(first)
                 ours.kind = ExchangeRecord.Kind.allCases.first { $0.exportName == text }

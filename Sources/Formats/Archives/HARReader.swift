@@ -4,7 +4,7 @@ import NIOCore
 import Text
 
 /// Reads the entries of a HAR 1.2 one after the other, whatever its size.
-package struct HARReader {
+package struct HARReader: JSONArchiveReader {
     /// Reads a body that stands in a file beside the archive or in its zip, by the file's name; `nil` where there is none.
     package typealias Attachments = (_ name: String) throws -> [UInt8]?
 
@@ -65,7 +65,7 @@ package struct HARReader {
                         return reader.losses.add(.pageURL)
                     }
                     if RequestURL(entry.url) == nil {
-                        reader.losses.add(.init("URL that cannot be read", "URLs that cannot be read"))
+                        reader.losses.add(.init("URL{|s} that cannot be read"))
                     }
                     try body(entry)
                 }
@@ -183,25 +183,5 @@ package struct HARReader {
         guard !name.isEmpty else { return }
         let title = pages[name].flatMap { $0.isEmpty ? nil : $0 } ?? name
         entry.notes.append("It belongs to the page '\(VisibleText.of(String(title.prefix(200))))' of the archive.")
-    }
-
-    /// Calls `body` at each object of an array; what is not an object is passed over.
-    mutating func elements(_ body: (inout HARReader) throws -> Void) throws {
-        while let token = try json.next(), token.kind != .arrayEnd {
-            if token.kind == .objectBegin {
-                try body(&self)
-            } else {
-                losses.add(.value)
-                try json.skip(token)
-            }
-        }
-    }
-
-    /// Calls `body` with each member's name and the first token of its value, of which it must read the rest.
-    mutating func members(_ body: (inout HARReader, String, JSONToken) throws -> Void) throws {
-        while let token = try json.next(), token.kind == .name {
-            let name = json.string(token)
-            if let first = try json.next() { try body(&self, name, first) }
-        }
     }
 }

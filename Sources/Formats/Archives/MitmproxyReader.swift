@@ -33,7 +33,7 @@ package struct MitmproxyReader: ArchiveReader {
         while let length = try nextLength() {
             count += 1
             guard length <= MitmproxyReader.longestFlow else {
-                losses.add(.init("flow longer than 512 MiB", "flows longer than 512 MiB"))
+                losses.add(.init("flow{|s} longer than 512 MiB"))
                 try pass(length + 1)
                 continue
             }
@@ -56,14 +56,14 @@ package struct MitmproxyReader: ArchiveReader {
         case "websocket":
             let id = flow["metadata"]?["websocket_handshake"]?.string ?? ""
             guard var entry = handshakes.removeValue(forKey: id) else {
-                return losses.add(.init("WebSocket without its handshake", "WebSockets without their handshakes"))
+                return losses.add(.init("WebSocket{|s} without {its handshake|their handshakes}"))
             }
             setMessages(flow, &entry)
             return try body(entry)
         case let type?:
             let name = String(type.unicodeScalars.prefix(20).filter { (0x21..<0x7F).contains($0.value) })
-            return losses.add(.init("flow of \(name), not HTTP", "flows of \(name), not HTTP"))
-        case nil: return losses.add(.init("flow without a type", "flows without a type"))
+            return losses.add(.init("flow{|s} of NAME, not HTTP", of: name))
+        case nil: return losses.add(.init("flow{|s} without a type"))
         }
         guard let entry = entry(flow) else { return losses.add(.unreadableURL) }
         if flow["metadata"]?["websocket"]?.isTrue == true, let id = flow["id"]?.string,
@@ -82,14 +82,11 @@ package struct MitmproxyReader: ArchiveReader {
         if MitmproxyReader.formats.contains(number) { return true }
         guard number > MitmproxyReader.formats.upperBound else {
             let hint = "'mitmdump -nr old -w new' of mitmproxy makes a file of today's"
-            let what = "before 7, which"
-            losses.add(
-                .init("flow of a format \(what) is not read: \(hint)", "flows of formats \(what) are not read: \(hint)")
-            )
+            losses.add(.init("flow{|s} of {a format|formats} before 7, which {is|are} not read: \(hint)"))
             return false
         }
-        let what = "of format \(Int(min(number, 1e9))), which is newer than 21 and was read like it"
-        losses.add(.init("flow \(what)", "flows \(what)"))
+        let format = "\(Int(min(number, 1e9)))"
+        losses.add(.init("flow{|s} of format NAME, which is newer than 21 and was read like it", of: format))
         return true
     }
 
@@ -129,7 +126,7 @@ package struct MitmproxyReader: ArchiveReader {
         let scheme = (request["scheme"]?.string ?? "http").lowercased()
         let port = request["port"]?.number.flatMap { Int(exactly: $0) } ?? RequestURL.defaultPort(of: scheme)
         guard let port, (1...65_535).contains(port), let name = request["host"]?.string else { return nil }
-        var host = RequestURL.splitAuthority(name.contains(":") ? "[\(name)]" : name)?.host
+        var host = RequestURL.splitAuthority(ArchiveEntry.bracketed(name))?.host
         // Where mitmproxy was no forward proxy the request has an address alone; the client named the host in a field, of
         // HTTP/2 in the authority, and when it began TLS.
         let isAddress = name.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") } || name.contains(":")
@@ -173,7 +170,7 @@ package struct MitmproxyReader: ArchiveReader {
         guard !name.isEmpty else { return }
         entry.colour = name.replacing("_circle", with: "").replacing(":", with: "")
         if ExchangeAnnotation.Colour(rawValue: entry.colour) == nil {
-            losses.add(.init("mark that is no colour", "marks that are no colours"))
+            losses.add(.init("mark{|s} that {is no colour|are no colours}"))
         }
     }
 
@@ -217,7 +214,7 @@ package struct MitmproxyReader: ArchiveReader {
         }
         let (client, server) = (flow["client_conn"], flow["server_conn"])
         if let (host, port) = address(client?["peername"]) ?? address(client?["address"]) {
-            entry.clientAddress = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            entry.clientAddress = "\(ArchiveEntry.bracketed(host)):\(port)"
         }
         if let (host, port) = address(server?["peername"]) ?? address(server?["ip_address"]) {
             (entry.serverAddress, entry.serverPort) = (host, String(port))
@@ -240,7 +237,7 @@ package struct MitmproxyReader: ArchiveReader {
             guard let parts = value.list, parts.count >= 4, let opcode = parts[0].number.flatMap({ Int(exactly: $0) }),
                 let data = parts[2].data
             else {
-                losses.add(.init("WebSocket message that cannot be read", "WebSocket messages that cannot be read"))
+                losses.add(.init("WebSocket message{|s} that cannot be read"))
                 continue
             }
             var message = ArchiveEntry.SocketMessage()
@@ -291,24 +288,19 @@ package struct MitmproxyReader: ArchiveReader {
 
     private mutating func take(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while bytes.count < count {
-            guard try peek() != nil else { throw error("the file ends within a flow") }
-            let part = buffer[position...].prefix(count - bytes.count)
-            bytes += part
-            position = part.endIndex
-            offset += part.count
-        }
+        try pass(count) { bytes += $0 }
         return bytes
     }
 
-    private mutating func pass(_ count: Int) throws {
+    private mutating func pass(_ count: Int, _ body: (ArraySlice<UInt8>) -> Void = { _ in }) throws {
         var rest = count
         while rest > 0 {
             guard try peek() != nil else { throw error("the file ends within a flow") }
-            let part = min(rest, buffer.count - position)
-            position += part
-            offset += part
-            rest -= part
+            let part = buffer[position...].prefix(rest)
+            body(part)
+            position = part.endIndex
+            offset += part.count
+            rest -= part.count
         }
     }
 }

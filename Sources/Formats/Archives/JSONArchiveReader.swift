@@ -1,0 +1,29 @@
+import Content
+
+/// A reader of an archive in JSON, member by member.
+protocol JSONArchiveReader: ArchiveReader {
+    var json: JSONTokenReader { get set }
+    var losses: ArchiveLosses { get }
+}
+
+extension JSONArchiveReader {
+    /// Calls `body` with each member's name and the first token of its value, of which it must read the rest.
+    mutating func members(_ body: (inout Self, String, JSONToken) throws -> Void) throws {
+        while let token = try json.next(), token.kind == .name {
+            let name = json.string(token)
+            if let first = try json.next() { try body(&self, name, first) }
+        }
+    }
+
+    /// Calls `body` at each object of an array; other values are skipped and counted.
+    mutating func elements(_ body: (inout Self) throws -> Void) throws {
+        while let token = try json.next(), token.kind != .arrayEnd {
+            if token.kind == .objectBegin {
+                try body(&self)
+            } else {
+                losses.add(.value)
+                try json.skip(token)
+            }
+        }
+    }
+}
