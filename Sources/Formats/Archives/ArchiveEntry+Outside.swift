@@ -93,12 +93,9 @@ private enum ArchivedForm {
     private static func isEncoded(_ text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return false }
         let decoded = FormFields.percentDecoded(text.utf8)
-        return text.utf8.allSatisfy { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") || isUnreserved($0) }
+        return text.utf8.allSatisfy { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") || $0.isUnreserved }
             && decoded.count == text.utf8.count - 2 * text.utf8.count { $0 == UInt8(ascii: "%") }
     }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool { CurlRequest.percentEncoded([byte]).count == 1 }
-
     /// Parts of RFC 7578; `boundary` is the new one where none was given, `isCut` says that a file's content is missing.
     static func multipart(
         _ pairs: [HARReader.Pair],
@@ -107,25 +104,14 @@ private enum ArchivedForm {
         let line = boundary ?? "sluice-form-boundary"
         var bytes = ByteBuffer()
         for pair in pairs {
-            bytes.writeString("--\(line)\r\nContent-Disposition: form-data; name=\"\(quoted(pair.name))\"")
-            if let file = pair.others["fileName"] { bytes.writeString("; filename=\"\(quoted(file))\"") }
+            bytes.writeString("--\(line)\r\nContent-Disposition: form-data; name=\"\(pair.name.inFormQuotes)\"")
+            if let file = pair.others["fileName"] { bytes.writeString("; filename=\"\(file.inFormQuotes)\"") }
             if let type = pair.others["contentType"], !type.isEmpty {
-                bytes.writeString("\r\nContent-Type: \(quoted(type))")
+                bytes.writeString("\r\nContent-Type: \(type.inFormQuotes)")
             }
             bytes.writeString("\r\n\r\n\(pair.value ?? "")\r\n")
         }
         bytes.writeString("--\(line)--\r\n")
         return (bytes, boundary == nil ? line : nil, pairs.contains { $0.value == nil })
-    }
-
-    private static func quoted(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { quoted, scalar in
-            switch scalar {
-            case "\"": quoted += "%22"
-            case "\r": quoted += "%0D"
-            case "\n": quoted += "%0A"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
     }
 }

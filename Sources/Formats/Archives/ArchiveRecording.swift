@@ -4,22 +4,22 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// Makes of an archive's entries what the taps would have seen.
+/// Makes the events of a recording of an archive's entries.
 package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
-    /// As many bytes are kept of what should be a URL.
+    /// The bytes that are kept of an unreadable URL.
     private static let longestUnreadable = 8 << 10
     /// How many entries there were.
     package private(set) var count = 0
     private var servers: [Server: ConnectionID] = [:]
-    /// What the exchanges are said to be imported from.
+    /// The name of the source, for the exchanges.
     private let origin: String?
     private let makeExchange: () -> ExchangeID
     private let makeConnection: () -> ConnectionID
-    /// The client's connection, of which an archive knows nothing.
+    /// Archives do not describe it.
     private let client: ConnectionID
 
-    /// What an archive tells of a connection to a server: exchanges with the same are shown on one.
+    /// Exchanges with equal values are shown on one connection.
     private struct Server: Hashable {
         let address: String
         let name: String
@@ -71,18 +71,11 @@ package struct ArchiveRecording {
         record.extras.origin = origin
         record.extras.masked = entry.masked
         if entry.isTunnelledTLS, record.url.scheme == "tunnel" { record.flags.insert(.tunnelledTLS) }
-        if entry.state == .interrupted {
-            record.state = .interrupted
-        } else if entry.state == .blocked {
-            record.state = .blocked
-            if !entry.error.isEmpty { record.failure = ArchiveRecording.failure(entry) }
-        } else if !entry.error.isEmpty || record.status == 0 && !entry.isUnsent {
-            record.state = .failed
+        let hasFailed = !entry.error.isEmpty || record.status == 0 && !entry.isUnsent
+        record.state = entry.state ?? (hasFailed ? .failed : .complete)
+        if record.state == .failed || record.state == .blocked && !entry.error.isEmpty {
             record.failure = ArchiveRecording.failure(entry)
-        } else {
-            record.state = .complete
         }
-
         if entry.request.isCut { record.flags.insert(.requestBodyIncomplete) }
         if entry.response.isCut { record.flags.insert(.responseBodyIncomplete) }
 
@@ -224,15 +217,11 @@ package struct ArchiveRecording {
     }
 
     private static func pieces(_ bytes: ByteBuffer) -> [ByteBuffer] {
-        var rest = bytes
-        var pieces: [ByteBuffer] = []
-        while rest.readableBytes > 0 {
-            let size = min(pieceSize, rest.readableBytes)
-            guard let piece = rest.readSlice(length: size) else { break }
-            // A copy, since a slice keeps the whole body in memory.
-            pieces.append(ByteBuffer(bytes: piece.readableBytesView))
+        let view = bytes.readableBytesView
+        // Copies, since a slice keeps the whole body in memory.
+        return stride(from: 0, to: view.count, by: pieceSize).map {
+            ByteBuffer(bytes: view.dropFirst($0).prefix(pieceSize))
         }
-        return pieces
     }
 
     // MARK: - Values
@@ -251,7 +240,7 @@ package struct ArchiveRecording {
         var url = RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
         let path = text.utf8.prefix(longestUnreadable).reduce(into: "/") { path, byte in
             let isPlain = byte &- 0x21 < 0x5E && byte != UInt8(ascii: "#")
-            path += isPlain ? String(Unicode.Scalar(byte)) : "%" + byte.padded(to: 2, radix: 16, uppercase: true)
+            path += isPlain ? String(Unicode.Scalar(byte)) : byte.percentEscape
         }
         url.setPathAndQuery(path)
         return url
@@ -300,13 +289,7 @@ package struct ArchiveRecording {
             return ExchangeFailure(clientEnds.contains { words.contains($0) } ? .clientGone : .reset, error)
         }
         let reason = "The response in the archive has no status that can be read."
-        return ExchangeFailure(.reset, hasResponse(entry) ? reason : "The archive has no response.")
-    }
-
-    /// Whether something of a response is there, be it without a status.
-    private static func hasResponse(_ entry: ArchiveEntry) -> Bool {
-        let response = entry.response
-        return entry.status > 0 || !response.fields.isEmpty || !response.text.isEmpty
-            || response.bytes.map { $0.readableBytes > 0 } == true
+        let hasResponse = entry.status > 0 || !entry.response.fields.isEmpty || !entry.response.isEmpty
+        return ExchangeFailure(.reset, hasResponse ? reason : "The archive has no response.")
     }
 }

@@ -342,12 +342,11 @@ package struct CurlCommandReader {
     private mutating func multipart() {
         let boundary = "------------------------" + UInt64.random(in: 0 ... .max).padded(to: 16, radix: 16)
         var pieces: [CurlRequest.Piece] = []
-        func quoted(_ text: String) -> String { text.replacing(["\"": "%22", "\r": "%0D", "\n": "%0A"]) }
         for part in parts {
             let content = CurlFormValue(part.value, isText: part.isText)
-            var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(quoted(part.name))\""
-            if let name = content.fileName { head += "; filename=\"\(quoted(name))\"" }
-            if let type = content.type { head += "\r\nContent-Type: \(quoted(type))" }
+            var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(part.name.inFormQuotes)\""
+            if let name = content.fileName { head += "; filename=\"\(name.inFormQuotes)\"" }
+            if let type = content.type { head += "\r\nContent-Type: \(type.inFormQuotes)" }
             pieces.append(.bytes(Array("\(head)\r\n\r\n".utf8)))
             pieces.append(content.path.map { piece(of: $0.utf8, .asItIs) } ?? .bytes(content.bytes))
             pieces.append(.bytes([0x0D, 0x0A]))

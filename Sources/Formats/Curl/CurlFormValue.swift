@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// The value of `--form NAME=VALUE`: text, `@FILE` to upload, `<FILE` for its text; then `;type=`, `;filename=`.
 struct CurlFormValue {
@@ -61,4 +62,9 @@ struct CurlFormValue {
         ]
         return types[file.split(separator: ".").last?.lowercased() ?? ""] ?? "application/octet-stream"
     }
+}
+
+extension String {
+    /// A name or a type in a form's part (WHATWG HTML §4.10.21.8).
+    var inFormQuotes: String { replacing(["\"": "%22", "\r": "%0D", "\n": "%0A"]) }
 }

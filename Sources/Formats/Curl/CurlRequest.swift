@@ -75,12 +75,18 @@ package struct CurlRequest: Sendable, Equatable {
     /// Percent-encodes all but unreserved characters (RFC 3986 §2.3), as curl does.
     static func percentEncoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         bytes.reduce(into: []) { encoded, byte in
-            let isUnreserved = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
-            if isUnreserved {
-                encoded.append(byte)
-            } else {
-                encoded += "%\(byte.padded(to: 2, radix: 16, uppercase: true))".utf8
-            }
+            if byte.isUnreserved { encoded.append(byte) } else { encoded += byte.percentEscape.utf8 }
         }
     }
+}
+
+extension UInt8 {
+    /// Whether no URL needs an escape of it (RFC 3986 §2.3).
+    var isUnreserved: Bool { isLetterOrDigit || "-._~".utf8.contains(self) }
+
+    /// Of ASCII.
+    var isLetterOrDigit: Bool { self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 }
+
+    /// Its escape in a URL: `%2F`.
+    var percentEscape: String { "%" + padded(to: 2, radix: 16, uppercase: true) }
 }

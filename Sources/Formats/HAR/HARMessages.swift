@@ -197,15 +197,11 @@ enum HARURL {
         if text.utf8.allSatisfy({ $0 &- 0x21 < 0x5E }) { return text }
         // Where the target is not UTF-8, each of its bytes became the character of that number.
         let isLatin1 = head.map { String(validating: $0.targetBytes, as: UTF8.self) == nil } ?? false
-        return text.unicodeScalars.reduce(into: "") { text, scalar in
-            if scalar.value <= 0x20 || scalar.value == 0x7F || isLatin1 && (0x80...0xFF).contains(scalar.value) {
-                text += "%" + scalar.value.padded(to: 2, radix: 16, uppercase: true)
-            } else if scalar.isASCII {
-                text.unicodeScalars.append(scalar)
-            } else {
-                for byte in String(scalar).utf8 { text += "%" + byte.padded(to: 2, radix: 16, uppercase: true) }
-            }
-        }
+        return text.unicodeScalars.map { scalar in
+            if scalar.value &- 0x21 < 0x5E { return String(scalar) }
+            let byte = isLatin1 ? UInt8(exactly: scalar.value) : nil
+            return (byte.map { [$0] } ?? Array(String(scalar).utf8)).map(\.percentEscape).joined()
+        }.joined()
     }
 
     /// The URL as it was sent, where it is text and `text` has it otherwise.

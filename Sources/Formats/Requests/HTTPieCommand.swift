@@ -93,9 +93,7 @@ struct HTTPieCommand {
     }
 
     private func word(_ bytes: some Collection<UInt8>, _ followsLines: Bool = false) throws -> [UInt8] {
-        let isPlain = bytes.allSatisfy { byte in
-            byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-_./:=@%+,".utf8.contains(byte)
-        }
+        let isPlain = bytes.allSatisfy { $0.isLetterOrDigit || "-_./:=@%+,".utf8.contains($0) }
         let isShort = bytes.count <= HTTPieCommand.longestUnquoted
         let hasVariable = MarkedText.pieces(of: Array(bytes)).contains(where: \.isVariable)
         if isPlain, isShort, !bytes.isEmpty, !hasVariable { return Array(bytes) }

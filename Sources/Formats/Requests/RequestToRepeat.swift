@@ -11,8 +11,7 @@ struct RequestToRepeat {
     private static let longestBody = 8 << 20
     private static let ofConnection: Set<String> = [
         "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding",
-        "te",
-        "trailer", "upgrade", "expect", "http2-settings",
+        "te", "trailer", "upgrade", "expect", "http2-settings",
     ]
 
     let number: ExchangeID
@@ -72,9 +71,7 @@ struct RequestToRepeat {
         guard target.first == UInt8(ascii: "/"), target.contains(where: { $0 >= 0x80 }) else {
             return record.url.description
         }
-        let encoded = target.flatMap { byte in
-            byte < 0x80 ? [byte] : Array("%\(byte.padded(to: 2, radix: 16, uppercase: true))".utf8)
-        }
+        let encoded = target.flatMap { $0 < 0x80 ? [$0] : Array($0.percentEscape.utf8) }
         return "\(record.url.scheme)://\(record.url.authority)" + String(decoding: encoded, as: UTF8.self)
     }
 
@@ -96,13 +93,9 @@ struct RequestToRepeat {
             switch target[index] {
             case UInt8(ascii: "%"):
                 !RequestToRepeat.isEscape(target[(index + 1)...].prefix(2), ofAny: keepsPath && index < path.count)
-            case let byte: !RequestToRepeat.isUnreserved(byte) && !"/!$&'()*+,;=:@?".utf8.contains(byte)
+            case let byte: !byte.isUnreserved && !"/!$&'()*+,;=:@?".utf8.contains(byte)
             }
         }
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
     }
 
     /// Whether two digits after a percent sign stay as they are: capitals, of what needs an escape or of anything.
@@ -110,7 +103,7 @@ struct RequestToRepeat {
         guard digits.count == 2, digits.allSatisfy({ $0 &- 0x30 < 10 || $0 &- 0x41 < 6 }),
             let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
         else { return false }
-        return ofAny || !isUnreserved(byte)
+        return ofAny || !byte.isUnreserved
     }
 
     var hasBody: Bool { !body.isEmpty }
