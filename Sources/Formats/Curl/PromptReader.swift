@@ -55,12 +55,10 @@ enum PromptReader {
                 continue
             }
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            if !isQuoted, byte == UInt8(ascii: "&") || byte == UInt8(ascii: "|") || byte == 0x0A {
-                // What is empty behind it is passed over with it, so that it is not looked through again and again.
+            if !isQuoted, "&|\n".utf8.contains(byte) {
+                // Blanks after it are skipped now, so that they are not searched again and again.
                 rest = rest.drop { $0 <= 0x20 || $0 == byte }
-                if !rest.isEmpty {
-                    command.remarks.append(ShellCommand.othersFollow)
-                }
+                if !rest.isEmpty { command.remarks.append(ShellCommand.othersFollow) }
                 return line
             }
             line.append(byte)
@@ -74,43 +72,31 @@ enum PromptReader {
             if word == nil { word = [] }
             word?.append(contentsOf: bytes)
         }
+        /// The place after the quote that is open.
         var quote: Int?
-        var index = 0
-        while index < line.count {
-            let byte = line[index]
+        var rest = line[...]
+        while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\\") {
-                let run = line[index...].prefix { $0 == byte }.count
-                let isBeforeQuote = index + run < line.count && line[index + run] == UInt8(ascii: "\"")
+                let run = 1 + rest.prefix { $0 == byte }.count
+                rest = rest.dropFirst(run - 1)
+                let isBeforeQuote = rest.first == UInt8(ascii: "\"")
                 add(repeatElement(byte, count: isBeforeQuote ? run / 2 : run))
-                index += run
-                if isBeforeQuote, run % 2 == 1 {
-                    add(CollectionOfOne(UInt8(ascii: "\"")))
-                    index += 1
-                }
-                continue
-            }
-            index += 1
-            if byte == UInt8(ascii: "\"") {
+                if isBeforeQuote, run % 2 == 1 { add(CollectionOfOne(rest.removeFirst())) }
+            } else if byte == UInt8(ascii: "\"") {
                 add([])
-                if quote != nil, index < line.count, line[index] == byte {
-                    add(CollectionOfOne(byte))
-                    index += 1
+                if quote != nil, rest.first == byte {
+                    add(CollectionOfOne(rest.removeFirst()))
                 } else {
-                    quote = quote == nil ? index : nil
+                    quote = quote == nil ? rest.startIndex : nil
                 }
-            } else if quote == nil, byte == 0x20 || byte == 0x09 || byte == 0x0D {
+            } else if quote == nil, " \t\r".utf8.contains(byte) {
                 if let word { command.words.append(word) }
                 word = nil
             } else {
                 add(CollectionOfOne(byte))
             }
         }
-        if let quote {
-            throw CurlReadError(
-                "The \" at character \(quote) is not closed; the command was not copied whole.",
-                at: quote - 1
-            )
-        }
+        if let quote { throw .unclosed("\"", at: quote - 1) }
         if let word { command.words.append(word) }
     }
 }

@@ -5,9 +5,11 @@ package struct CurlReadError: Error, Equatable, CustomStringConvertible {
     /// How many bytes stand before the place.
     package var offset: Int
 
-    init(_ description: String, at offset: Int = 0) {
-        self.description = description
-        self.offset = offset
+    init(_ description: String, at offset: Int = 0) { (self.description, self.offset) = (description, offset) }
+
+    static func unclosed(_ quote: String, at offset: Int) -> CurlReadError {
+        let end = "is not closed; the command was not copied whole."
+        return CurlReadError("The \(quote) at character \(offset + 1) \(end)", at: offset)
     }
 }
 
@@ -29,23 +31,22 @@ struct ShellCommand: Equatable {
 /// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, with which
 /// ``ShellWord`` writes bytes that no quotes can carry. Other expansions stay as they are. Runs nothing.
 struct ShellReader {
-    private let bytes: [UInt8]
-    private var place = 0
+    private static let longestExpansion = 4_096
+    private static let backslash = UInt8(ascii: "\\")
+
+    private var rest: ArraySlice<UInt8>
     private var command = ShellCommand()
     private var word: [UInt8]?
-    private init(_ bytes: [UInt8], from start: Int) { (self.bytes, place) = (bytes, start) }
+
+    private init(_ rest: ArraySlice<UInt8>) { self.rest = rest }
 
     /// Reads the first command from a place on.
     static func command(_ bytes: [UInt8], from start: Int = 0) throws(CurlReadError) -> ShellCommand {
-        var reader = ShellReader(bytes, from: start)
+        var reader = ShellReader(bytes[start...])
         var command = try reader.read()
-        command.end = reader.place
+        command.end = reader.rest.startIndex
         return command
     }
-
-    private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
-
-    private func hasPrefix(_ text: String) -> Bool { bytes[place...].starts(with: text.utf8) }
 
     private mutating func add(_ byte: UInt8) { add(CollectionOfOne(byte)) }
 
@@ -64,29 +65,25 @@ struct ShellReader {
     }
 
     private mutating func read() throws(CurlReadError) -> ShellCommand {
-        while let byte = next {
-            place += 1
-            switch byte {
-            case 0x20, 0x09, 0x0D: endWord()
-            case UInt8(ascii: "#") where word == nil: while let byte = next, byte != 0x0A { place += 1 }
-            case 0x0A, UInt8(ascii: ";"), UInt8(ascii: "&"):
-                let isInWord = byte == UInt8(ascii: "&") && word != nil && next.map { $0 > 0x20 && $0 != byte } ?? false
+        while let byte = rest.popFirst() {
+            switch Unicode.Scalar(byte) {
+            case " ", "\t", "\r": endWord()
+            case "#" where word == nil: rest = rest.drop { $0 != 0x0A }
+            case "\n", ";", "&":
+                let isURLCut = byte == UInt8(ascii: "&") && word != nil && rest.first.map { $0 > 0x20 && $0 != byte } ?? false
                 endWord()
                 if command.words.isEmpty { continue }
-                if isInWord { remark(ShellCommand.cutAtAmpersand) }
-                if bytes[place...].contains(where: { $0 > 0x20 && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") })
-                {
-                    remark(ShellCommand.othersFollow)
-                }
+                if isURLCut { remark(ShellCommand.cutAtAmpersand) }
+                if rest.contains(where: { $0 > 0x20 && !"&;".utf8.contains($0) }) { remark(ShellCommand.othersFollow) }
                 return command
-            case UInt8(ascii: "|"):
+            case "|":
                 endWord()
                 guard let input = ShellReader.printf(command.words) else {
                     remark("the commands after '|'")
                     return command
                 }
                 command = ShellCommand(input: input, remarks: command.remarks)
-            case UInt8(ascii: "<"), UInt8(ascii: ">"):
+            case "<", ">":
                 // A number before it names a stream.
                 if let name = word, name.allSatisfy({ $0 &- 0x30 < 10 }) { word = nil } else { endWord() }
                 try skipRedirection()
@@ -99,32 +96,30 @@ struct ShellReader {
 
     private mutating func skipRedirection() throws(CurlReadError) {
         remark("what the shell redirects")
-        let kept = command.words
-        while let byte = next, byte <= 0x20 || "<>&".utf8.contains(byte) { place += 1 }
-        while let byte = next, byte > 0x20, !";|".utf8.contains(byte) {
-            place += 1
+        rest = rest.drop { $0 <= 0x20 || "<>&".utf8.contains($0) }
+        while let byte = rest.first, byte > 0x20, !";|".utf8.contains(byte) {
+            rest.removeFirst()
             try piece(byte)
         }
-        (word, command.words) = (nil, kept)
+        word = nil
     }
 
     /// Reads on in a word, after this byte of it.
     private mutating func piece(_ byte: UInt8) throws(CurlReadError) {
-        switch byte {
-        case UInt8(ascii: "'"): try singleQuoted()
-        case UInt8(ascii: "\""): try doubleQuoted()
-        case UInt8(ascii: "$") where next == UInt8(ascii: "'"):
-            place += 1
+        switch Unicode.Scalar(byte) {
+        case "'": try singleQuoted()
+        case "\"": try doubleQuoted()
+        case "$" where rest.first == UInt8(ascii: "'"):
+            rest.removeFirst()
             try escapedQuoted()
-        case UInt8(ascii: "$") where next == UInt8(ascii: "\""):
-            place += 1
+        case "$" where rest.first == UInt8(ascii: "\""):
+            rest.removeFirst()
             try doubleQuoted()
-        case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte)
-        case UInt8(ascii: "\\"):
-            guard let escaped = next else { return add(byte) }
-            place += 1
-            if escaped == 0x0D, next == 0x0A {
-                place += 1
+        case "$", "`": try expansion(byte)
+        case "\\":
+            guard let escaped = rest.popFirst() else { return add(byte) }
+            if escaped == 0x0D, rest.first == 0x0A {
+                rest.removeFirst()
             } else if escaped != 0x0A {
                 add(escaped)
             }
@@ -133,141 +128,74 @@ struct ShellReader {
     }
 
     private mutating func singleQuoted() throws(CurlReadError) {
-        let start = place - 1
-        guard let end = bytes[place...].firstIndex(of: UInt8(ascii: "'")) else { throw unclosed("'", start) }
-        add(bytes[place..<end])
-        place = end + 1
+        let start = rest.startIndex - 1
+        guard let end = rest.firstIndex(of: UInt8(ascii: "'")) else { throw .unclosed("'", at: start) }
+        add(rest[..<end])
+        rest = rest[(end + 1)...]
     }
 
     private mutating func doubleQuoted() throws(CurlReadError) {
-        let start = place - 1
+        let start = rest.startIndex - 1
         word = word ?? []
-        while let byte = next {
-            place += 1
-            switch byte {
-            case UInt8(ascii: "\""): return
-            case UInt8(ascii: "\\"):
-                guard let escaped = next else { break }
-                place += 1
+        while let byte = rest.popFirst() {
+            switch Unicode.Scalar(byte) {
+            case "\"": return
+            case "\\":
+                guard let escaped = rest.popFirst() else { break }
                 if escaped == 0x0A { continue }
                 if !"\"\\$`".utf8.contains(escaped) { add(byte) }
                 add(escaped)
-            case UInt8(ascii: "$"), UInt8(ascii: "`"): try expansion(byte)
+            case "$", "`": try expansion(byte)
             default: add(byte)
             }
         }
-        throw unclosed("\"", start)
+        throw .unclosed("\"", at: start)
     }
 
-    /// Keeps an expansion as it is, up to its parenthesis; of `$(printf '…')` takes the bytes that it writes.
+    /// Keeps an expansion unchanged, up to its parenthesis; `$(printf '…')` becomes the bytes that it writes.
     private mutating func expansion(_ byte: UInt8) throws(CurlReadError) {
-        if byte == UInt8(ascii: "$"), hasPrefix("(printf '") { return try printed() }
-        let begins = next.map { "({_".utf8.contains($0) || ShellReader.isLetter($0) } ?? false
-        if begins || byte == UInt8(ascii: "`") { remark("shell expansions, which stay as they are") }
+        let isDollar = byte == UInt8(ascii: "$")
+        if isDollar, rest.starts(with: "(printf '".utf8) { return try printed() }
+        let begins = rest.first.map { "({_".utf8.contains($0) || ($0 | 0x20) &- 0x61 < 26 } ?? false
+        if begins || !isDollar { remark("shell expansions, which stay as they are") }
         add(byte)
-        guard byte == UInt8(ascii: "$"), next == UInt8(ascii: "(") else { return }
+        guard isDollar, rest.first == UInt8(ascii: "(") else { return }
         var depth = 0
-        for (offset, byte) in bytes[place...].prefix(ShellReader.longestExpansion).enumerated() {
-            if byte == UInt8(ascii: "(") { depth += 1 }
-            if byte == UInt8(ascii: ")") { depth -= 1 }
+        for index in rest.indices.prefix(ShellReader.longestExpansion) {
+            if rest[index] == UInt8(ascii: "(") { depth += 1 }
+            if rest[index] == UInt8(ascii: ")") { depth -= 1 }
             guard depth == 0 else { continue }
-            add(bytes[place...(place + offset)])
-            place += offset + 1
+            add(rest[...index])
+            rest = rest[(index + 1)...]
             return
         }
     }
 
-    private static let longestExpansion = 4_096
-
     private mutating func printed() throws(CurlReadError) {
-        let start = place - 1
-        place += "(printf '".utf8.count
-        guard let end = bytes[place...].firstIndex(of: UInt8(ascii: "'")), end + 1 < bytes.count,
-            bytes[end + 1] == UInt8(ascii: ")")
-        else { throw unclosed("$(", start) }
-        var made = ShellReader.formatted(bytes[place..<end])
+        let start = rest.startIndex - 1
+        rest = rest.dropFirst("(printf '".utf8.count)
+        guard let end = rest.firstIndex(of: UInt8(ascii: "'")), rest[end...].starts(with: "')".utf8) else {
+            throw .unclosed("$(", at: start)
+        }
+        var made = ShellReader.formatted(rest[..<end])
         // A shell drops the line feeds at the end.
         while made.last == 0x0A { made.removeLast() }
         add(made)
-        place = end + 2
+        rest = rest[(end + 2)...]
     }
-
-    private func unclosed(_ quote: String, _ start: Int) -> CurlReadError {
-        CurlReadError(
-            "The \(quote) at character \(start + 1) is not closed; the command was not copied whole.",
-            at: start
-        )
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
-
-    // MARK: Escapes
 
     /// `$'…'` (bash, zsh, POSIX.1-2024).
     private mutating func escapedQuoted() throws(CurlReadError) {
-        let start = place - 2
+        let start = rest.startIndex - 2
         word = word ?? []
-        while let byte = next {
-            place += 1
+        while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "'") { return }
-            guard byte == UInt8(ascii: "\\"), let escape = next else {
-                add(byte)
-                continue
-            }
-            place += 1
-            switch escape {
-            case UInt8(ascii: "x"): number(radix: 16, most: 2, isScalar: false)
-            case UInt8(ascii: "u"): number(radix: 16, most: 4, isScalar: true)
-            case UInt8(ascii: "U"): number(radix: 16, most: 8, isScalar: true)
-            case UInt8(ascii: "0")...UInt8(ascii: "7"):
-                place -= 1
-                number(radix: 8, most: 3, isScalar: false)
-            case UInt8(ascii: "c"):
-                guard let letter = next else { continue }
-                place += 1
-                add(letter & 0x1F)
-            default:
-                if let plain = ShellReader.escapes[escape] {
-                    add(plain)
-                } else {
-                    if !"'\"?\\".utf8.contains(escape) { add(byte) }
-                    add(escape)
-                }
-            }
+            if byte == ShellReader.backslash { add(ShellReader.escaped(&rest, isFormat: false)) } else { add(byte) }
         }
-        throw unclosed("$'", start)
+        throw .unclosed("$'", at: start)
     }
 
-    private mutating func number(radix: Int, most: Int, isScalar: Bool) {
-        let digits = bytes[place...].prefix(most).prefix {
-            Character(Unicode.Scalar($0)).hexDigitValue.map { $0 < radix } ?? false
-        }
-        place += digits.count
-        let value = UInt32(String(decoding: digits, as: UTF8.self), radix: radix) ?? 0
-        guard isScalar else { return add(UInt8(truncatingIfNeeded: value)) }
-        if (0xD800..<0xDC00).contains(value), let low = lowSurrogate() {
-            return append(Unicode.Scalar(0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)))
-        }
-        append(Unicode.Scalar(value))
-    }
-
-    /// The second half of a pair, as browsers write what is above U+FFFF.
-    private mutating func lowSurrogate() -> UInt32? {
-        guard hasPrefix("\\u"),
-            let low = UInt32(String(decoding: bytes[(place + 2)...].prefix(4), as: UTF8.self), radix: 16),
-            (0xDC00..<0xE000).contains(low)
-        else { return nil }
-        place += 6
-        return low
-    }
-
-    private mutating func append(_ scalar: Unicode.Scalar?) { add(Array(String(scalar ?? "\u{FFFD}").utf8)) }
-
-    private static let escapes: [UInt8: UInt8] = [
-        UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09, UInt8(ascii: "a"): 0x07,
-        UInt8(ascii: "b"): 0x08, UInt8(ascii: "f"): 0x0C, UInt8(ascii: "v"): 0x0B, UInt8(ascii: "e"): 0x1B,
-        UInt8(ascii: "E"): 0x1B,
-    ]
+    // MARK: Escapes
 
     /// The bytes that `printf FORMAT` writes; `nil` for another command.
     private static func printf(_ words: [[UInt8]]) -> [UInt8]? {
@@ -275,29 +203,57 @@ struct ShellReader {
         return formatted(words[1][...])
     }
 
-    /// A format of `printf`: `\` and digits in octal, letters as in `$'…'`, and `%%`.
+    /// A format of `printf`: escapes, and `%%`.
     private static func formatted(_ format: ArraySlice<UInt8>) -> [UInt8] {
         var made: [UInt8] = []
         var rest = format
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), rest.first == byte { rest.removeFirst() }
-            guard byte == UInt8(ascii: "\\"), let escape = rest.first else {
-                made.append(byte)
-                continue
-            }
-            let digits = rest.prefix(3).prefix { $0 &- 0x30 < 8 }
-            if !digits.isEmpty {
-                rest.removeFirst(digits.count)
-                made.append(UInt8(truncatingIfNeeded: Int(String(decoding: digits, as: UTF8.self), radix: 8) ?? 0))
-            } else {
-                rest.removeFirst()
-                if let plain = escapes[escape] {
-                    made.append(plain)
-                } else {
-                    made += escape == UInt8(ascii: "\\") ? [escape] : [byte, escape]
-                }
-            }
+            made += byte == backslash ? escaped(&rest, isFormat: true) : [byte]
         }
         return made
+    }
+
+    /// Reads an escape after its backslash. A format of `printf` has letters and octal digits; `$'…'` has more.
+    private static func escaped(_ rest: inout ArraySlice<UInt8>, isFormat: Bool) -> [UInt8] {
+        guard let escape = rest.first else { return [backslash] }
+        if escape &- 0x30 < 8 { return [UInt8(truncatingIfNeeded: number(&rest, radix: 8, most: 3))] }
+        rest.removeFirst()
+        if let plain = escapes[Unicode.Scalar(escape)] { return [plain] }
+        switch Unicode.Scalar(escape) {
+        case "\\": return [escape]
+        case _ where isFormat: return [backslash, escape]
+        case "x": return [UInt8(truncatingIfNeeded: number(&rest, radix: 16, most: 2))]
+        case "u": return scalar(&rest, most: 4)
+        case "U": return scalar(&rest, most: 8)
+        case "c": return rest.popFirst().map { [$0 & 0x1F] } ?? []
+        case "'", "\"", "?": return [escape]
+        default: return [backslash, escape]
+        }
+    }
+
+    private static let escapes: [Unicode.Scalar: UInt8] = [
+        "n": 0x0A, "r": 0x0D, "t": 0x09, "a": 0x07, "b": 0x08, "f": 0x0C, "v": 0x0B, "e": 0x1B, "E": 0x1B,
+    ]
+
+    private static func number(_ rest: inout ArraySlice<UInt8>, radix: Int, most: Int) -> UInt32 {
+        let digits = rest.prefix(most).prefix {
+            Character(Unicode.Scalar($0)).hexDigitValue.map { $0 < radix } ?? false
+        }
+        rest = rest.dropFirst(digits.count)
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: radix) ?? 0
+    }
+
+    /// Browsers write characters above U+FFFF as two surrogates.
+    private static func scalar(_ rest: inout ArraySlice<UInt8>, most: Int) -> [UInt8] {
+        var value = number(&rest, radix: 16, most: most)
+        if (0xD800..<0xDC00).contains(value), rest.starts(with: "\\u".utf8) {
+            var after = rest.dropFirst(2)
+            let low = number(&after, radix: 16, most: 4)
+            if (0xDC00..<0xE000).contains(low) {
+                (value, rest) = (0x10000 + (value - 0xD800) << 10 + (low - 0xDC00), after)
+            }
+        }
+        return Array(String(Unicode.Scalar(value) ?? "\u{FFFD}").utf8)
     }
 }
