@@ -1,4 +1,14 @@
+import Content
+import HTTPModel
 import Testing
+
+@testable import Formats
+
+extension CurlExport {
+    static func command(for exchange: RecordedExchange, source: any ExchangeSource) throws -> String {
+        try CopyForm.curl.text(exchange, source: source, files: nil) ?? ""
+    }
+}
 
 /// A request that a cURL command has to repeat.
 struct CurlCase: Sendable, CustomTestStringConvertible {

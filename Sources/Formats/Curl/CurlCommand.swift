@@ -55,14 +55,7 @@ struct CurlCommand {
         if record.kind == .webSocket { remarks.append("this is the handshake alone, without the messages") }
         if record.kind != .http { try option("--max-time", "\(CurlCommand.upgradeWait)".utf8) }
         if exchange.messages.requestTrailers != nil { remarks.append("curl cannot send the request's trailers") }
-        if record.flags.contains(.requestBodyIncomplete) {
-            let isDropped = record.flags.contains(.bodiesDropped)
-            remarks.append(
-                isDropped ? "the body was dropped to keep the session small" : "the recorded body is incomplete"
-            )
-        } else if record.kind != .webSocket, let remark = exchange.remarkOnCut(bodySize: size, source) {
-            remarks.append(remark)
-        }
+        if let remark = exchange.remarkOnBody(size: size, source) { remarks.append(remark) }
         if size > 0 || mayBeEmpty { body = try CurlBody(recorded, size: size, of: record, head.method, files) }
         remarks += body?.remarks ?? []
         if record.kind != .webSocket, recorded.source.isMasking, let coding = head.fields.value(of: .contentEncoding) {
@@ -75,7 +68,7 @@ struct CurlCommand {
         words += body?.words ?? []
         if head.fields.contains(.acceptEncoding) { option("--compressed") }
         try url()
-        if let remark = PlaceholderRemark.text(on: bytes) { remarks.append(remark) }
+        if let remark = Placeholder.remark(on: bytes) { remarks.append(remark) }
     }
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.

@@ -22,10 +22,8 @@ package struct CurlExport: ScriptExport {
     private let form: Form
     private let files: (any BodyFiles)?
     private let sink: ExportSink
-    /// The first command, kept back until it is known whether there are more.
-    private var first: [UInt8]?
-    /// The same command with the comment it has in a script.
-    private var pendingTitle: [UInt8] = []
+    /// The first command, until it is known whether there are more: alone, and as a script has it.
+    private var first: (bare: [UInt8], inScript: [UInt8])?
     private var hasHeader = false
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
@@ -35,10 +33,7 @@ package struct CurlExport: ScriptExport {
         files: (any BodyFiles)? = nil,
         sink: @escaping ExportSink
     ) {
-        self.source = source
-        self.form = form
-        self.files = files
-        self.sink = sink
+        (self.source, self.form, self.files, self.sink) = (source, form, files, sink)
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
@@ -49,7 +44,7 @@ package struct CurlExport: ScriptExport {
         } catch let refusal as CurlError {
             skipped.append((id, refusal.description))
             if form != .nulSeparated {
-                try write(Array(ShellWord.comment("\(id) left out: \(refusal.description)").utf8), isCommand: false)
+                try write(Array(ShellWord.comment("\(id) left out: \(refusal.description)").utf8))
             }
             return
         }
@@ -57,38 +52,27 @@ package struct CurlExport: ScriptExport {
         let title = ShellWord.comment(exchange.title) + "number=\(id)\n"
         let remarks = command.remarks.flatMap { Array(ShellWord.comment($0).utf8) }
         let lines = remarks + command.bytes
-        try write(title.utf8 + lines + Array("\nworst $?\n".utf8), isCommand: true, bare: lines + [0x0A])
+        try write(title.utf8 + lines + Array("\nworst $?\n".utf8), bare: lines + [0x0A])
     }
 
     package var isForShell: Bool { true }
 
     package mutating func finish() throws {
         try files?.finish()
-        if let first { try send(first) }
+        if let first { try send(first.bare) }
         if hasHeader { try send(Array("\nexit $code\n".utf8)) }
         first = nil
     }
 
-    /// The command for one exchange as text, for a clipboard. Throws an error that says why, where the exchange cannot
-    /// become one.
-    package static func command(
-        for exchange: RecordedExchange,
-        source: any ExchangeSource,
-        files: (any BodyFiles)? = nil
-    ) throws -> String {
-        try CopyForm.curl.text(exchange, source: source, files: files) ?? ""
-    }
-
-    private mutating func write(_ lines: [UInt8], isCommand: Bool, bare: [UInt8] = []) throws {
-        if form == .script, !hasHeader, isCommand, first == nil, pendingTitle.isEmpty {
-            first = bare
-            pendingTitle = lines
+    private mutating func write(_ lines: [UInt8], bare: [UInt8]? = nil) throws {
+        if form == .script, !hasHeader, first == nil, let bare {
+            first = (bare, lines)
             return
         }
         if !hasHeader {
             hasHeader = true
             try send(CurlExport.header + CurlExport.functions)
-            if first != nil { try send([0x0A] + pendingTitle) }
+            if let first { try send([0x0A] + first.inScript) }
             first = nil
         }
         try send([0x0A] + lines)

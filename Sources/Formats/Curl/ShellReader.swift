@@ -70,7 +70,8 @@ struct ShellReader {
             case " ", "\t", "\r": endWord()
             case "#" where word == nil: rest = rest.drop { $0 != 0x0A }
             case "\n", ";", "&":
-                let isURLCut = byte == UInt8(ascii: "&") && word != nil && rest.first.map { $0 > 0x20 && $0 != byte } ?? false
+                let isURLCut =
+                    byte == UInt8(ascii: "&") && word != nil && rest.first.map { $0 > 0x20 && $0 != byte } ?? false
                 endWord()
                 if command.words.isEmpty { continue }
                 if isURLCut { remark(ShellCommand.cutAtAmpersand) }

@@ -33,7 +33,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What a message calls it.
+    /// Its name in messages.
     package var noun: String {
         switch self {
         case .value: "Value"
@@ -45,10 +45,10 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Whether it is a command of a shell, of which several are a script.
+    /// Whether it is a command of a shell; several are a script.
     package var isCommand: Bool { self == .curl || self == .httpie }
 
-    /// Whether it is taken from the lines that are shown, not from the exchange.
+    /// Whether it is copied from the displayed lines, not from the exchange.
     package var isShown: Bool { [.value, .path, .header, .line, .page].contains(self) }
 }
 
@@ -66,7 +66,7 @@ extension CopyForm {
         case .curl:
             return String(decoding: try CurlCommand(exchange, source: source, files: files).bytes, as: UTF8.self)
         case .fetch: return try FetchCall(RequestToRepeat(exchange, source: source)).text()
-        case .python: return try PythonCall(RequestToRepeat(exchange, source: source)).text()
+        case .python: return try PythonCall(request: RequestToRepeat(exchange, source: source)).text()
         case .httpie: return try HTTPieCommand(RequestToRepeat(exchange, source: source)).text(files)
         case .requestHeaders: return CopyForm.fields(messages.fields(of: .requestReceived))
         case .responseHeaders: return CopyForm.fields(messages.fields(of: .responseReceived))

@@ -4,37 +4,20 @@ import Text
 /// A request as a call of `fetch`, for a browser's console or Node.
 struct FetchCall {
     private let request: RequestToRepeat
-    private var remarks: [String] = []
 
-    /// Throws ``CurlError`` for a request that makes fetch throw, by which a program would end.
+    /// Throws ``CurlError`` for a request for which fetch throws, as that would end a program.
     init(_ request: RequestToRepeat) throws(CurlError) {
         if let reason = FetchCall.refusal(of: request) { throw CurlError(description: "fetch cannot send \(reason)") }
         self.request = request
-        let upper = request.method.uppercased()
-        if upper != request.method, ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(upper) {
-            remarks.append("fetch sends the method \(request.method) as \(upper)")
-        }
-        if request.hasBody, isBodyless {
-            remarks.append("fetch sends no body with \(request.method), so it is left out")
-        }
-        let names = Set(request.fields.map { $0.name.lowercased() })
-        if names.count < request.fields.count {
-            remarks.append("header lines of one name are joined, as fetch sends one")
-        }
-        let odd = request.url.contains { " \"<>\\^`{|}'".contains($0) || !$0.isASCII }
-        if odd || request.url.contains("/.") {
-            remarks.append("fetch writes some characters of this URL in its own way")
-        }
     }
 
-    /// What of a request fetch throws for (Fetch §2.2.1, §2.2.2; Node's undici).
+    /// Why fetch throws (Fetch §2.2.1, §2.2.2; Node's undici); `nil` if it does not.
     private static func refusal(of request: RequestToRepeat) -> String? {
         if ["CONNECT", "TRACE", "TRACK"].contains(request.method.uppercased()) || !request.method.isToken {
             return "the method \(request.method)"
         }
         for (name, value) in request.fields {
             if !name.isToken { return "the header '\(name)', whose name is no token" }
-            // Blanks around a value are no part of it.
             if value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
                 return "the value of \(name), which has a control character"
             }
@@ -42,7 +25,7 @@ struct FetchCall {
         return nil
     }
 
-    private var isBodyless: Bool { ["GET", "HEAD"].contains(request.method.uppercased()) }
+    private var hasBody: Bool { request.hasBody && !["GET", "HEAD"].contains(request.method.uppercased()) }
 
     func text() -> String {
         let (comments, call) = parts()
@@ -52,59 +35,73 @@ struct FetchCall {
     /// A comment line; whatever could end it is made visible.
     static func comment(_ text: String) -> String { "// \(VisibleText.of(text))\n" }
 
-    /// The statements of a program for one of several requests, which goes on after an error, and says so at its end. No
-    /// body is read.
+    /// The statements of a program for one of several requests, which continues after an error and reports it. Bodies are
+    /// not read.
     static func attempt(_ expression: String, _ number: String, _ title: String) -> String {
-        func literal(_ text: String) -> String { text.quoted(VisibleText.jsonEscape) }
-        return """
-            try {
-              const response = await \(expression.replacing("\n", with: "\n  "));
-              console.log(\(literal(number)), response.status);
-              await response.body?.cancel().catch(() => {});
-            } catch (error) {
-              console.error(\(literal("\(number) \(title)")), String(error.cause ?? error));
-              process.exitCode = 1;
-            }
-            """
+        """
+        try {
+          const response = await \(expression.replacing("\n", with: "\n  "));
+          console.log(\(literal(number)), response.status);
+          await response.body?.cancel().catch(() => {});
+        } catch (error) {
+          console.error(\(literal("\(number) \(title)")), String(error.cause ?? error));
+          process.exitCode = 1;
+        }
+        """
     }
 
-    /// What is not the same, and the call as an expression.
+    /// Comments on differences, and the call as an expression.
     func parts() -> (comments: String, call: String) {
-        let url = literal(request.url)
-        var options = ["  \"method\": \(literal(request.method))"]
-        if !request.fields.isEmpty { options.append("  \"headers\": \(headers())") }
-        if request.hasBody, !isBodyless { options.append("  \"body\": \(body())") }
-        if request.has("cookie") { options.append("  \"credentials\": \"include\"") }
-        options.append("  \"redirect\": \"manual\"")
+        let literal = FetchCall.literal
+        let options = [
+            "\"method\": \(literal(request.method))",
+            request.fields.isEmpty ? nil : "\"headers\": \(headers)",
+            hasBody ? "\"body\": \(body)" : nil,
+            request.has("cookie") ? "\"credentials\": \"include\"" : nil,
+            "\"redirect\": \"manual\"",
+        ]
+        let members = options.compactMap { $0.map { "  \($0)" } }.joined(separator: ",\n")
         let comments = (request.remarks + remarks).map(FetchCall.comment).joined()
-        return (comments, "fetch(\(url), {\n\(options.joined(separator: ",\n"))\n})")
+        return (comments, "fetch(\(literal(request.url)), {\n\(members)\n})")
     }
 
-    /// An object; a list of pairs where a name comes twice, or is that of the object's prototype.
-    private func headers() -> String {
-        let names = Set(request.fields.map { $0.name.lowercased() })
-        let isObject = names.count == request.fields.count && !names.contains("__proto__")
-        var lines: [String] = []
-        for field in request.fields {
-            let (name, value) = (literal(field.name), literal(latin1(field.value)))
-            lines.append(isObject ? "    \(name): \(value)" : "    [\(name), \(value)]")
+    private var remarks: [String] {
+        let (method, url) = (request.method, request.url)
+        let upper = method.uppercased()
+        let isUppercased = upper != method && ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(upper)
+        let isOdd = url.contains { " \"<>\\^`{|}'".contains($0) || !$0.isASCII } || url.contains("/.")
+        return [
+            isUppercased ? "fetch sends the method \(method) as \(upper)" : nil,
+            request.hasBody && !hasBody ? "fetch sends no body with \(method), so it is left out" : nil,
+            request.hasRepeatedNames ? "header lines of one name are joined, as fetch sends one" : nil,
+            isOdd ? "fetch writes some characters of this URL in its own way" : nil,
+        ].compactMap(\.self)
+    }
+
+    /// An object, or a list of pairs if a name is repeated or is that of the object's prototype.
+    private var headers: String {
+        let isObject = !request.hasRepeatedNames && !request.has("__proto__")
+        let lines = request.fields.map { name, value in
+            let pair = [name, FetchCall.latin1(value)].map(FetchCall.literal)
+            return isObject ? "    \(pair[0]): \(pair[1])" : "    [\(pair[0]), \(pair[1])]"
         }
         return (isObject ? "{\n" : "[\n") + lines.joined(separator: ",\n") + (isObject ? "\n  }" : "\n  ]")
     }
 
-    private func body() -> String {
+    private var body: String {
         guard let text = String(validating: request.body, as: UTF8.self), text.first != "\u{FEFF}" else {
             let base64 = Data(request.body).base64EncodedString()
             return "Uint8Array.from(atob(\"\(base64)\"), (c) => c.charCodeAt(0))"
         }
-        // fetch gives a text without a type the type text/plain.
-        return request.has("content-type") ? literal(text) : "new TextEncoder().encode(\(literal(text)))"
+        let literal = FetchCall.literal(text)
+        // fetch sends a text without a type as text/plain.
+        return request.has("content-type") ? literal : "new TextEncoder().encode(\(literal))"
     }
 
-    /// Each byte as the character of that number, which is what fetch takes and sends.
-    private func latin1(_ bytes: [UInt8]) -> String {
+    /// Each byte as the character of its number, as fetch sends it.
+    private static func latin1(_ bytes: [UInt8]) -> String {
         String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    private func literal(_ text: String) -> String { text.quoted(VisibleText.jsonEscape) }
+    private static func literal(_ text: String) -> String { text.quoted(VisibleText.jsonEscape) }
 }

@@ -5,12 +5,12 @@ import Text
 
 /// A request as an HTTPie command.
 struct HTTPieCommand {
-    /// Within quotes a word can go on in another line.
+    /// Words in quotes may have several lines.
     private static let longestUnquoted = 1_000
 
     private let request: RequestToRepeat
 
-    /// Throws ``CurlError`` where HTTPie would take the method for a URL.
+    /// Throws ``CurlError`` if HTTPie would take the method for a URL or the name of a header for something else.
     init(_ request: RequestToRepeat) throws(CurlError) {
         guard !request.method.isEmpty, request.method.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) else {
             throw CurlError(description: "HTTPie cannot send the method \(request.method): it takes letters only")
@@ -57,27 +57,27 @@ struct HTTPieCommand {
         return before + String(decoding: ShellWord.command(words), as: UTF8.self)
     }
 
-    /// What HTTPie does not send as it was, in sentences.
+    /// What HTTPie changes, in sentences.
     private var remarks: [String] {
-        var remarks: [String] = []
-        func names(_ isOdd: ([UInt8]) -> Bool) -> String {
-            request.fields.filter { isOdd($0.value) }.map(\.name).joined(separator: ", ")
+        func names(_ isOdd: ([UInt8]) -> Bool) -> String? {
+            let names = request.fields.filter { isOdd($0.value) }.map(\.name)
+            return names.isEmpty ? nil : names.joined(separator: ", ")
         }
         let unsent = names { String(validating: $0, as: UTF8.self) == nil }
-        if !unsent.isEmpty { remarks.append("HTTPie cannot send the value of \(unsent), which is not UTF-8") }
         let escaped = names { value in
             zip(value, value.dropFirst()).contains { $0 == UInt8(ascii: "\\") && ":;=@".utf8.contains($1) }
         }
-        if !escaped.isEmpty { remarks.append("HTTPie may leave out a backslash of the value of \(escaped)") }
         let blank = names { value in
             let text = String(decoding: value, as: UTF8.self).unicodeScalars
             return [text.first, text.last].contains { $0.map { !$0.isASCII && $0.properties.isWhitespace } ?? false }
         }
-        if !blank.isEmpty { remarks.append("HTTPie leaves out white space at the ends of the value of \(blank)") }
-        if request.isURLChanged(keepsPath: true) {
-            remarks.append("HTTPie writes some characters of this URL in its own way")
-        }
-        return remarks
+        let isURLChanged = request.isURLChanged(keepsPath: true)
+        return [
+            unsent.map { "HTTPie cannot send the value of \($0), which is not UTF-8" },
+            escaped.map { "HTTPie may leave out a backslash of the value of \($0)" },
+            blank.map { "HTTPie leaves out white space at the ends of the value of \($0)" },
+            isURLChanged ? "HTTPie writes some characters of this URL in its own way" : nil,
+        ].compactMap(\.self)
     }
 
     /// `Name:value`; an empty value is written with a semicolon. A space, which HTTPie takes away, keeps a value apart that

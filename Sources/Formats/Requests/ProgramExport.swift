@@ -5,8 +5,10 @@ import NIOCore
 import Text
 
 /// Exports requests as one program that sends them again in turn: commands of HTTPie for `sh`, calls of `fetch` for Node, or
-/// calls of Python's requests. It prints the number of each and the status that it is answered with; HTTPie prints what
-/// it prints. Where a request fails, a program of `fetch` or Python prints the error, goes on, and ends with 1. Exchanges that are not requests stay out, and a comment says so.
+/// calls of Python's requests.
+///
+/// Programs of `fetch` and Python print the number and status of each request, or its error, and end with 1 after errors.
+/// Exchanges that are not requests become comments.
 package struct ProgramExport: ScriptExport {
     package enum Language: Sendable { case httpie, fetch, python }
 
@@ -24,12 +26,11 @@ package struct ProgramExport: ScriptExport {
     package var isForShell: Bool { language == .httpie }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
-        let id = exchange.record.id
         let text: String
         do {
-            let title = "\(exchange.record.method) \(exchange.record.url)"
-            text = try self.text(RequestToRepeat(exchange, source: source), id, title)
+            text = try self.text(exchange)
         } catch let refusal as CurlError {
+            let id = exchange.record.id
             skipped.append((id, refusal.description))
             return try write("\n\(comment("\(id) left out: \(refusal.description)"))")
         }
@@ -41,15 +42,17 @@ package struct ProgramExport: ScriptExport {
         try write(language == .python ? "\nif failed: sys.exit(1)\n" : "")
     }
 
-    private mutating func text(_ request: RequestToRepeat, _ id: ExchangeID, _ title: String) throws -> String {
+    private func text(_ exchange: RecordedExchange) throws -> String {
+        let (request, number) = (try RequestToRepeat(exchange, source: source), "\(exchange.record.id)")
+        let title = "\(exchange.record.method) \(exchange.record.url)"
         switch language {
         case .httpie: return try HTTPieCommand(request).text(files)
         case .fetch:
             let (comments, expression) = try FetchCall(request).parts()
-            return comments + FetchCall.attempt(expression, "\(id)", title)
+            return comments + FetchCall.attempt(expression, number, title)
         case .python:
-            let (comments, statements, _) = PythonCall(request).parts(streams: true)
-            return comments + PythonCall.attempt(statements, "\(id)", title)
+            let (comments, statements, _) = PythonCall(request: request).parts(streams: true)
+            return comments + PythonCall.attempt(statements, number, title)
         }
     }
 

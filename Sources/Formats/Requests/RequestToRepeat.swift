@@ -1,13 +1,13 @@
 import Content
 import Description
 import HTTPModel
+import Masking
 import NIOCore
 import Text
 
-/// A recorded request as the forms that libraries send again see it: without what belongs to the connection, which every
-/// client writes by itself.
+/// A recorded request for programs that send it again: without the fields of the connection, which clients write themselves.
 struct RequestToRepeat {
-    /// The longest body that a program has in its text, in bytes.
+    /// In bytes, of a body in the text of a program.
     private static let longestBody = 8 << 20
     private static let ofConnection: Set<String> = [
         "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding",
@@ -19,8 +19,8 @@ struct RequestToRepeat {
     let url: String
     let fields: [(name: String, value: [UInt8])]
     let body: [UInt8]
-    /// What is not the same as what was recorded, in sentences.
-    private(set) var remarks: [String] = []
+    /// Differences from the recorded request, in sentences.
+    let remarks: [String]
 
     init(_ exchange: RecordedExchange, source: any ExchangeSource) throws {
         let record = exchange.record
@@ -44,25 +44,20 @@ struct RequestToRepeat {
         fields = head.fields.filter { field in
             let name = field.name.lowercased()
             let isUsualHost = name == "host" && field.value.lowercased() == authority
-            // A masked body is sent without the coding in which it was recorded.
-            if name == "content-encoding", coding != nil { return false }
-            return !name.hasPrefix(":") && !isUsualHost && !RequestToRepeat.ofConnection.contains(name)
+            // Masked bodies are sent without their coding.
+            let isLostCoding = name == "content-encoding" && coding != nil
+            return !name.hasPrefix(":") && !isUsualHost && !isLostCoding && !Self.ofConnection.contains(name)
         }.map { ($0.name, Array($0.valueBytes)) }
-        let text = Array(url.utf8) + fields.flatMap(\.value) + body
-        if let remark = PlaceholderRemark.text(on: text) { remarks.append(remark) }
-        if let remark = try recorded.remark(onCoding: coding, isEmpty: body.isEmpty) { remarks.append(remark) }
         let target = head.originTarget
-        if target == Array("*".utf8) { remarks.append("the target * (the whole server) cannot be sent, so / is") }
-        if target.contains(UInt8(ascii: "#")) { remarks.append("# and what follows it in the target is left out") }
-        if exchange.messages.requestTrailers != nil { remarks.append("the request's trailers are left out") }
-        if record.flags.contains(.requestBodyIncomplete) {
-            let isDropped = record.flags.contains(.bodiesDropped)
-            remarks.append(
-                isDropped ? "the body was dropped to keep the session small" : "the recorded body is incomplete"
-            )
-        } else if let remark = exchange.remarkOnCut(bodySize: body.count, source) {
-            remarks.append(remark)
-        }
+        let remarks = [
+            Placeholder.remark(on: Array(url.utf8) + fields.flatMap(\.value) + body),
+            try recorded.remark(onCoding: coding, isEmpty: body.isEmpty),
+            target == Array("*".utf8) ? "the target * (the whole server) cannot be sent, so / is" : nil,
+            target.contains(UInt8(ascii: "#")) ? "# and what follows it in the target is left out" : nil,
+            exchange.messages.requestTrailers != nil ? "the request's trailers are left out" : nil,
+            exchange.remarkOnBody(size: body.count, source),
+        ]
+        self.remarks = remarks.compactMap(\.self)
     }
 
     /// The URL with its path and query as they were sent; bytes that no URL has are percent-encoded as they are.
@@ -75,9 +70,8 @@ struct RequestToRepeat {
         return "\(record.url.scheme)://\(record.url.authority)" + String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Whether Python's requests and its urllib3, which HTTPie has, too, send another path or query than that of the URL:
-    /// they take dot segments out, unless the path is kept as it is, and write escapes in capitals, where they are needed
-    /// and nowhere else.
+    /// Whether Python's requests, which HTTPie uses too, sends a different path or query: it removes dot segments, unless it
+    /// keeps the path, writes escapes in capitals, and only where they are needed.
     func isURLChanged(keepsPath: Bool = false) -> Bool {
         let url = Array(url.utf8)
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
@@ -110,6 +104,8 @@ struct RequestToRepeat {
 
     func has(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
 
+    var hasRepeatedNames: Bool { Set(fields.map { $0.name.lowercased() }).count < fields.count }
+
     /// The fields with those of one name in one line, in the place of the first (RFC 9110 §5.3, for cookies RFC 6265 §5.4).
     var joinedFields: [(name: String, value: [UInt8])] {
         var joined: [(name: String, value: [UInt8])] = []
@@ -124,11 +120,10 @@ struct RequestToRepeat {
         return joined
     }
 
-    /// Throws ``CurlError`` for a header whose name is no token, as it means something else to the client, such as a file.
+    /// Throws ``CurlError`` for a header whose name is not a token, as it means something else to the client, such as a file.
     func checkNames(for client: String) throws(CurlError) {
-        for (name, _) in fields where !name.isToken {
-            throw CurlError(description: "\(client) cannot send the header '\(name)', whose name is no token")
-        }
+        guard let name = fields.first(where: { !$0.name.isToken })?.name else { return }
+        throw CurlError(description: "\(client) cannot send the header '\(name)', whose name is no token")
     }
 }
 

@@ -64,7 +64,7 @@ enum CommandProbe {
         for form in [CopyForm.fetch, .python, .httpie, .requestHeaders, .cookies] {
             _ = try form.text(exchange, source: source, files: nil)
         }
-        guard let command = try? CurlExport.command(for: exchange, source: source) else { return }
+        guard let command = try? CopyForm.curl.text(exchange, source: source, files: nil) else { return }
         let request: CurlRequest
         do throws(CurlReadError) {
             request = try CurlCommandReader.read(command)
