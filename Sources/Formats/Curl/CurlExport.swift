@@ -33,7 +33,10 @@ package struct CurlExport: ScriptExport {
         files: (any BodyFiles)? = nil,
         sink: @escaping ExportSink
     ) {
-        (self.source, self.form, self.files, self.sink) = (source, form, files, sink)
+        self.source = source
+        self.form = form
+        self.files = files
+        self.sink = sink
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws {

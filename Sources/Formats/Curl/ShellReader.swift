@@ -5,7 +5,10 @@ package struct CurlReadError: Error, Equatable, CustomStringConvertible {
     /// How many bytes stand before the place.
     package var offset: Int
 
-    init(_ description: String, at offset: Int = 0) { (self.description, self.offset) = (description, offset) }
+    init(_ description: String, at offset: Int = 0) {
+        self.description = description
+        self.offset = offset
+    }
 
     static func unclosed(_ quote: String, at offset: Int) -> CurlReadError {
         let end = "is not closed; the command was not copied whole."

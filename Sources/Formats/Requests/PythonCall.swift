@@ -70,8 +70,11 @@ struct PythonCall {
         }
         func escape(_ byte: UInt8) -> String { "\\x\(byte.padded(to: 2, radix: 16))" }
         return bytes.reduce(into: "b\"") { literal, byte in
-            guard byte < 0x80 else { return literal += escape(byte) }
-            literal += String(Unicode.Scalar(byte)).quoted { _ in escape(byte) }.dropFirst().dropLast()
+            if byte < 0x80 {
+                literal += String(Unicode.Scalar(byte)).quoted { _ in escape(byte) }.dropFirst().dropLast()
+            } else {
+                literal += escape(byte)
+            }
         } + "\""
     }
 }
