@@ -72,6 +72,4 @@ extension AllowList {
     }
 }
 
-extension Tool {
-    package static let allowList = Tool(AllowList.self)
-}
+extension Tool { package static let allowList = Tool(AllowList.self) }

@@ -64,6 +64,4 @@ extension BlockCookies {
     }
 }
 
-extension Tool {
-    package static let blockCookies = Tool(BlockCookies.self)
-}
+extension Tool { package static let blockCookies = Tool(BlockCookies.self) }

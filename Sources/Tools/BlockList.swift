@@ -151,6 +151,4 @@ extension BlockList {
     }
 }
 
-extension Tool {
-    package static let blockList = Tool(BlockList.self)
-}
+extension Tool { package static let blockList = Tool(BlockList.self) }

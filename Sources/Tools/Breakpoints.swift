@@ -172,6 +172,4 @@ extension Breakpoints {
     }
 }
 
-extension Tool {
-    package static let breakpoints = Tool(Breakpoints.self)
-}
+extension Tool { package static let breakpoints = Tool(Breakpoints.self) }

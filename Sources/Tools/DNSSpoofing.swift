@@ -22,12 +22,9 @@ struct DNSSpoofing: RuleTool {
             let destination = exchange.destination
             guard !exchange.isAnswered, !destination.host.isAddress else { return .forward }
             let (scheme, host) = (destination.scheme, destination.host.lowercased())
-            let lookedUp = ExchangeOpening(
-                id: opening.id,
-                url: RequestURL(scheme: scheme, host: host, port: destination.port, path: ""),
-                head: head,
-                clientAddress: opening.clientAddress
-            )
+            var lookedUp = opening
+            lookedUp.url = RequestURL(scheme: scheme, host: host, port: destination.port, path: "")
+            lookedUp.head = head
             guard let rule = rules.first(lookedUp)?.rule else { return .forward }
             exchange.destination.address = rule.address
             exchange.fired(rule: rule.heading.name, "connects to \(rule.address) for \(destination.host)")
@@ -100,6 +97,4 @@ extension DNSSpoofing {
     }
 }
 
-extension Tool {
-    package static let dnsSpoofing = Tool(DNSSpoofing.self)
-}
+extension Tool { package static let dnsSpoofing = Tool(DNSSpoofing.self) }

@@ -17,11 +17,13 @@ final class RequestHeadHandler: StageHandler {
 
 /// Work that may block its thread, as a closure.
 struct Work: BlockingWork {
-    private let body: @Sendable () -> WorkOutcome
-
-    init(_ body: @escaping @Sendable () -> WorkOutcome) { self.body = body }
+    let body: @Sendable () -> WorkOutcome
 
     func run() -> WorkOutcome { body() }
+}
+
+extension Verdict {
+    static func work(_ body: @escaping @Sendable () -> WorkOutcome) -> Verdict { .perform(Work(body: body)) }
 }
 
 extension RuleTool {

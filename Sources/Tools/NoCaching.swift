@@ -80,6 +80,4 @@ extension NoCaching {
     }
 }
 
-extension Tool {
-    package static let noCaching = Tool(NoCaching.self)
-}
+extension Tool { package static let noCaching = Tool(NoCaching.self) }

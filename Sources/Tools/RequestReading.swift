@@ -7,7 +7,7 @@ import Rules
 /// Servers read `/%73ecret`, `//secret` and `/a/../secret` as `/secret`, some `/a/..\secret`, too; and a client's name
 /// for the address of its tunnel leads to the address.
 struct RequestReading {
-    let opening: ExchangeOpening
+    private(set) var opening: ExchangeOpening
     /// Whether the path is normalised.
     let isNormalised: Bool
     /// Whether the host is the tunnel's address.
@@ -28,23 +28,16 @@ struct RequestReading {
     }
 
     private init(_ opening: ExchangeOpening, host: String, path: String) {
-        var url = opening.url
-        (isAddress, isNormalised) = (host != url.host, path != url.path)
-        (url.host, url.path) = (host, path)
-        self.opening = ExchangeOpening(
-            id: opening.id,
-            url: url,
-            head: opening.head,
-            clientAddress: opening.clientAddress
-        )
+        self.opening = opening
+        (isAddress, isNormalised) = (host != opening.url.host, path != opening.url.path)
+        (self.opening.url.host, self.opening.url.path) = (host, path)
     }
 
     /// The difference from the request as sent.
     var text: String {
-        let url = opening.url
         let parts = [
-            isAddress ? "the address \(url.host), where the tunnel leads" : nil,
-            isNormalised ? "the normalised path \(url.path)" : nil,
+            isAddress ? "the address \(opening.url.host), where the tunnel leads" : nil,
+            isNormalised ? "the normalised path \(opening.url.path)" : nil,
         ]
         return parts.compactMap(\.self).joined(separator: " and ")
     }

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Some of an open file, to be sent as the body of an answer; opened where blocking is allowed.
 ///
@@ -17,9 +11,7 @@ package final class AnswerFile: Sendable {
     package let length: Int64
 
     package init(descriptor: CInt, offset: Int64, length: Int64) {
-        self.descriptor = descriptor
-        self.offset = offset
-        self.length = length
+        (self.descriptor, self.offset, self.length) = (descriptor, offset, length)
     }
 
     deinit { close(descriptor) }

@@ -22,8 +22,7 @@ package struct StageID: Sendable, Hashable, Comparable {
     package let order: Int
 
     package init(_ name: String, order: Int) {
-        self.name = name
-        self.order = order
+        (self.name, self.order) = (name, order)
     }
 
     package static func < (left: StageID, right: StageID) -> Bool {
@@ -35,9 +34,9 @@ package struct StageID: Sendable, Hashable, Comparable {
 package struct ExchangeOpening: Sendable {
     package let id: ExchangeID
     /// The URL as the client sent it; locations are matched against this, whatever an earlier stage changes.
-    package let url: RequestURL
+    package var url: RequestURL
     /// The request head as received, hop-by-hop fields removed; of a tunnel, its CONNECT.
-    package let head: RequestHead
+    package var head: RequestHead
     /// `host:port`.
     package let clientAddress: String
     /// Set where the URL's host is what the client calls the address that its tunnel leads to.
@@ -47,10 +46,6 @@ package struct ExchangeOpening: Sendable {
     package var isTunnel: Bool { url.scheme == "tunnel" }
 
     package init(id: ExchangeID, url: RequestURL, head: RequestHead, clientAddress: String, claim: NameClaim? = nil) {
-        self.id = id
-        self.claim = claim
-        self.url = url
-        self.head = head
-        self.clientAddress = clientAddress
+        (self.id, self.url, self.head, self.clientAddress, self.claim) = (id, url, head, clientAddress, claim)
     }
 }

@@ -1,14 +1,7 @@
 package import ExchangeCore
+import Foundation
 import HTTPModel
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Plays requests through a profile's tools without a network, for `expect` and `profile why`.
 ///

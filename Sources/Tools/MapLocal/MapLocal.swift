@@ -35,18 +35,16 @@ struct MapLocal: FirstRuleTool {
             let lookUps = matches.enumerated().map { index, match in
                 FileLookUp(match, isLast: index == matches.count - 1, head: head, url: exchange.url)
             }
-            return .perform(
-                Work {
-                    var trace: [TraceEntry] = []
-                    for lookUp in lookUps {
-                        let outcome = lookUp.run()
-                        trace += outcome.trace
-                        if case .forward = outcome.verdict { continue }
-                        return WorkOutcome(outcome.verdict, trace: trace)
-                    }
-                    return WorkOutcome(.forward, trace: trace)
+            return .work {
+                var trace: [TraceEntry] = []
+                for lookUp in lookUps {
+                    let outcome = lookUp.run()
+                    trace += outcome.trace
+                    if case .forward = outcome.verdict { continue }
+                    return WorkOutcome(outcome.verdict, trace: trace)
                 }
-            )
+                return WorkOutcome(.forward, trace: trace)
+            }
         }
     }
 }
@@ -62,9 +60,7 @@ enum MissPolicy: Sendable {
     /// The client gets a 502 that says which file was looked for.
     case error
 
-    static let choices: [(String, MissPolicy)] = [
-        ("pass", .pass), ("next", .next), ("404", .notFound), ("error", .error),
-    ]
+    static let choices = [("pass", MissPolicy.pass), ("next", .next), ("404", .notFound), ("error", .error)]
 }
 
 extension MapLocal {
@@ -163,6 +159,4 @@ extension MapLocal {
     }
 }
 
-extension Tool {
-    package static let mapLocal = Tool(MapLocal.self)
-}
+extension Tool { package static let mapLocal = Tool(MapLocal.self) }

@@ -172,6 +172,4 @@ extension MapRemote {
     }
 }
 
-extension Tool {
-    package static let mapRemote = Tool(MapRemote.self)
-}
+extension Tool { package static let mapRemote = Tool(MapRemote.self) }

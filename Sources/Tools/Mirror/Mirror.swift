@@ -69,54 +69,40 @@ struct Mirror: RuleTool {
             (description, remark) = Handler.describe(head, exchange.url.query == nil ? names.file : nil)
             let file = MirrorFile(root: rule.path, names: names, description: description)
             self.file = file
-            return .perform(
-                Work { [ruleName, place = directory.path(to: [names.file])] in
-                    do throws(SystemError) {
-                        try file.open()
-                        return WorkOutcome(.forward)
-                    } catch {
-                        return WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved as \(place): \(error)")])
-                    }
-                }
-            )
+            let place = directory.path(to: [names.file])
+            return work(orNote: "not saved as \(place)") {
+                try file.open()
+                return nil
+            }
         }
 
         func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
             guard let file, !file.isOver else { return .forward }
-            return .perform(
-                Work { [ruleName] in
-                    do throws(MirrorFile.InterruptionError) {
-                        try file.write(part)
-                        return WorkOutcome(.forward)
-                    } catch {
-                        return Handler.unsaved(ruleName, error)
-                    }
-                }
-            )
+            return work(orNote: "not saved after all") {
+                try file.write(part)
+                return nil
+            }
         }
 
         func responseEnd(_ exchange: inout StageExchange) -> Verdict {
             guard let file, !file.isOver else { return .forward }
             hasEnded = true
-            return .perform(
-                Work { [ruleName, directory, remark] in
-                    do throws(MirrorFile.InterruptionError) {
-                        guard let saved = try file.place() else { return WorkOutcome(.forward) }
-                        let place = directory.path(to: [saved.name])
-                        let words = saved.excess.map { " (with its content coding, as it was received: \($0))" }
-                        return WorkOutcome(
-                            .forward,
-                            trace: [Mirror.fired(ruleName, "saved as \(place)\(words ?? remark)")]
-                        )
-                    } catch {
-                        return Handler.unsaved(ruleName, error)
-                    }
-                }
-            )
+            return work(orNote: "not saved after all") { [directory, remark] in
+                guard let saved = try file.place() else { return nil }
+                let words = saved.excess.map { " (with its content coding, as it was received: \($0))" }
+                return "saved as \(directory.path(to: [saved.name]))\(words ?? remark)"
+            }
         }
 
-        private static func unsaved(_ ruleName: String, _ error: MirrorFile.InterruptionError) -> WorkOutcome {
-            WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved after all: \(error)")])
+        /// Blocking work that returns what it did, if anything; an error is noted.
+        private func work(orNote failure: String, _ body: @escaping @Sendable () throws -> String?) -> Verdict {
+            .work { [ruleName] in
+                do {
+                    return WorkOutcome(.forward, trace: try body().map { [Mirror.fired(ruleName, $0)] } ?? [])
+                } catch {
+                    return WorkOutcome(.forward, trace: [Mirror.note(ruleName, "\(failure): \(error)")])
+                }
+            }
         }
 
         func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)? {
@@ -191,6 +177,4 @@ extension Mirror {
     }
 }
 
-extension Tool {
-    package static let mirror = Tool(Mirror.self)
-}
+extension Tool { package static let mirror = Tool(Mirror.self) }

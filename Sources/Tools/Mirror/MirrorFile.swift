@@ -1,16 +1,9 @@
 import Content
 import ExchangeCore
+import Foundation
 import NIOCore
 import Rules
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// A response that is written to a file of a mirror.
 ///
@@ -96,11 +89,8 @@ final class MirrorFile: Sendable {
                     let receivedName = MirrorFile.temporaryName()
                     started.received = try OpenFile(creating: receivedName, in: started.directory)
                     started.receivedName = receivedName
-                    started.decoder = ContentDecoder(
-                        codings: description.codings,
-                        limit: ContentDecoder.mostDecoded,
-                        growth: .bounded
-                    )
+                    let (codings, limit) = (description.codings, ContentDecoder.mostDecoded)
+                    started.decoder = ContentDecoder(codings: codings, limit: limit, growth: .bounded)
                 }
                 state = consume started
             }
@@ -260,13 +250,7 @@ extension OpenFile {
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> SystemError? {
         var rest = bytes
         while !rest.isEmpty {
-            #if canImport(Darwin)
-            let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
-            #elseif canImport(Musl)
-            let count = Musl.write(descriptor, rest.baseAddress, rest.count)
-            #else
-            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            #endif
+            let count = systemWrite(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }
                 return SystemError(errno)
@@ -275,4 +259,9 @@ extension OpenFile {
         }
         return nil
     }
+}
+
+/// `write(2)`, which the method hides.
+private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
 }

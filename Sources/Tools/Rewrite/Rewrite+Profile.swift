@@ -61,6 +61,4 @@ extension Rewrite {
     }
 }
 
-extension Tool {
-    package static let rewrite = Tool(Rewrite.self)
-}
+extension Tool { package static let rewrite = Tool(Rewrite.self) }

@@ -81,15 +81,9 @@ extension Throttle {
         presets: PresetChoice(
             title: "Network",
             effect: "Throttling",
-            presets: ThrottlePreset.all.map { preset in
-                let (brief, text) = (preset.conditions.brief, preset.conditions.text)
-                return .init(
-                    name: preset.name,
-                    alias: preset.charlesName,
-                    brief: brief,
-                    text: text,
-                    source: preset.source
-                )
+            presets: ThrottlePreset.all.map {
+                let (brief, text) = ($0.conditions.brief, $0.conditions.text)
+                return .init(name: $0.name, alias: $0.charlesName, brief: brief, text: text, source: $0.source)
             }
         ),
         definitions: ToolDefinitions(
@@ -146,6 +140,4 @@ extension Throttle {
     }
 }
 
-extension Tool {
-    package static let throttle = Tool(Throttle.self)
-}
+extension Tool { package static let throttle = Tool(Throttle.self) }

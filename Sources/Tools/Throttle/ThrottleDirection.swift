@@ -5,16 +5,6 @@ import Rules
 
 /// One direction of one exchange on a throttle's link.
 struct ThrottleDirection {
-    /// The result for waiting bytes.
-    enum Move {
-        /// So many of them are through.
-        case pass(Int)
-        /// None of them are through before a moment, at which to ask again.
-        case again(at: NIODeadline)
-        /// The connection fails here.
-        case fail(ExchangeFailure)
-    }
-
     /// The link's time for some bytes, not over yet.
     private struct Booking {
         let link: ThrottleLink
@@ -48,7 +38,7 @@ struct ThrottleDirection {
         _ link: ThrottleLink?,
         _ request: ThrottledRequest,
         _ exchange: inout StageExchange
-    ) -> Move {
+    ) -> Pace {
         guard let link else {
             booking = nil
             return pass(min(waiting, limit), end: exchange.now, exchange.now)
@@ -71,10 +61,10 @@ struct ThrottleDirection {
         return pass(min(booked.count, waiting), end: booked.end, exchange.now)
     }
 
-    private mutating func pass(_ count: Int, end: NIODeadline, _ now: NIODeadline) -> Move {
+    private mutating func pass(_ count: Int, end: NIODeadline, _ now: NIODeadline) -> Pace {
         (last, wentOn) = (end, now)
         passed += Int64(count)
-        return .pass(count)
+        return .pass(count, at: now)
     }
 
     /// When the waiting bytes were ready to be sent.
@@ -92,9 +82,7 @@ struct ThrottleDirection {
         guard link.conditions.reliability < 100 else { return nil }
         let size = Int64(ThrottleLink.block)
         let (block, offset) = passed.quotientAndRemainder(dividingBy: size)
-        if failing?.block != block {
-            failing = (block, request.failure(on: link, direction, block: Int(block)))
-        }
+        if failing?.block != block { failing = (block, link.failure(request, direction, block: Int(block))) }
         // One block at a time, since each has a draw of its own.
         return failing?.at.map { max(0, $0 - Int(offset)) } ?? Int(size - offset)
     }
@@ -119,8 +107,4 @@ struct ThrottledRequest {
     let url: RequestURL
     /// Which of the requests with that method and URL it is, from 1.
     var nth = 0
-
-    func failure(on link: ThrottleLink, _ direction: FlowDirection, block: Int) -> Int? {
-        link.failure(method, url, nth: nth, direction, block: block)
-    }
 }

@@ -68,7 +68,7 @@ final class ThrottleHandler: StageHandler {
             switch lane.move(waiting, link, request, &exchange) {
             case .fail(let failure): return .fail(failure)
             case .again(let moment): return .pause(.again(at: moment))
-            case .pass(let count): left = waiting - count
+            case .pass(let count, _): left = waiting - count
             }
         }
         return nil
@@ -79,23 +79,15 @@ final class ThrottleHandler: StageHandler {
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         let link = inForce(&exchange)
         if let failure = absence(of: link, &exchange) { return .fail(failure) }
-        let move: ThrottleDirection.Move
-        if direction == .request {
-            move = up.move(waiting.readableBytes, link, request, &exchange)
-        } else {
-            let gap = link?.conditions.eventGap ?? .zero
-            if let moment = events?.release(gap), moment > exchange.now {
-                return .again(at: min(moment, exchange.now + ThrottleDirection.patience))
-            }
-            let limit = gap > .zero ? events?.bytesToEnd(in: waiting) : nil
-            move = down.move(waiting.readableBytes, limit: limit ?? .max, link, request, &exchange)
-            if case .pass(let count) = move { events?.pass(waiting, count, at: exchange.now) }
+        if direction == .request { return up.move(waiting.readableBytes, link, request, &exchange) }
+        let gap = link?.conditions.eventGap ?? .zero
+        if let moment = events?.release(gap), moment > exchange.now {
+            return .again(at: min(moment, exchange.now + ThrottleDirection.patience))
         }
-        switch move {
-        case .pass(let count): return .pass(count, at: exchange.now)
-        case .again(let moment): return .again(at: moment)
-        case .fail(let failure): return .fail(failure)
-        }
+        let limit = gap > .zero ? events?.bytesToEnd(in: waiting) : nil
+        let move = down.move(waiting.readableBytes, limit: limit ?? .max, link, request, &exchange)
+        if case .pass(let count, _) = move { events?.pass(waiting, count, at: exchange.now) }
+        return move
     }
 
     // MARK: - What is in force

@@ -1,16 +1,9 @@
 import ExchangeCore
+import Foundation
 import HTTPModel
 import NIOCore
 import Rules
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The simulated connection of one throttle rule, shared by all its exchanges.
 ///
@@ -129,11 +122,11 @@ final class ThrottleLink: Sendable {
     /// After how many bytes of a block the connection fails; `nil` if the block passes.
     ///
     /// The byte is drawn so that n bytes pass with the probability r^(n/10240), whatever n is.
-    func failure(_ method: String, _ url: RequestURL, nth: Int, _ direction: FlowDirection, block: Int) -> Int? {
+    func failure(_ request: ThrottledRequest, _ direction: FlowDirection, block: Int) -> Int? {
         let reliability = conditions.reliability / 100
         guard reliability < 1 else { return nil }
         let index = block * 2 + (direction == .request ? 0 : 1)
-        let drawn = draw.uniform(method, url, nth: nth, index: index)
+        let drawn = draw.uniform(request.method, request.url, nth: request.nth, index: index)
         guard reliability > 0, drawn > 0 else { return reliability > 0 ? nil : 0 }
         let position = Double(ThrottleLink.block) * log(drawn) / log(reliability)
         return position < Double(ThrottleLink.block) ? Int(position) : nil
