@@ -4,8 +4,6 @@ import Tools
 
 /// The tools that send requests somewhere else, or hold them.
 extension CharlesDrafting {
-    // MARK: - Map Remote
-
     mutating func addMapRemote(_ tool: CharlesTool<CharlesRemoteMapping>) {
         let entries = list("Map Remote", tool) {
             words($0.from)
@@ -43,8 +41,6 @@ extension CharlesDrafting {
         }
         return fields
     }
-
-    // MARK: - Map Local
 
     mutating func addMapLocal(_ tool: CharlesTool<CharlesLocalMapping>) {
         let entries = list("Map Local", tool) {
@@ -110,8 +106,6 @@ extension CharlesDrafting {
         return new + (new.hasSuffix("/") ? "" : "/") + tail
     }
 
-    // MARK: - Breakpoints
-
     mutating func addBreakpoints(_ tool: CharlesTool<CharlesBreakpoint>) {
         let entries = list("Breakpoints", tool) {
             words($0.location)
@@ -128,8 +122,6 @@ extension CharlesDrafting {
         add("breakpoints", isEnabled: tool.isEnabled, entries)
     }
 
-    // MARK: - DNS Spoofing
-
     mutating func addSpoofs(_ tool: CharlesTool<CharlesSpoof>) {
         let entries = list("DNS Spoofing", tool) {
             $0.host.trimmed
@@ -141,8 +133,6 @@ extension CharlesDrafting {
         }
         add("dns-spoofing", isEnabled: tool.isEnabled, entries)
     }
-
-    // MARK: - Throttle
 
     mutating func addThrottle(_ throttle: CharlesThrottle) {
         let presets = throttle.presets.map { preset in

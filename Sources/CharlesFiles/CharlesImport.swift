@@ -116,8 +116,6 @@ struct CharlesDrafting {
         return location.pattern(&ignored).description
     }
 
-    // MARK: - Access Control and SSL Proxying
-
     private mutating func addAccess(_ ranges: [String]) {
         guard !ranges.isEmpty else { return }
         let entries = ranges.map { ProfileDraft.Entry("Access Control: \($0)", [], text: $0) }

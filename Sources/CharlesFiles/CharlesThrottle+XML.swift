@@ -19,10 +19,8 @@ extension CharlesThrottle {
             reading.skip(element, "no host can be found in it")
             return
         }
-        let isEnabled = reading.flag(element, "enabled", default: true)
-        hosts.append(
-            CharlesPlace(CharlesLocation(host: host, port: location["port"]?.text ?? ""), isEnabled: isEnabled)
-        )
+        let place = CharlesLocation(host: host, port: location["port"]?.text ?? "")
+        hosts.append(CharlesPlace(place, isEnabled: reading.flag(element, "enabled", default: true)))
     }
 
     /// Not documented either: numbers as in the section itself, with a name beside them or in them.

@@ -50,10 +50,8 @@ struct CharlesToolElement {
         hasAction: Bool = false
     ) -> CharlesToolElement {
         CharlesToolElement(title: title, name: name) { element, reading in
-            reading.check(
-                element,
-                knows: ["locations", "toolEnabled", "useSelectedLocations"] + (hasAction ? ["action"] : [])
-            )
+            let known = ["locations", "toolEnabled", "useSelectedLocations"]
+            reading.check(element, knows: known + (hasAction ? ["action"] : []))
             reading.settings[keyPath: path] = CharlesLocationTool(
                 isEnabled: reading.flag(element, "toolEnabled", default: true),
                 usesLocations: reading.flag(element, "useSelectedLocations", default: false),

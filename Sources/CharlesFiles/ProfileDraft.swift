@@ -108,8 +108,6 @@ struct ProfileDraft {
         return report
     }
 
-    // MARK: - Text
-
     private mutating func render() {
         lines = []
         addresses = []

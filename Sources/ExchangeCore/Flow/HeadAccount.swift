@@ -17,8 +17,7 @@ package final class HeadAccount {
 
     /// `client` returns the client as far as it is known.
     package init(budget: ByteBudget = .heads, client: @escaping () -> ClientKey) {
-        self.budget = budget
-        self.client = client
+        (self.budget, self.client) = (budget, client)
     }
 
     /// `false` if there is no room.

@@ -298,15 +298,7 @@ struct MessageFlow<Head: FlowingHead> {
             return nil
         }
         gathering = nil
-        let result = WholeBody.pass(
-            &gathered.head,
-            gathered.body,
-            framing: gathered.framing,
-            hasTrailers: trailers?.isEmpty == false,
-            decoded: gathered.decoded,
-            handler: handler,
-            &exchange
-        )
+        let result = WholeBody.pass(&gathered, hasTrailers: trailers?.isEmpty == false, handler, &exchange)
         if result.isBodyChanged { bodyMayChange = true }
         if result.isChanged { isChanged = true }
         waiting.prepend(Waiting(item: .end(trailers), next: next))

@@ -80,8 +80,7 @@ package final class ByteShare {
     package private(set) var count = 0
 
     package init(of budget: ByteBudget, for client: ClientKey) {
-        self.budget = budget
-        self.client = client
+        (self.budget, self.client) = (budget, client)
     }
 
     deinit { if count > 0 { budget.give(count, from: client) } }

@@ -16,29 +16,28 @@ package enum WholeBody {
     package static let decodedLimit = 64 << 20
 
     static func pass<Head: FlowingHead>(
-        _ head: inout Head,
-        _ received: ByteBuffer,
-        framing: BodyFraming,
+        _ gathered: inout MessageFlow<Head>.Gathering,
         hasTrailers: Bool,
-        decoded: Bool,
-        handler: any StageHandler,
+        _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) -> Result {
+        let received = gathered.body
         var body = received
-        let codings = decoded && received.readableBytes > 0 ? codings(head.fields) : []
+        let codings = gathered.decoded && received.readableBytes > 0 ? codings(gathered.head.fields) : []
         if !codings.isEmpty {
             guard let plain = decode(received, codings, &exchange) else {
-                return Result(verdict: .forward, body: received, framing: framing)
+                return Result(verdict: .forward, body: received, framing: gathered.framing)
             }
             body = plain
         }
         let before = body
-        let revision = head.revision
-        let verdict = head.pass(whole: &body, handler, &exchange)
+        let revision = gathered.head.revision
+        let verdict = gathered.head.pass(whole: &body, handler, &exchange)
         guard body != before else {
-            return Result(verdict: verdict, body: received, framing: framing, isChanged: head.revision != revision)
+            let (framing, isChanged) = (gathered.framing, gathered.head.revision != revision)
+            return Result(verdict: verdict, body: received, framing: framing, isChanged: isChanged)
         }
-        if !codings.isEmpty { encode(&body, codings, &head, &exchange) }
+        if !codings.isEmpty { encode(&body, codings, &gathered.head, &exchange) }
         let framing: BodyFraming = hasTrailers ? .chunked : .length(Int64(body.readableBytes))
         return Result(verdict: verdict, body: body, framing: framing, isBodyChanged: true, isChanged: true)
     }

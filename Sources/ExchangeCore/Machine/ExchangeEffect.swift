@@ -80,8 +80,6 @@ package struct UpstreamFacts: Sendable {
     package var certificateNote: String?
 
     package init(connection: ConnectionID?, version: HTTPVersion, isReused: Bool) {
-        self.connection = connection
-        self.version = version
-        self.isReused = isReused
+        (self.connection, self.version, self.isReused) = (connection, version, isReused)
     }
 }

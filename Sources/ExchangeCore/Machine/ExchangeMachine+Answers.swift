@@ -3,8 +3,6 @@ import HTTPModel
 import NIOCore
 
 extension ExchangeMachine {
-    // MARK: - Answers of our own
-
     /// Receives a stage's answer as if a server had sent it, so that the response chain runs.
     mutating func receiveAnswer(_ answer: LocalAnswer) {
         let answer = framed(answer)

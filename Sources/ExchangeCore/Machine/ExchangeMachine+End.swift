@@ -2,8 +2,6 @@ import HTTPModel
 import NIOCore
 
 extension ExchangeMachine {
-    // MARK: - The end
-
     /// Ends the exchange with a failure: with a page if the client has no head yet, else by closing its connection.
     ///
     /// Errors after the complete response are only noted.

@@ -43,13 +43,9 @@ extension ExchangeMachine {
         exchange.now = now
         awaitsName = false
         exchange.claim?.isVerified = isVerified
-        let host = record.url.host
-        note(
-            isVerified
-                ? "the client names \(host) in a tunnel to \(claim.address), which is the address of that name"
-                : "the client names \(host) in a tunnel to \(claim.address); this is not verified, because a look-up of the name "
-                    + "does not give the address"
-        )
+        let claimed = "the client names \(record.url.host) in a tunnel to \(claim.address)"
+        let doubt = "this is not verified, because a look-up of the name does not give the address"
+        note(isVerified ? "\(claimed), which is the address of that name" : "\(claimed); \(doubt)")
         pause(.request, .working, false)
         pumpRequest()
     }
@@ -73,21 +69,14 @@ extension ExchangeMachine {
     }
 
     private mutating func askStages(_ head: RequestHead) {
-        switch candidates {
-        case .none: return
-        case let candidates:
-            var url = record.url
-            // Rules may name the protocol that is asked for; a WebSocket begins as HTTP.
-            if head.fields.contains(.upgrade, token: "websocket") { url.scheme = url.scheme == "https" ? "wss" : "ws" }
-            let opening = ExchangeOpening(
-                id: record.id,
-                url: url,
-                head: head,
-                clientAddress: clientAddress,
-                claim: exchange.claim
-            )
-            links = chain.links(of: candidates, for: opening)
-        }
+        let candidates = candidates
+        if case .none = candidates { return }
+        var url = record.url
+        // Rules may name the protocol that is asked for; a WebSocket begins as HTTP.
+        if head.fields.contains(.upgrade, token: "websocket") { url.scheme = url.scheme == "https" ? "wss" : "ws" }
+        let (id, claim) = (record.id, exchange.claim)
+        let opening = ExchangeOpening(id: id, url: url, head: head, clientAddress: clientAddress, claim: claim)
+        links = chain.links(of: candidates, for: opening)
     }
 
     /// The stages that may match the URL, or the address that it stands for.
@@ -374,11 +363,9 @@ extension ExchangeMachine {
         case .relaying(.asked) where mayAskAgain(failure, wasProcessed):
             outgoing?.retries += 1
             record.flags.insert(.retried)
-            let reason =
-                wasProcessed
-                ? "the reused connection was closed before an answer; the request was sent again on a new one"
-                : "the server did not process the request, so it was sent again: \(failure.message)"
-            note(reason)
+            let unprocessed = "the server did not process the request, so it was sent again: \(failure.message)"
+            let closed = "the reused connection was closed before an answer; the request was sent again on a new one"
+            note(wasProcessed ? closed : unprocessed)
             connect(fresh: true)
         case .relaying(.asked(interims: 0)) where isForClientToRepeat(failure, wasProcessed):
             note(

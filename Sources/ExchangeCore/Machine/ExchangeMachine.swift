@@ -90,10 +90,7 @@ package struct ExchangeMachine: ~Copyable {
         claim: NameClaim? = nil,
         now: NIODeadline
     ) {
-        self.record = record
-        self.chain = chain
-        self.sink = sink
-        self.clientAddress = clientAddress
+        (self.record, self.chain, self.sink, self.clientAddress) = (record, chain, sink, clientAddress)
         openedAt = now
         self.clientTakesResets = clientTakesResets
         // A client that has the 200 to its CONNECT can be given no other answer.
@@ -101,14 +98,8 @@ package struct ExchangeMachine: ~Copyable {
         originalDestination = destination
         request = Half(budget: bodyBudget)
         response = Half(budget: bodyBudget)
-        exchange = StageExchange(
-            id: record.id,
-            url: record.url,
-            destination: destination,
-            client: client,
-            claim: claim,
-            now: now
-        )
+        let (id, url) = (record.id, record.url)
+        exchange = StageExchange(id: id, url: url, destination: destination, client: client, claim: claim, now: now)
         self.heads = heads ?? HeadAccount { client }
     }
 
@@ -145,9 +136,7 @@ package struct ExchangeMachine: ~Copyable {
         exchange.trace.append(TraceEntry(stage: author, outcome: .note, text: text))
     }
 
-    package var isOver: Bool {
-        if case .over = state { true } else { false }
-    }
+    package var isOver: Bool { if case .over = state { true } else { false } }
 
     /// Whether a server has been sent the whole request, and has not begun its response.
     package var awaitsResponse: Bool {

@@ -113,13 +113,8 @@ extension ExchangeMachine {
 }
 
 extension ExchangeMachine.State {
-    var isTunnel: Bool {
-        if case .tunnel = self { true } else { false }
-    }
-
-    var isAnswering: Bool {
-        if case .answering = self { true } else { false }
-    }
+    var isTunnel: Bool { if case .tunnel = self { true } else { false } }
+    var isAnswering: Bool { if case .answering = self { true } else { false } }
 
     /// Whether response bytes are still to come, from a server or a file.
     var hasSource: Bool {

@@ -27,8 +27,7 @@ struct OutgoingRequest {
     private var share: ByteShare?
 
     init(head: RequestHead, framing: BodyFraming) {
-        self.head = head
-        self.framing = framing
+        (self.head, self.framing) = (head, framing)
     }
 
     /// Drops the stored bytes, so that the request cannot be sent again.

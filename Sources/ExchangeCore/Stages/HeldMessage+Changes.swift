@@ -14,8 +14,7 @@ extension HeldMessage {
         case (.response(let head, let body), .response(let newHead, let newBody)):
             if head.status != newHead.status || head.reason != newHead.reason {
                 // HTTP/2 has no reason phrases.
-                let (before, after) = (status(head), status(newHead))
-                changes.append("status \(before) to \(after)")
+                changes.append("status \(status(head)) to \(status(newHead))")
             }
             changes += HeldMessage.changes(in: head.fields, newHead.fields)
             changes += HeldMessage.changes(in: body, newBody)

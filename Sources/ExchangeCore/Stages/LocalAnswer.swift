@@ -11,8 +11,7 @@ package struct LocalAnswer: Sendable {
     package var file: AnswerFile?
 
     package init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
-        self.head = head
-        self.body = body
+        (self.head, self.body) = (head, body)
     }
 
     package init(head: ResponseHead, file: AnswerFile) {
@@ -37,12 +36,8 @@ package struct LocalAnswer: Sendable {
         fields: [(String, String)] = []
     ) -> LocalAnswer {
         guard html else {
-            return LocalAnswer(
-                status: status,
-                contentType: "text/plain; charset=utf-8",
-                text: "Sluice: \(title)\n\n\(text)\n",
-                fields: fields
-            )
+            let page = "Sluice: \(title)\n\n\(text)\n"
+            return LocalAnswer(status: status, contentType: "text/plain; charset=utf-8", text: page, fields: fields)
         }
         let page = """
             <!doctype html>
@@ -68,10 +63,7 @@ package struct LocalAnswer: Sendable {
     private static let markField = "X-Sluice-Mark"
 
     /// This process's value of `X-Sluice-Mark`: random, so that no server has it.
-    package static let mark: String = {
-        var generator = SystemRandomNumberGenerator()
-        return String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)
-    }()
+    package static let mark = String(UInt64.random(in: .min ... .max), radix: 36)
 
     /// Why this Sluice answered instead of the server, from the answer's head; `nil` if it was not a failure, or
     /// another Sluice's.
@@ -105,13 +97,9 @@ package struct LocalAnswer: Sendable {
             }
         // What a replay does not answer is for programs and tests, which show a text as it is.
         let isMiss = failure.code == .notRecorded
-        return explanation(
-            status: status,
-            title: title,
-            text: text(of: failure),
-            html: html && !isMiss,
-            fields: [isMiss ? (replayField, "miss") : (failureField, failure.code.rawValue), (markField, mark)]
-        )
+        let fields = [isMiss ? (replayField, "miss") : (failureField, failure.code.rawValue), (markField, mark)]
+        let text = text(of: failure)
+        return explanation(status: status, title: title, text: text, html: html && !isMiss, fields: fields)
     }
 
     private static func text(of failure: ExchangeFailure) -> String {
@@ -130,7 +118,7 @@ package struct LocalAnswer: Sendable {
             }
         let message = "Sluice: \(text(of: failure))".utf8.reduce(into: "") { encoded, byte in
             let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")
-            encoded += isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            encoded += isPlain ? String(Unicode.Scalar(byte)) : "%" + byte.padded(to: 2, radix: 16)
         }
         let fields = [
             ("Content-Type", contentType), ("grpc-status", status), ("grpc-message", message),

@@ -25,12 +25,8 @@ package struct StageChain: Sendable {
         let before = first.map { [$0] } ?? []
         let behind = last.map { [$0] } ?? []
         let framed = preselection.map { inner in
-            FramedPreselection(
-                inner: inner,
-                shift: UInt64(before.count),
-                always: (first == nil ? 0 : 1)
-                    | (last == nil ? 0 : 1 << UInt64(before.count + stages.count))
-            )
+            let always: UInt64 = (first == nil ? 0 : 1) | (last == nil ? 0 : 1 << UInt64(before.count + stages.count))
+            return FramedPreselection(inner: inner, shift: UInt64(before.count), always: always)
         }
         return StageChain(before + stages + behind, preselection: framed)
     }

@@ -54,11 +54,7 @@ package struct Destination: Sendable, Hashable {
     package var address: String?
 
     package init(scheme: String, host: String, port: Int, serverName: String? = nil, address: String? = nil) {
-        self.scheme = scheme
-        self.host = host
-        self.port = port
-        self.serverName = serverName
-        self.address = address
+        (self.scheme, self.host, self.port, self.serverName, self.address) = (scheme, host, port, serverName, address)
     }
 
     /// The required name in the server's certificate.

@@ -36,8 +36,7 @@ package struct HoldLimit: Sendable {
     package var resolution: HoldResolution
 
     package init(after: TimeAmount, resolution: HoldResolution) {
-        self.after = after
-        self.resolution = resolution
+        (self.after, self.resolution) = (after, resolution)
     }
 }
 
@@ -61,7 +60,6 @@ package struct WorkOutcome: Sendable {
     package var trace: [TraceEntry]
 
     package init(_ verdict: Verdict, trace: [TraceEntry] = []) {
-        self.verdict = verdict
-        self.trace = trace
+        (self.verdict, self.trace) = (verdict, trace)
     }
 }

@@ -72,8 +72,6 @@ extension EditableProfile {
         return true
     }
 
-    // MARK: - Tools that are off at first
-
     /// The tools that the text lists under `off`.
     package var off: [String] {
         let pair = try? ProfileOutline(text, file: name).pairs.first { $0.name == "off" }

@@ -110,8 +110,6 @@ struct ProfileOutline {
         }
     }
 
-    // MARK: - Reading
-
     private static func pair(_ member: Node.Member, _ source: SourceText) -> Pair? {
         let start = source.start(of: member.key)
         let column = source.column(of: start)

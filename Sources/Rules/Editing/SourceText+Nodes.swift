@@ -48,8 +48,6 @@ extension SourceText {
         return self[position] == bracket ? position + 1 : nil
     }
 
-    // MARK: - Scalars
-
     private func end(of scalar: Node.Scalar, _ start: Int, _ indent: Int) -> Int? {
         switch self[start] {
         case _ where scalar.style == .plain: return plain(scalar.string, start)

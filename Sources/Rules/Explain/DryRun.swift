@@ -35,7 +35,7 @@ package struct DryRun {
             let url = RequestURL(scheme: "tunnel", host: request.url.host, port: request.url.port, path: "")
             request = DryRunRequest(method: "CONNECT", url: url)
         }
-        var play = Play(ExchangeID(count), request, response, chain, now)
+        var play = Play(count, request, response, chain, now)
         let exchange = play.run(mostSteps: DryRun.mostSteps)
         now = play.now
         return exchange
@@ -73,25 +73,21 @@ private struct Play: ~Copyable {
     private var wakes: [Wake] = []
     private var isOver = false
 
-    init(
-        _ id: ExchangeID,
-        _ request: DryRunRequest,
-        _ response: DryRunResponse,
-        _ chain: StageChain,
-        _ now: NIODeadline
-    ) {
+    init(_ number: Int64, _ request: DryRunRequest, _ response: DryRunResponse, _ chain: StageChain, _ now: NIODeadline)
+    {
         (self.request, self.response, self.now, begin) = (request, response, now, now)
+        let url = request.url
         let record = ExchangeRecord(
-            id: id,
-            kind: request.url.scheme == "tunnel" ? .tunnel : .http,
+            id: ExchangeID(number),
+            kind: url.scheme == "tunnel" ? .tunnel : .http,
             startedAt: 0,
             method: request.method,
-            url: request.url,
+            url: url,
             clientConnection: ConnectionID(1)
         )
         machine = ExchangeMachine(
             record: record,
-            destination: Destination(scheme: request.url.scheme, host: request.url.host, port: request.url.port),
+            destination: Destination(scheme: url.scheme, host: url.host, port: url.port),
             clientAddress: "127.0.0.1:0",
             chain: chain,
             sink: NoRecord(),
@@ -107,7 +103,7 @@ private struct Play: ~Copyable {
         machine.requestHeadReceived(request.head, framing: framing, now: now)
         var steps = 0
         repeat {
-            carryOut()
+            while !isOver, let effect = machine.nextEffect() { carryOut(effect) }
             steps += 1
         } while !isOver && steps < mostSteps && step()
         result.record = machine.record
@@ -122,9 +118,7 @@ private struct Play: ~Copyable {
 
     /// Feeds the machine the next event; `false` if there is none.
     private mutating func step() -> Bool {
-        if readsClient, let event = fromClient.popFirst() {
-            feed(event)
-        } else if readsServer, let event = fromServer.popFirst() {
+        if let event = (readsClient ? fromClient.popFirst() : nil) ?? (readsServer ? fromServer.popFirst() : nil) {
             feed(event)
         } else if let index = wakes.indices.min(by: { wakes[$0].moment < wakes[$1].moment }) {
             let wake = wakes.remove(at: index)
@@ -166,10 +160,6 @@ private struct Play: ~Copyable {
         }
         fromServer.append(.filePart(file, offset: offset + Int64(count)))
         machine.responsePartReceived(ByteBuffer(bytes: bytes[..<count]), now: now)
-    }
-
-    private mutating func carryOut() {
-        while !isOver, let effect = machine.nextEffect() { carryOut(effect) }
     }
 
     private mutating func carryOut(_ effect: ExchangeEffect) {

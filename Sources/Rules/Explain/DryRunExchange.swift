@@ -3,20 +3,17 @@ package import HTTPModel
 package import NIOCore
 import Text
 
+package typealias DryRunFields = [(name: String, value: String)]
+
 package struct DryRunRequest: Sendable {
     /// `CONNECT` for a tunnel.
     package var method: String
     package var url: RequestURL
     /// `Host` and `Content-Length` are added where they are not among them.
-    package var fields: [(name: String, value: String)]
+    package var fields: DryRunFields
     package var body: ByteBuffer?
 
-    package init(
-        method: String = "GET",
-        url: RequestURL,
-        fields: [(name: String, value: String)] = [],
-        body: ByteBuffer? = nil
-    ) {
+    package init(method: String = "GET", url: RequestURL, fields: DryRunFields = [], body: ByteBuffer? = nil) {
         (self.method, self.url, self.fields, self.body) = (method, url, fields, body)
     }
 
@@ -58,11 +55,11 @@ package struct DryRunRequest: Sendable {
 package struct DryRunResponse: Sendable {
     package var status: Int
     /// `Content-Length` is added if it is missing.
-    package var fields: [(name: String, value: String)]
+    package var fields: DryRunFields
     /// With the content coding in the fields.
     package var body: ByteBuffer?
 
-    package init(status: Int = 200, fields: [(name: String, value: String)] = [], body: ByteBuffer? = nil) {
+    package init(status: Int = 200, fields: DryRunFields = [], body: ByteBuffer? = nil) {
         (self.status, self.fields, self.body) = (status, fields, body)
     }
 

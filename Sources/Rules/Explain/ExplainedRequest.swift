@@ -38,27 +38,16 @@ extension DryRunRequest {
         let (exchange, missed) = MissedEdits.gather { dryRun.play(self, response) }
         let isUndecrypted = exchange.isTunnel && url.scheme != "tunnel"
         let record = exchange.record
-        let opening = ExchangeOpening(
-            id: record.id,
-            url: record.url,
-            head: isUndecrypted ? RequestHead(method: "CONNECT", target: record.url.authority) : head,
-            clientAddress: ""
-        )
-        let explanation = Explanation(
-            exchange.trace,
-            of: opening,
-            by: profile,
-            without: off,
-            missed: missed,
-            isRefused: exchange.isBlocked
-        )
+        let head = isUndecrypted ? RequestHead(method: "CONNECT", target: record.url.authority) : head
+        let opening = ExchangeOpening(id: record.id, url: record.url, head: head, clientAddress: "")
+        let (trace, isRefused) = (exchange.trace, exchange.isBlocked)
+        let goesOut = exchange.sent != nil || exchange.isTunnel
         return ExplainedRequest(
             exchange: exchange,
-            explanation: explanation,
+            explanation: .init(trace, of: opening, by: profile, without: off, missed: missed, isRefused: isRefused),
             request: self,
             isRecorded: profile.record.admits(record.url),
-            way: exchange.sent == nil && !exchange.isTunnel
-                ? nil : profile.upstream.way(to: exchange.sentURL ?? record.url)
+            way: goesOut ? profile.upstream.way(to: exchange.sentURL ?? record.url) : nil
         )
     }
 }

@@ -67,12 +67,8 @@ package struct Explanation: Sendable {
                     !changed.contains(edit.rule) && RuleHeading.name(of: edit.rule, among: tool.rules) == heading.name
                 }
                 let isAsked = verdict.isIdle || verdict.isFired
-                return Line(
-                    rule: heading,
-                    verdict: verdict,
-                    location: location,
-                    missedEdits: isAsked ? edits.map { "edit \($0.number): \($0.reason)" } : []
-                )
+                let missed = isAsked ? edits.map { "edit \($0.number): \($0.reason)" } : []
+                return Line(rule: heading, verdict: verdict, location: location, missedEdits: missed)
             }
             if tool.tool.selection == .first { Explanation.shadow(&lines) }
             return ToolLines(tool: tool, isOff: isOff, remarks: remarks, lines: lines)
@@ -125,8 +121,7 @@ package enum RuleVerdict: Sendable {
     package var word: String {
         switch self {
         case .fired: "fired"
-        case .idle: "matched"
-        case .declined: "matched"
+        case .idle, .declined: "matched"
         case .notAsked: "not asked"
         case .missed: "not matched"
         case .shadowed: "shadowed"
@@ -140,8 +135,7 @@ package enum RuleVerdict: Sendable {
         case .fired(let texts): texts
         case .idle: ["changed nothing"]
         case .declined(let action): ["left to later rules: \(action)"]
-        case .notAsked(let reason): [reason]
-        case .missed(let reason): [reason]
+        case .notAsked(let reason), .missed(let reason): [reason]
         case .shadowed(let by): ["'\(by.name)' at \(by.place) decided before it"]
         case .disabled: ["the rule has 'enabled: false'"]
         case .off: ["its tool is switched off"]

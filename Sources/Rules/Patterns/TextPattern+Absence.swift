@@ -24,11 +24,8 @@ extension TextPattern {
     }
 
     private func finds(isCaseSensitive: Bool? = nil, isWhole: Bool? = nil, in text: String) -> Bool {
-        let other = try? TextPattern(
-            self.text,
-            isCaseSensitive: isCaseSensitive ?? self.isCaseSensitive,
-            isWhole: isWhole ?? self.isWhole
-        )
+        let (isCaseSensitive, isWhole) = (isCaseSensitive ?? self.isCaseSensitive, isWhole ?? self.isWhole)
+        let other = try? TextPattern(self.text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         return (try? other?.matches(text)) ?? false
     }
 
@@ -40,12 +37,9 @@ extension TextPattern {
             scalar.isASCII && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
                 ? "\\\(scalar)" : String(scalar)
         }
+        let spaced = pieces.joined(separator: "\\s*")
         guard !pieces.isEmpty,
-            let expression = try? RegularExpression(
-                pieces.joined(separator: "\\s*"),
-                isCaseSensitive: isCaseSensitive,
-                isWhole: isWhole
-            )
+            let expression = try? RegularExpression(spaced, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         else { return nil }
         var found: String?
         try? expression.forEachMatch(in: text) { match, subject in
@@ -57,9 +51,7 @@ extension TextPattern {
 
     /// Whether a plain text was probably meant as a regular expression: it has groups, or signs that only those have.
     package var isLikeExpression: Bool {
-        guard groupCount == nil, let expression = try? RegularExpression(text, isCaseSensitive: true) else {
-            return false
-        }
-        return expression.groupCount > 0 || [".*", ".+", "\\d", "\\w", "\\s", "\\."].contains { text.contains($0) }
+        guard groupCount == nil, let read = try? RegularExpression(text, isCaseSensitive: true) else { return false }
+        return read.groupCount > 0 || [".*", ".+", "\\d", "\\w", "\\s", "\\."].contains { text.contains($0) }
     }
 }

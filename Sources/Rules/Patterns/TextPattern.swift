@@ -4,6 +4,9 @@ import HTTPModel
 
 /// What a rule looks for in a text: plain, or a regular expression written `/…/`.
 package struct TextPattern: Sendable {
+    package typealias MatchLimitError = RegularExpression.MatchLimitError
+    package typealias SyntaxError = RegularExpression.SyntaxError
+
     package let text: String
     private let expression: RegularExpression
     /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are plain too.
@@ -14,33 +17,24 @@ package struct TextPattern: Sendable {
     /// Reads a pattern, which must match the whole of a text or only a part of it.
     ///
     /// - Throws: ``RegularExpression/SyntaxError`` with the offset in `text`.
-    package init(_ text: String, isCaseSensitive: Bool, isWhole: Bool) throws(RegularExpression.SyntaxError) {
+    package init(_ text: String, isCaseSensitive: Bool, isWhole: Bool) throws(SyntaxError) {
         (self.text, self.isCaseSensitive, self.isWhole) = (text, isCaseSensitive, isWhole)
         guard let inner = TextPattern.expression(in: text) else {
-            let plain = TextPattern.plain(text)
-            expression = try RegularExpression(
-                plain,
-                isCaseSensitive: isCaseSensitive,
-                isWhole: isWhole,
-                isLiteral: true
-            )
+            let (plain, isSensitive) = (TextPattern.plain(text), isCaseSensitive)
+            expression = try .init(plain, isCaseSensitive: isSensitive, isWhole: isWhole, isLiteral: true)
             groupCount = nil
             return
         }
-        do throws(RegularExpression.SyntaxError) {
+        do throws(SyntaxError) {
             expression = try RegularExpression(inner, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         } catch {
-            throw RegularExpression.SyntaxError(offset: error.offset + 1, message: error.message)
+            throw SyntaxError(offset: error.offset + 1, message: error.message)
         }
         groupCount = expression.groupCount
     }
 
     /// Compiles a regular expression without slashes.
-    package init(
-        expression pattern: String,
-        isCaseSensitive: Bool,
-        isWhole: Bool = false
-    ) throws(RegularExpression.SyntaxError) {
+    package init(expression pattern: String, isCaseSensitive: Bool, isWhole: Bool = false) throws(SyntaxError) {
         (text, self.isCaseSensitive, self.isWhole) = ("/\(pattern)/", isCaseSensitive, isWhole)
         expression = try RegularExpression(pattern, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         groupCount = expression.groupCount
@@ -60,9 +54,7 @@ package struct TextPattern: Sendable {
         return groupCount == nil ? "'\(short)'" : short
     }
 
-    // MARK: - Texts
-
-    package func matches(_ text: String) throws(RegularExpression.MatchLimitError) -> Bool {
+    package func matches(_ text: String) throws(MatchLimitError) -> Bool {
         var isFound = false
         try expression.forEachMatch(in: text) { _, _ in
             isFound = true
@@ -76,7 +68,7 @@ package struct TextPattern: Sendable {
         in text: String,
         with replacement: Replacement,
         onlyFirst: Bool
-    ) throws(RegularExpression.MatchLimitError) -> String? {
+    ) throws(MatchLimitError) -> String? {
         try replacing(in: Array(text.utf8), with: replacement, onlyFirst: onlyFirst)
             .map { String(decoding: $0, as: UTF8.self) }
     }
@@ -86,7 +78,7 @@ package struct TextPattern: Sendable {
         in bytes: [UInt8],
         with replacement: Replacement,
         onlyFirst: Bool
-    ) throws(RegularExpression.MatchLimitError) -> [UInt8]? {
+    ) throws(MatchLimitError) -> [UInt8]? {
         let encoding = FieldEncoding(bytes)
         let text = String(fieldBytes: bytes)
         var result: [UInt8] = []
@@ -107,18 +99,12 @@ package struct TextPattern: Sendable {
     }
 
     /// What the first match would be replaced by; `nil` if there is none.
-    package func expansion(
-        of replacement: Replacement,
-        in text: String
-    ) throws(RegularExpression.MatchLimitError) -> String? {
+    package func expansion(of replacement: Replacement, in text: String) throws(MatchLimitError) -> String? {
         try expansion(of: replacement, in: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The same in the text's original encoding.
-    package func expansion(
-        of replacement: Replacement,
-        in bytes: [UInt8]
-    ) throws(RegularExpression.MatchLimitError) -> [UInt8]? {
+    package func expansion(of replacement: Replacement, in bytes: [UInt8]) throws(MatchLimitError) -> [UInt8]? {
         var result: [UInt8]?
         try expression.forEachMatch(in: String(fieldBytes: bytes)) { match, subject in
             var expansion: [UInt8] = []
@@ -129,15 +115,10 @@ package struct TextPattern: Sendable {
         return result
     }
 
-    // MARK: - Bytes
-
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
     ///
     /// - Throws: ``RegularExpression/MatchLimitError`` where the limits were passed.
-    package func forEachMatch(
-        in subject: UnsafeRawBufferPointer,
-        _ body: (TextMatch) -> Bool
-    ) throws(RegularExpression.MatchLimitError) {
+    package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
         try expression.forEachMatch(in: subject, body)
     }
 }

@@ -195,9 +195,7 @@ extension DryRunResponse {
 
 extension ProfileReader {
     /// The header fields and the body of a message.
-    fileprivate mutating func content(
-        _ fields: ProfileFields
-    ) -> (fields: [(name: String, value: String)], body: ByteBuffer?) {
+    fileprivate mutating func content(_ fields: ProfileFields) -> (fields: DryRunFields, body: ByteBuffer?) {
         let lines = fields["headers"].map { node in
             headers(node) { name, value in
                 if !name.isToken { return "'\(name.prefix(40))' cannot be the name of a header" }
@@ -208,11 +206,8 @@ extension ProfileReader {
     }
 
     /// Header fields as a mapping of names to a value or several; `fault` says why one cannot be.
-    package mutating func headers(
-        _ node: Node,
-        fault: (_ name: String, _ value: String) -> String?
-    ) -> [(name: String, value: String)] {
-        var fields: [(name: String, value: String)] = []
+    package mutating func headers(_ node: Node, fault: (_ name: String, _ value: String) -> String?) -> DryRunFields {
+        var fields: DryRunFields = []
         for (name, node) in pairs(node, "headers") {
             for entry in node.members {
                 guard let value = text(entry, name) else { continue }

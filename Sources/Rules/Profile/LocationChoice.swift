@@ -34,8 +34,6 @@ struct LocationChoice: Sendable {
         if let node = fields["except"] { except += entries(node) }
     }
 
-    // MARK: - As text
-
     /// The locations of `only`, or `nothing` where it has none; `nil` for everything.
     func onlyText(_ nothing: String) -> String? { only.map { $0.isEmpty ? nothing : LocationChoice.list($0) } }
 

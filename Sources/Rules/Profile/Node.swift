@@ -70,8 +70,6 @@ package struct Node: Sendable, Hashable {
         try read(ProfileText.read(file), file: file)
     }
 
-    // MARK: - Reading
-
     package var scalar: Scalar? { if case .scalar(let scalar) = content { scalar } else { nil } }
     package var sequence: [Node]? { if case .list(let list) = content { list } else { nil } }
     package var mapping: [Member]? { if case .mapping(let members) = content { members } else { nil } }
@@ -131,8 +129,6 @@ extension [Node.Member] {
         }
     }
 }
-
-// MARK: - Writing
 
 extension Node {
     package init(_ content: Content) { self.content = content }

@@ -88,6 +88,8 @@ package enum ProfileHelp {
         let text: String
     }
 
+    private static let paths = "A relative path starts at the profile's directory, ~/ at your home directory.\n"
+
     private static func topics(_ tools: ToolRegistry) -> [Topic] {
         [
             Topic(
@@ -134,11 +136,7 @@ package enum ProfileHelp {
 
                     """
             ),
-            Topic(
-                names: ["paths"],
-                summary: "Paths of files.",
-                text: "A relative path starts at the profile's directory, ~/ at your home directory.\n"
-            ),
+            Topic(names: ["paths"], summary: "Paths of files.", text: paths),
             Topic(
                 names: ["order"],
                 summary: "The order of the tools.",

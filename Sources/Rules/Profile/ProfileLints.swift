@@ -17,10 +17,8 @@ struct ProfileLints {
         lintUndecrypted(settings.upstream.rules.map(\.heading))
         for rule in settings.clientCertificates.rules where rule.isEnabled {
             for host in rule.hosts where intercept.neverDecrypts(host) {
-                lint(
-                    rule.place,
-                    "'intercept' excludes \(host) from decryption: its clients need the certificate, not Sluice"
-                )
+                let reason = "its clients need the certificate, not Sluice"
+                lint(rule.place, "'intercept' excludes \(host) from decryption: \(reason)")
             }
         }
         let recorded = settings.record.locations

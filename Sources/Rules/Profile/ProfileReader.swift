@@ -64,10 +64,8 @@ package struct ProfileReader {
             case nil: error("a key must be a word", at: member.key)
             case let name? where known.contains(name): fields.values[name] = member.value
             case let name?:
-                error(
-                    "\(what) has no key '\(name.prefix(40))'\(Suggestion.text(for: name, among: known))",
-                    at: member.key
-                )
+                let hint = Suggestion.text(for: name, among: known)
+                error("\(what) has no key '\(name.prefix(40))'\(hint)", at: member.key)
             }
         }
         return fields

@@ -111,8 +111,6 @@ package struct RuleProfile: Sendable {
         )
     }
 
-    // MARK: - Exchanges under way
-
     /// Switches the tools whose switching reaches exchanges under way; at first those under the profile's `off` are off.
     package func switchTools(without off: Set<StageID>) {
         for compiled in compiled { compiled.stage.isOn = !off.contains(compiled.tool.id) }

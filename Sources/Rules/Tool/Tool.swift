@@ -19,8 +19,6 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
     package static func < (left: Tool, right: Tool) -> Bool { left.descriptor.id < right.descriptor.id }
     package func hash(into hasher: inout Hasher) { hasher.combine(descriptor.id) }
 
-    // MARK: - Reading
-
     /// Reads the value of the tool's key: one entry or a list of them, of which those that can be used are returned.
     ///
     /// `count` rules of the tool were read before, in other files.
@@ -47,8 +45,6 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
     var isSwitchedInPlace: Bool { type.isSwitchedInPlace }
 
     func stage(_ rules: [any ToolRule]) -> any RuleTool { type.stage(rules) }
-
-    // MARK: - Rules and requests
 
     /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
     func concerns(_ rule: any ToolRule, method: String, url: RequestURL) -> Bool {

@@ -33,8 +33,6 @@ struct FileLookUp: Sendable {
         let reason: String
     }
 
-    // MARK: - Finding
-
     private func answer() throws(NotFoundError) -> WorkOutcome {
         guard let status = FileStatus(path: rule.path) else {
             throw NotFoundError(place: rule.name, reason: "it does not exist")
@@ -112,8 +110,6 @@ struct FileLookUp: Sendable {
 
     /// The name of a file in traces: the directory as the profile names it, and what was looked up in it.
     private func place(_ names: [String]) -> String { rule.name.path(to: names) }
-
-    // MARK: - Answering
 
     private func answer(
         _ found: consuming FileTree.Found,

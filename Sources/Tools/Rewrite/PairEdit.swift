@@ -185,8 +185,6 @@ struct PairPattern: Sendable {
     }
 }
 
-// MARK: - Header fields
-
 extension FieldSection: NamedValues {
     /// Fields by which messages are framed; they are never edited.
     static let framing: Set<FieldName> = [.contentLength, .transferEncoding, .connection, .upgrade]

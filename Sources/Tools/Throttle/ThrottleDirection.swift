@@ -75,8 +75,6 @@ struct ThrottleDirection {
         return max(last, now - ThrottleDirection.lateness)
     }
 
-    // MARK: - Reliability
-
     /// How many bytes still pass, at most those of the block; `nil` if the link never fails.
     private mutating func bytesToFailure(_ link: ThrottleLink, _ request: ThrottledRequest) -> Int? {
         guard link.conditions.reliability < 100 else { return nil }

@@ -27,8 +27,6 @@ final class ThrottleHandler: StageHandler {
     /// Always, since the throttle may be switched on, or changed, while a response is under way.
     var responseDemand: BodyDemand { .pace }
 
-    // MARK: - Heads
-
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
         let link = inForce(&exchange)
         if requestHeadLeft == nil {
@@ -74,8 +72,6 @@ final class ThrottleHandler: StageHandler {
         return nil
     }
 
-    // MARK: - Bytes
-
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         let link = inForce(&exchange)
         if let failure = absence(of: link, &exchange) { return .fail(failure) }
@@ -89,8 +85,6 @@ final class ThrottleHandler: StageHandler {
         if case .pass(let count, _) = move { events?.pass(waiting, count, at: exchange.now) }
         return move
     }
-
-    // MARK: - What is in force
 
     /// The link in force; a change is traced.
     private func inForce(_ exchange: inout StageExchange) -> ThrottleLink? {

@@ -76,8 +76,6 @@ final class ThrottleLink: Sendable {
         }
     }
 
-    // MARK: - Quality
-
     /// In seconds; no chunk takes longer.
     private static let longestWait = 3_600
 
@@ -113,8 +111,6 @@ final class ThrottleLink: Sendable {
         let (low, high) = (conditions.quality.lowerBound, conditions.quality.upperBound)
         return (low + draw.uniform("quality", index: second) * (high - low)) / 100
     }
-
-    // MARK: - Reliability
 
     /// The number of bytes to which reliability refers.
     static let block = 10_240
