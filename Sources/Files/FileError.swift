@@ -17,7 +17,9 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     package let cause: Cause
 
     init(_ path: String, _ reason: String, _ cause: Cause = .system) {
-        (self.path, self.reason, self.cause) = (path, reason, cause)
+        self.path = path
+        self.reason = reason
+        self.cause = cause
     }
 
     init(_ path: String, _ what: String, errno code: CInt) {

@@ -25,7 +25,9 @@ package struct GuidePage: Sendable {
             title = runs.text
             blocks.removeFirst()
         }
-        (self.group, self.topic, self.title) = (group, topic, title)
+        self.group = group
+        self.topic = topic
+        self.title = title
         abstract = blocks.lazy.compactMap { if case .paragraph(let runs) = $0 { runs.text } else { nil } }.first ?? ""
         self.blocks = blocks
     }

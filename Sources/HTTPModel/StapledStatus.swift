@@ -24,7 +24,10 @@ package struct StapledStatus: Sendable, Hashable, Codable {
         validFrom: Int64? = nil,
         validUntil: Int64? = nil
     ) {
-        (self.state, self.reason, self.revokedAt) = (state, reason, revokedAt)
-        (self.validFrom, self.validUntil) = (validFrom, validUntil)
+        self.state = state
+        self.reason = reason
+        self.revokedAt = revokedAt
+        self.validFrom = validFrom
+        self.validUntil = validUntil
     }
 }

@@ -100,7 +100,8 @@ package struct SecretNames: Sendable {
             let plain = SecretNames.normalised(name)
             if name.hasPrefix("*") { endings.append((Array(plain.utf8), .named)) } else { table[plain] = .named }
         }
-        (self.table, self.endings) = (table, endings)
+        self.table = table
+        self.endings = endings
         for name in table.keys { lengths[Int(name.utf8.first ?? 0)] |= SecretNames.bit(name.utf8.count) }
         for name in except {
             let plain = SecretNames.normalised(name)

@@ -24,7 +24,9 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
     package let hint: String
 
     package init(_ code: Code, _ message: String, hint: String = "") {
-        (self.code, self.message, self.hint) = (code, message, hint)
+        self.code = code
+        self.message = message
+        self.hint = hint
     }
 
     /// For a file that was used under another name.

@@ -17,8 +17,11 @@ package struct FilterKey: Sendable {
     }
 
     init(_ name: String, _ argument: String, _ summary: String, _ example: String, _ reading: Reading) {
-        (self.name, self.argument, self.summary) = (name, argument, summary)
-        (self.example, self.reading) = (example, reading)
+        self.name = name
+        self.argument = argument
+        self.summary = summary
+        self.example = example
+        self.reading = reading
     }
 
     private static func field(_ name: String, _ side: FilterTest.Side, _ summary: String) -> FilterKey {

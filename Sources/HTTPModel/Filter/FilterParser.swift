@@ -6,7 +6,8 @@ struct FilterParser {
     private var depth = 0
 
     init(_ expression: String, clock: FilterClock) {
-        (self.expression, self.clock) = (expression, clock)
+        self.expression = expression
+        self.clock = clock
         lexer = FilterLexer(expression)
     }
 

@@ -20,7 +20,8 @@ package struct RequestHead: MessageHead {
         methodRun = section.store(method.utf8)
         targetRun = section.store(target.utf8)
         for (name, value) in fields { section.append(name, value) }
-        (self.fields, self.version) = (section, version)
+        self.fields = section
+        self.version = version
         self.fields.revision &+= 1
     }
 

@@ -12,14 +12,17 @@ package struct ResponseHead: MessageHead {
     package init(received: FieldSection, status: Int, reason: Range<Int>, version: HTTPVersion) {
         fields = received
         reasonRun = .init(reason)
-        (self.status, self.version) = (status, version)
+        self.status = status
+        self.version = version
     }
 
     package init(status: Int, reason: String? = nil, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
         var section = FieldSection()
         reasonRun = section.store((reason ?? ResponseHead.standardReason(status)).utf8)
         for (name, value) in fields { section.append(name, value) }
-        (self.fields, self.status, self.version) = (section, status, version)
+        self.fields = section
+        self.status = status
+        self.version = version
         self.fields.revision &+= 1
     }
 

@@ -56,7 +56,8 @@ package struct Glob: Sendable, Hashable {
         var merged: [Element] = []
         merged.reserveCapacity(elements.count)
         for element in elements where !(element == .many && merged.last == .many) { merged.append(element) }
-        (self.elements, self.ignoresCase) = (merged, ignoringCase)
+        self.elements = merged
+        self.ignoresCase = ignoringCase
         (shape, literalBytes) = Glob.shape(of: merged)
     }
 

@@ -5,7 +5,8 @@ struct GlobParser {
     private var position = 0
 
     init(_ characters: [Unicode.Scalar], ignoresCase: Bool) {
-        (self.characters, self.ignoresCase) = (characters, ignoresCase)
+        self.characters = characters
+        self.ignoresCase = ignoresCase
     }
 
     mutating func parse() throws(GlobError) -> [Glob.Element] {

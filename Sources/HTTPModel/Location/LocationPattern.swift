@@ -13,7 +13,10 @@ package struct LocationPattern: Sendable, Hashable {
 
     package init(protocol: String = "", host: String = "", port: String = "", path: String = "", query: String = "") {
         self.protocol = `protocol`
-        (self.host, self.port, self.path, self.query) = (host, port, path, query)
+        self.host = host
+        self.port = port
+        self.path = path
+        self.query = query
     }
 
     /// Reads `[protocol://]host[:port][/path][?query]`; a text that begins with `/` or `?` has no host. Brackets are an

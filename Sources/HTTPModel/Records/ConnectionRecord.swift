@@ -28,7 +28,10 @@ package struct ConnectionRecord: Sendable, Hashable {
     package var handshake: Int64?
 
     package init(id: ConnectionID, leg: Leg, openedAt: Int64, localAddress: String, peerAddress: String) {
-        (self.id, self.leg, self.openedAt) = (id, leg, openedAt)
-        (self.localAddress, self.peerAddress) = (localAddress, peerAddress)
+        self.id = id
+        self.leg = leg
+        self.openedAt = openedAt
+        self.localAddress = localAddress
+        self.peerAddress = peerAddress
     }
 }

@@ -94,8 +94,13 @@ package struct ExchangeRecord: Sendable, Hashable {
         clientConnection: ConnectionID,
         clientAddress: String? = nil
     ) {
-        (self.id, self.kind, self.startedAt, self.method) = (id, kind, startedAt, method)
-        (self.url, self.clientConnection, self.clientAddress) = (url, clientConnection, clientAddress)
+        self.id = id
+        self.kind = kind
+        self.startedAt = startedAt
+        self.method = method
+        self.url = url
+        self.clientConnection = clientConnection
+        self.clientAddress = clientAddress
     }
 
     package struct Flags: OptionSet, Sendable, Hashable {
@@ -278,7 +283,10 @@ package struct TraceEntry: Sendable, Hashable, Codable {
     package var text: String
 
     package init(stage: String, rule: String? = nil, outcome: Outcome, text: String) {
-        (self.stage, self.rule, self.outcome, self.text) = (stage, rule, outcome, text)
+        self.stage = stage
+        self.rule = rule
+        self.outcome = outcome
+        self.text = text
     }
 }
 
@@ -345,7 +353,10 @@ package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     }
 
     package init(_ code: Code, _ message: String, hint: String = "", resetCode: HTTP2ErrorCode? = nil) {
-        (self.code, self.message, self.hint, self.resetCode) = (code, message, hint, resetCode)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.resetCode = resetCode
     }
 }
 

@@ -12,7 +12,9 @@ package struct ProfileSource: Sendable, Hashable, Codable {
     package var isUnsaved: Bool
 
     package init(file: String, text: String, isUnsaved: Bool = false) {
-        (self.file, self.text, self.isUnsaved) = (file, text, isUnsaved)
+        self.file = file
+        self.text = text
+        self.isUnsaved = isUnsaved
     }
 
     package init(from decoder: any Decoder) throws {

@@ -15,7 +15,10 @@ package struct RecordedExchange: Sendable {
         upstream: ConnectionRecord? = nil,
         isUnrecorded: Bool = false
     ) {
-        (self.record, self.messages, self.client) = (record, messages, client)
-        (self.upstream, self.isUnrecorded) = (upstream, isUnrecorded)
+        self.record = record
+        self.messages = messages
+        self.client = client
+        self.upstream = upstream
+        self.isUnrecorded = isUnrecorded
     }
 }

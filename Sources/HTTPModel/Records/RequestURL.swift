@@ -11,7 +11,11 @@ package struct RequestURL: Sendable, Hashable {
     package var query: String?
 
     package init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
-        (self.scheme, self.host, self.port, self.path, self.query) = (scheme, host, port, path, query)
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.path = path
+        self.query = query
     }
 
     /// RFC 9110 §4.2.

@@ -111,7 +111,9 @@ struct RowReader {
     private(set) var bytesRead = 0
 
     fileprivate init(statement: SQLiteStatement, path: String, subject: String) {
-        (self.statement, self.path, self.subject) = (statement, path, subject)
+        self.statement = statement
+        self.path = path
+        self.subject = subject
     }
 
     mutating func skip() { column += 1 }

@@ -118,7 +118,8 @@ package final class RecorderProducer: Sendable {
     private let onCredit: @Sendable () -> Void
 
     init(queue: RecorderQueue, onCredit: @escaping @Sendable () -> Void) {
-        (self.queue, self.onCredit) = (queue, onCredit)
+        self.queue = queue
+        self.onCredit = onCredit
         number = queue.nextProducer()
     }
 

@@ -39,7 +39,9 @@ package struct RecorderConfiguration: Sendable {
     var pageLimit: Int?
 
     package init(path: String?, mode: Mode = .lossless, sluiceVersion: String = "") {
-        (self.path, self.mode, self.sluiceVersion) = (path, mode, sluiceVersion)
+        self.path = path
+        self.mode = mode
+        self.sluiceVersion = sluiceVersion
     }
 }
 

@@ -13,7 +13,8 @@ struct WritableSession: Sendable {
     /// Creates a missing or empty session; its exchanges begin after `following`.
     init(path: String, configuration: RecorderConfiguration, following: Int64 = 0) throws {
         let lock = try SessionLock(path: path)
-        (self.lock, self.path) = (lock, path)
+        self.lock = lock
+        self.path = path
         let isNew = lock.isEmpty
         if !isNew { try lock.checkHeader() }
         do {

@@ -14,7 +14,8 @@ struct SessionSeries: Sendable {
     private let clock: SteadyClock
 
     init(rotation: SessionRotation, clock: SteadyClock = SteadyClock()) {
-        (self.rotation, self.clock) = (rotation, clock)
+        self.rotation = rotation
+        self.clock = clock
     }
 
     /// Without the folder.
