@@ -21,19 +21,6 @@ struct SessionDatabase {
         return values
     }
 
-    /// For repeated use with one number.
-    func prepared(_ sql: String, of subject: String) throws -> PreparedRead {
-        PreparedRead(statement: try connection.cachedStatement(sql: sql), subject: subject)
-    }
-
-    /// Throws `DatabaseError`, or an error of `read`.
-    func forEachRow(of read: PreparedRead, _ number: Int64, _ body: (inout RowReader) throws -> Void) throws {
-        let statement = read.statement.sqliteStatement
-        defer { sqlite3_reset(statement) }
-        sqlite3_bind_int64(statement, 1, number)
-        try step(statement, nil, read.subject, body)
-    }
-
     /// Throws `CancellationError` if the watch has ended the statement, else `DatabaseError` or an error of `read`.
     func forEachRow(
         of owner: Statement,
@@ -50,15 +37,6 @@ struct SessionDatabase {
         for (index, argument) in arguments.enumerated() { argument.bind(at: CInt(index + 1), of: statement) }
         let progress = watch.map { StatementProgress(statement, $0) }
         defer { progress?.end() }
-        try step(statement, watch, subject, read)
-    }
-
-    private func step(
-        _ statement: SQLiteStatement,
-        _ watch: StatementWatch?,
-        _ subject: String,
-        _ read: (inout RowReader) throws -> Void
-    ) throws {
         while true {
             switch sqlite3_step(statement) {
             case SQLITE_ROW:
@@ -70,11 +48,6 @@ struct SessionDatabase {
             }
         }
     }
-}
-
-struct PreparedRead {
-    let statement: Statement
-    let subject: String
 }
 
 extension DatabaseError {

@@ -8,23 +8,10 @@ package final class SessionPages: ExchangeSource {
     /// In bytes of heads and bodies; the exchange that reaches it is the last of its page.
     static let longestPage = 1 << 20
 
-    private struct Bodies {
-        var short: (ByteBuffer?, ByteBuffer?, ByteBuffer?, ByteBuffer?)
-        var hasLong: Bool
-
-        func short(_ side: BodySide) -> ByteBuffer? {
-            switch side {
-            case .requestReceived: short.0
-            case .requestSent: short.1
-            case .responseReceived: short.2
-            case .responseSent: short.3
-            }
-        }
-    }
-
     private let reader: SessionReader
     private let check: () throws -> Void
-    private var bodies: [ExchangeID: Bodies] = [:]
+    /// The short bodies of the page's exchanges by side, and whether there are long ones.
+    private var bodies: [ExchangeID: (short: [ByteBuffer?], hasLong: Bool)] = [:]
     private var certificates = KnownCertificates()
 
     /// `check` is called before each read; an error that it throws ends the reading.
@@ -39,12 +26,12 @@ package final class SessionPages: ExchangeSource {
         var rest = numbers
         var exchanges: [RecordedExchange] = []
         try reader.read(inOneTransaction: true) { session in
-            var page = try PageStatements(session, certificates)
+            var page = StoredExchanges(session, certificates)
             var size = 0
             while size < SessionPages.longestPage, let number = rest.popFirst() {
                 guard let found = try page.exchange(number) else { continue }
                 let hasLong = try page.hasLongBodies(number)
-                bodies[found.exchange.record.id] = Bodies(short: found.bodies, hasLong: hasLong)
+                bodies[found.exchange.record.id] = (found.bodies, hasLong)
                 exchanges.append(found.exchange)
                 size += found.size
             }
@@ -62,15 +49,13 @@ package final class SessionPages: ExchangeSource {
     }
 
     package func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
-        guard let own = bodies[id] else {
+        func short(_ side: BodySide) -> ByteBuffer? { bodies[id]?.short.dropFirst(Int(side.rawValue)).first ?? nil }
+        let own = short(side)
+        if own == nil, bodies[id]?.hasLong ?? true {
             try check()
             return try reader.body(of: id, side: side, offset: offset, limit: limit)
         }
-        if own.short(side) == nil, own.hasLong {
-            try check()
-            return try reader.body(of: id, side: side, offset: offset, limit: limit)
-        }
-        guard limit > 0, offset >= 0, let body = own.short(side) ?? side.received.flatMap({ own.short($0) }),
+        guard limit > 0, offset >= 0, let body = own ?? side.received.flatMap(short),
             offset < Int64(body.readableBytes)
         else { return ByteBuffer() }
         let start = body.readerIndex + Int(offset)
@@ -88,7 +73,7 @@ package final class SessionPages: ExchangeSource {
     }
 }
 
-/// Cached by their text: connections to one server have the same chain.
+/// Certificates cached by their text: connections to one server have the same chain.
 struct KnownCertificates {
     private static let most = 256
     private var chains: [String: [CertificateSummary]] = [:]
@@ -96,9 +81,7 @@ struct KnownCertificates {
     mutating func chain(
         _ text: String,
         _ read: (String) throws -> [CertificateSummary]
-    ) rethrows
-        -> [CertificateSummary]
-    {
+    ) rethrows -> [CertificateSummary] {
         if let known = chains[text] { return known }
         let chain = try read(text)
         if chains.count >= KnownCertificates.most { chains = [:] }
@@ -107,80 +90,64 @@ struct KnownCertificates {
     }
 }
 
-private struct PageStatements {
+/// Reads exchanges with their connections and short bodies in one read of a session.
+struct StoredExchanges {
     private static let recordSQL = "\(Schema.records) id = ?"
-    private static let payloadSQL = """
-        SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
-        response_head_sent, response_trailers, trace, request_body, request_body_sent, response_body,
-        response_body_sent FROM payload WHERE id = ?
-        """
+    private static let payloadSQL = "SELECT \(Schema.payload.columns) FROM payload WHERE id = ?"
     private static let connectionSQL = "\(Schema.connections) id = ?"
-    private static let longSQL = "SELECT min(exchange) FROM chunk WHERE exchange >= ?"
 
     private let session: SessionDatabase
-    private let records: PreparedRead
-    private let payloads: PreparedRead
-    private let links: PreparedRead
-    private let chunks: PreparedRead
     private var connections: [ConnectionID: ConnectionRecord?] = [:]
     private(set) var certificates: KnownCertificates
     /// Numbers without long bodies; the exchange after them has some.
     private var short: Range<Int64> = 0..<0
 
-    init(_ session: SessionDatabase, _ certificates: KnownCertificates) throws {
+    init(_ session: SessionDatabase, _ certificates: KnownCertificates = KnownCertificates()) {
         (self.session, self.certificates) = (session, certificates)
-        records = try session.prepared(PageStatements.recordSQL, of: "exchange")
-        payloads = try session.prepared(PageStatements.payloadSQL, of: "payload")
-        links = try session.prepared(PageStatements.connectionSQL, of: "connection")
-        chunks = try session.prepared(PageStatements.longSQL, of: "chunk")
     }
 
     struct Found {
         var exchange: RecordedExchange
-        var bodies: (ByteBuffer?, ByteBuffer?, ByteBuffer?, ByteBuffer?) = (nil, nil, nil, nil)
+        /// Indexed by side.
+        var bodies: [ByteBuffer?] = []
         /// Bytes of heads and bodies.
         var size = 0
     }
 
     mutating func exchange(_ number: Int64) throws -> Found? {
-        var found: Found?
-        var payload: Int64 = 0
-        try session.forEachRow(of: records, number) { row in
-            let (record, number) = try row.record()
-            found = Found(exchange: RecordedExchange(record: record, messages: ExchangeMessages()))
-            payload = number
+        guard let (record, payload) = try record(number) else { return nil }
+        var found = Found(exchange: RecordedExchange(record: record, messages: ExchangeMessages()))
+        _ = try session.rows(StoredExchanges.payloadSQL, [payload], of: "payload") { row in
+            found.exchange.messages = try row.messages()
+            found.bodies = try BodySide.allCases.map { _ in try row.optionalBytes() }
+            found.size = row.bytesRead
         }
-        guard found != nil else { return nil }
-        try session.forEachRow(of: payloads, payload) { row in
-            found?.exchange.messages = try row.messages()
-            found?.bodies = (
-                try row.optionalBytes(), try row.optionalBytes(), try row.optionalBytes(), try row.optionalBytes()
-            )
-            found?.size = row.bytesRead
-        }
-        if let record = found?.exchange.record {
-            found?.exchange.client = try connection(record.clientConnection)
-            found?.exchange.upstream = try record.upstreamConnection.flatMap { try connection($0) }
-        }
+        found.exchange.client = try connection(record.clientConnection)
+        found.exchange.upstream = try record.upstreamConnection.flatMap { try connection($0) }
         return found
     }
 
-    private mutating func connection(_ id: ConnectionID) throws -> ConnectionRecord? {
+    func record(_ number: Int64) throws -> (record: ExchangeRecord, payload: Int64)? {
+        try session.rows(StoredExchanges.recordSQL, [number], of: "exchange") { try $0.record() }.first
+    }
+
+    mutating func connection(_ id: ConnectionID) throws -> ConnectionRecord? {
         if let known = connections[id] { return known }
-        var connection: ConnectionRecord?
-        var certificates = certificates
-        try session.forEachRow(of: links, id.number) { connection = try $0.connection(&certificates) }
-        self.certificates = certificates
-        connections[id] = .some(connection)
-        return connection
+        var known = certificates
+        let sql = StoredExchanges.connectionSQL
+        let found = try session.rows(sql, [id.number], of: "connection") { try $0.connection(&known) }.first
+        certificates = known
+        connections[id] = .some(found)
+        return found
     }
 
     /// Bodies outside of the payload row. For ascending numbers one query answers for many.
     mutating func hasLongBodies(_ number: Int64) throws -> Bool {
         if short.contains(number) { return false }
         if short.upperBound == number, !short.isEmpty { return true }
-        var next: Int64?
-        try session.forEachRow(of: chunks, number) { next = try $0.optionalNumber(in: Int64.min...Int64.max) }
+        let sql = "SELECT min(exchange) FROM chunk WHERE exchange >= ?"
+        let found = try session.rows(sql, [number], of: "chunk") { try $0.optionalNumber(in: .min...Int64.max) }
+        let next = found.first ?? nil
         short = number..<max(number, next ?? Int64.max)
         return next == number
     }

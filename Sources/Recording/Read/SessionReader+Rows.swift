@@ -111,11 +111,6 @@ extension RowReader {
         return messages
     }
 
-    mutating func connection() throws -> ConnectionRecord {
-        var known = KnownCertificates()
-        return try connection(&known)
-    }
-
     mutating func connection(_ known: inout KnownCertificates) throws -> ConnectionRecord {
         let (id, leg) = (ConnectionID(try number()), try value(ConnectionRecord.Leg.self))
         let opened = try number(in: RecordedRange.moments)

@@ -138,18 +138,11 @@ package final class SessionReader: ExchangeSource, Sendable {
         return try rows(sql, [first, Int64(max(0, limit))], of: "exchange") { try $0.record().record }
     }
 
-    package func record(_ id: ExchangeID) throws -> ExchangeRecord? { try read { try record(id, in: $0)?.record } }
+    package func record(_ id: ExchangeID) throws -> ExchangeRecord? { try records([id.number])[0] }
 
     /// In the order of the numbers; `nil` for missing ones.
     package func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
-        try read { session in try ids.map { try record(ExchangeID($0), in: session)?.record } }
-    }
-
-    private func record(
-        _ id: ExchangeID,
-        in session: SessionDatabase
-    ) throws -> (record: ExchangeRecord, payload: Int64)? {
-        try session.rows("\(Schema.records) id = ?", [id.number], of: "exchange") { try $0.record() }.first
+        try read { session in try ids.map { try StoredExchanges(session).record($0)?.record } }
     }
 
     /// Includes deleted exchanges.
@@ -189,32 +182,25 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// Without bodies.
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
         try read(inOneTransaction: true) { session in
-            guard let (record, payload) = try record(id, in: session) else { return nil }
-            let sql = """
-                SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
-                response_head_sent, response_trailers, trace FROM payload WHERE id = ?
-                """
-            let messages = try session.rows(sql, [payload], of: "payload") { try $0.messages() }.first
-            return RecordedExchange(
-                record: record,
-                messages: messages ?? ExchangeMessages(),
-                client: try connection(record.clientConnection, in: session),
-                upstream: try record.upstreamConnection.flatMap { try connection($0, in: session) }
-            )
+            var rows = StoredExchanges(session)
+            return try rows.exchange(id.number)?.exchange
         }
     }
 
-    package func connection(_ id: ConnectionID) throws -> ConnectionRecord? { try read { try connection(id, in: $0) } }
+    package func connection(_ id: ConnectionID) throws -> ConnectionRecord? {
+        try read { session in
+            var rows = StoredExchanges(session)
+            return try rows.connection(id)
+        }
+    }
 
     /// At most `limit`; fewer only at the end.
     package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
         let sql = "\(Schema.connections) id >= ? ORDER BY id LIMIT ?"
-        return try rows(sql, [start.number, Int64(max(0, limit))], of: "connection") { try $0.connection() }
-    }
-
-    private func connection(_ id: ConnectionID, in session: SessionDatabase) throws -> ConnectionRecord? {
-        let sql = "\(Schema.connections) id = ?"
-        return try session.rows(sql, [id.number], of: "connection") { try $0.connection() }.first
+        var certificates = KnownCertificates()
+        return try rows(sql, [start.number, Int64(max(0, limit))], of: "connection") {
+            try $0.connection(&certificates)
+        }
     }
 
     // MARK: - Bodies
