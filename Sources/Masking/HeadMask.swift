@@ -142,7 +142,7 @@ struct HeadMask {
             range: range,
             kind: kind,
             name: label,
-            secret: PlainValue.percentDecoded(text) ?? Array(text)
+            secret: PercentEncoding.decoded(text) ?? Array(text)
         )
         return isSecret(secret) ? [secret] : []
     }

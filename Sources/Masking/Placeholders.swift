@@ -72,33 +72,6 @@ extension Placeholder {
     }
 
     /// The placeholder whose ``digits`` these are; `nil` where they are none's.
-    init?(digits: some Collection<UInt8>) {
-        guard digits.count == 9, digits.first == UInt8(ascii: "9"), digits.allSatisfy({ $0 &- 0x30 < 10 }) else {
-            return nil
-        }
-        let number = digits.dropFirst().reduce(0) { $0 * 10 + Int($1 &- 0x30) }
-        let kind = number / 1_000_000
-        guard kind < SecretKind.allCases.count, number % 1_000_000 <= SecretBook.most else { return nil }
-        self.init(kind: SecretKind.allCases[kind], number: number % 1_000_000)
-    }
-
-    /// Calls `body` with the placeholders that stand in bytes as numbers.
-    static func forEachNumber(in bytes: UnsafeRawBufferPointer, _ body: (Placeholder) -> Void) {
-        var place = 0
-        while let start = bytes[place...].firstIndex(where: { $0 &- 0x30 < 10 }) {
-            place = bytes[start...].firstIndex { $0 &- 0x30 >= 10 } ?? bytes.count
-            if place - start == 9, let placeholder = Placeholder(digits: bytes[start..<place]) { body(placeholder) }
-        }
-    }
-
-    /// Whether bytes are the beginning of a placeholder, cut to a length.
-    static func isBeginning(_ bytes: some Collection<UInt8>) -> Bool {
-        SecretKind.allCases.contains { kind in
-            let text = "\(prefix)\(kind.rawValue)-"
-            return bytes.count <= text.utf8.count && text.utf8.starts(with: bytes)
-        }
-    }
-
     /// The unmarked placeholders, each once and in order.
     package static func all(in bytes: [UInt8], most: Int) -> [Placeholder] {
         var found: [Placeholder] = []
@@ -125,13 +98,6 @@ extension TextMask {
             if isNumbered, !reading.isMarked { add(earlier: reading.placeholder) }
             return true
         }
-        if wasMasked { Placeholder.forEachNumber(in: bytes) { add(earlier: $0) } }
-    }
-
-    /// Whether a secret is a placeholder that an earlier export gave, in the form of a number, or cut as in a binary body.
-    func isEarlier(_ found: FoundSecret, _ bytes: UnsafeRawBufferPointer, isBinary: Bool) -> Bool {
-        if found.isNumber { return Placeholder(digits: bytes[found.range]) != nil }
-        return isBinary && Placeholder.isBeginning(bytes[found.range])
     }
 }
 

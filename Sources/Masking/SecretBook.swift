@@ -12,18 +12,9 @@ package final class SecretBook {
         package let host: String
     }
 
-    /// The entries in their order. The same names and hosts come again and again, so each is stored once.
+    /// The entries in their order.
     package struct Entries: RandomAccessCollection, Sendable {
-        private struct Row: Sendable {
-            var kind: SecretKind
-            var number: Int32
-            var name: UInt32
-            var host: UInt32
-        }
-
-        private var rows: [Row] = []
-        private var words: [String] = []
-        private var wordNumbers: [String: UInt32] = [:]
+        fileprivate var rows: [Entry] = []
         /// The highest numbers of an earlier export; new ones continue after them.
         fileprivate var earlier: [SecretKind: Int] = [:]
 
@@ -32,25 +23,9 @@ package final class SecretBook {
 
         package subscript(position: Int) -> Entry {
             let row = rows[position]
-            return Entry(placeholder: placeholder(position), name: words[Int(row.name)], host: words[Int(row.host)])
-        }
-
-        fileprivate func placeholder(_ position: Int) -> Placeholder {
-            let kind = rows[position].kind
-            return Placeholder(kind: kind, number: Int(rows[position].number) + earlier[kind, default: 0])
-        }
-
-        fileprivate mutating func append(_ kind: SecretKind, _ number: Int, name: String, host: String) {
-            let (name, host) = (word(String(name.prefix(64))), word(host))
-            rows.append(Row(kind: kind, number: Int32(number), name: name, host: host))
-        }
-
-        private mutating func word(_ text: String) -> UInt32 {
-            if let known = wordNumbers[text] { return known }
-            let number = UInt32(words.count)
-            words.append(text)
-            wordNumbers[text] = number
-            return number
+            let number = row.placeholder.number + earlier[row.placeholder.kind, default: 0]
+            let placeholder = Placeholder(kind: row.placeholder.kind, number: number)
+            return Entry(placeholder: placeholder, name: row.name, host: row.host)
         }
     }
 
@@ -108,7 +83,8 @@ package final class SecretBook {
             contents.counts[kind] = number
             entry = Int32(contents.entries.count)
             contents.places[secret] = entry
-            contents.entries.append(kind, number, name: name, host: host)
+            let placeholder = Placeholder(kind: kind, number: number)
+            contents.entries.rows.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
         }
         guard isSought, (SecretBook.shortestSought...SecretForms.longest).contains(secret.count),
             contents.sought.insert(entry).inserted
@@ -122,14 +98,14 @@ package final class SecretBook {
         contents.places[secret].map(placeholder(at:)) ?? Placeholder(kind: kind, number: 0)
     }
 
-    func placeholder(at entry: Int32) -> Placeholder { contents.entries.placeholder(Int(entry)) }
+    func placeholder(at entry: Int32) -> Placeholder { contents.entries[Int(entry)].placeholder }
 
     func knows(_ text: [UInt8]) -> Bool { contents.places[text] != nil }
 
     func place(of placeholder: Placeholder) -> Int? {
         // Numbers may change until the book is closed.
-        guard isClosed else { return entries.indices.first { contents.entries.placeholder($0) == placeholder } }
-        if issued.isEmpty { for place in entries.indices { issued[contents.entries.placeholder(place)] = place } }
+        guard isClosed else { return entries.firstIndex { $0.placeholder == placeholder } }
+        if issued.isEmpty { for (place, entry) in entries.enumerated() { issued[entry.placeholder] = place } }
         return issued[placeholder]
     }
 

@@ -13,18 +13,12 @@ struct SecretFinder: Sendable {
         let standsAlone: Bool
     }
 
-    private struct Length {
-        let count: Int32
-        var next: Int32
-    }
-
     private var texts: [UInt8] = []
     private var forms: [Form] = []
     /// Indices in `forms` by the hashes of their texts.
     private var slots: [Int: Int32] = [:]
     /// The lengths of texts with the same first eight bytes, longest first.
-    private var lengths: [Length] = []
-    private var firstLengths: [UInt64: Int32] = [:]
+    private var lengths: [UInt64: [Int32]] = [:]
     /// A Bloom filter of the first eight bytes.
     private var filter: [UInt64] = []
     private(set) var longest = 0
@@ -44,17 +38,10 @@ struct SecretFinder: Sendable {
             let key = text.loadUnaligned(as: UInt64.self)
             let bit = SecretFinder.bit(key)
             filter[bit >> 6] |= 1 << UInt64(bit & 63)
-            add(length: Int32(text.count), key)
+            let place = lengths[key, default: []].firstIndex { Int($0) <= text.count } ?? lengths[key]?.count ?? 0
+            guard lengths[key]?.dropFirst(place).first != Int32(text.count) else { return }
+            lengths[key, default: []].insert(Int32(text.count), at: place)
         }
-    }
-
-    private mutating func add(length: Int32, _ key: UInt64) {
-        var (previous, place): (Int32, Int32) = (-1, firstLengths[key] ?? -1)
-        while place >= 0, lengths[Int(place)].count > length { (previous, place) = (place, lengths[Int(place)].next) }
-        if place >= 0, lengths[Int(place)].count == length { return }
-        lengths.append(Length(count: length, next: place))
-        let new = Int32(lengths.count - 1)
-        if previous < 0 { firstLengths[key] = new } else { lengths[Int(previous)].next = new }
     }
 
     private func slot(of text: UnsafeRawBufferPointer) -> Int {
@@ -98,10 +85,8 @@ struct SecretFinder: Sendable {
     }
 
     private func form(at place: Int, _ key: UInt64, _ bytes: UnsafeRawBufferPointer) -> Form? {
-        var length = firstLengths[key] ?? -1
-        while length >= 0 {
-            let count = Int(lengths[Int(length)].count)
-            length = lengths[Int(length)].next
+        for length in lengths[key] ?? [] {
+            let count = Int(length)
             guard place + count <= bytes.count else { continue }
             let text = UnsafeRawBufferPointer(rebasing: bytes[place..<place + count])
             guard let form = slots[slot(of: text)].map({ forms[Int($0)] }) else { continue }

@@ -10,108 +10,95 @@ struct SecretPatterns {
         let name: String
         let beginnings: [[UInt8]]
         let expression: RegularExpression
-        var isAnywhere = false
+        let isAnywhere: Bool
         /// Whether words are excluded: names may begin like keys.
-        var isRandom = true
+        let isRandom: Bool
+
+        /// `beginnings` has spaces between them.
+        init?(
+            _ kind: SecretKind,
+            _ name: String,
+            _ beginnings: String,
+            _ expression: String,
+            isAnywhere: Bool = false,
+            isRandom: Bool = true
+        ) {
+            let pattern = "\\A(?:\(expression))"
+            guard let compiled = try? RegularExpression(pattern, isCaseSensitive: true, takesAnyBytes: true) else {
+                return nil
+            }
+            self.kind = kind
+            self.name = name
+            self.beginnings = beginnings.split(separator: " ").map { Array($0.utf8) }
+            self.expression = compiled
+            self.isAnywhere = isAnywhere
+            self.isRandom = isRandom
+        }
     }
 
     /// The longest match; a private key continues to its last line.
     private static let longest = 16 << 10
 
-    private static func row(
-        _ kind: SecretKind,
-        _ name: String,
-        _ beginnings: [String],
-        _ expression: String,
-        isAnywhere: Bool = false,
-        isRandom: Bool = true
-    ) -> Pattern? {
-        guard let compiled = try? RegularExpression("\\A(?:\(expression))", isCaseSensitive: true, takesAnyBytes: true)
-        else { return nil }
-        return Pattern(
-            kind: kind,
-            name: name,
-            beginnings: beginnings.map { Array($0.utf8) },
-            expression: compiled,
-            isAnywhere: isAnywhere,
-            isRandom: isRandom
-        )
-    }
-
     // From the rules of gitleaks; a group is the secret, if there is one.
     private static let table: [Pattern] = [
-        row(
+        Pattern(
             .token,
             "JSON Web Token",
-            ["eyJ"],
+            "eyJ",
             #"eyJ[\w-]{8,}\.(?:[\w-]*\.){3}[\w-]+|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"#,
             isRandom: false
         ),
-        row(
+        Pattern(
             .privateKey,
             "private key",
-            ["-----BEGIN"],
+            "-----BEGIN",
             #"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]+(?:[ +]|%20)){0,3}PRIVATE(?:[ +]|%20)KEY(?:(?:[ +]|%20)BLOCK)?-----((?:(?!-----)[^\0])*+)"#,
             isAnywhere: true,
             isRandom: false
         ),
-        row(
-            .apiKey,
-            "AWS access key",
-            ["AKIA", "ASIA", "ABIA", "ACCA"],
-            #"A[KSBC][ICA]A[A-Z2-7]{16}\b"#,
-            isRandom: false
-        ),
-        row(.apiKey, "GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "gh[pousr]_[0-9A-Za-z]{26,255}"),
-        row(.apiKey, "GitHub token", ["github_pat_"], #"github_pat_\w{29,255}"#),
-        row(.apiKey, "GitLab token", ["glpat-", "glrt-", "gldt-", "glptt-"], #"gl(?:pat|rt|dt|ptt)-[\w.-]{14,}"#),
-        row(.apiKey, "Slack token", ["xox", "xapp-"], #"(?:xox[abeoprs]|xapp)-[\w-]{15,}"#),
-        row(
-            .apiKey,
-            "Stripe key",
-            ["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"],
-            "[sr]k_(?:live|test|prod)_[0-9A-Za-z]{10,255}"
-        ),
-        row(.apiKey, "webhook secret", ["whsec_"], "whsec_[0-9A-Za-z+/=]{14,}"),
-        row(.apiKey, "Google API key", ["AIza"], #"AIza[\w-]{35}"#),
-        row(.apiKey, "Google token", ["ya29.", "GOCSPX-"], #"(?:ya29\.[\w.-]{15,}|GOCSPX-[\w-]{20,})"#),
-        row(.apiKey, "OpenAI or Anthropic key", ["sk-"], #"sk-[\w-]{29,}"#),
-        row(.apiKey, "SendGrid key", ["SG."], #"SG\.[\w.-]{37,}"#),
-        row(.apiKey, "Twilio key", ["SK"], #"SK[0-9a-fA-F]{32}\b"#, isRandom: false),
-        row(.apiKey, "npm or PyPI token", ["npm_", "pypi-"], #"npm_[0-9A-Za-z]{26,}|pypi-[\w-]{35,}"#),
-        row(
+        Pattern(.apiKey, "AWS access key", "AKIA ASIA ABIA ACCA", #"A[KSBC][ICA]A[A-Z2-7]{16}\b"#, isRandom: false),
+        Pattern(.apiKey, "GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", "gh[pousr]_[0-9A-Za-z]{26,255}"),
+        Pattern(.apiKey, "GitHub token", "github_pat_", #"github_pat_\w{29,255}"#),
+        Pattern(.apiKey, "GitLab token", "glpat- glrt- gldt- glptt-", #"gl(?:pat|rt|dt|ptt)-[\w.-]{14,}"#),
+        Pattern(.apiKey, "Slack token", "xox xapp-", #"(?:xox[abeoprs]|xapp)-[\w-]{15,}"#),
+        Pattern(.apiKey, "Stripe key", "sk_ rk_", "[sr]k_(?:live|test|prod)_[0-9A-Za-z]{10,255}"),
+        Pattern(.apiKey, "webhook secret", "whsec_", "whsec_[0-9A-Za-z+/=]{14,}"),
+        Pattern(.apiKey, "Google API key", "AIza", #"AIza[\w-]{35}"#),
+        Pattern(.apiKey, "Google token", "ya29. GOCSPX-", #"(?:ya29\.[\w.-]{15,}|GOCSPX-[\w-]{20,})"#),
+        Pattern(.apiKey, "OpenAI or Anthropic key", "sk-", #"sk-[\w-]{29,}"#),
+        Pattern(.apiKey, "SendGrid key", "SG.", #"SG\.[\w.-]{37,}"#),
+        Pattern(.apiKey, "Twilio key", "SK", #"SK[0-9a-fA-F]{32}\b"#, isRandom: false),
+        Pattern(.apiKey, "npm or PyPI token", "npm_ pypi-", #"npm_[0-9A-Za-z]{26,}|pypi-[\w-]{35,}"#),
+        Pattern(
             .apiKey,
             "key of a service",
-            [
-                "hf_", "gsk_", "sbp_", "ntn_", "r8_", "figd_", "shpat_", "shpss_", "dop_v1_", "lin_api_", "glsa_",
-                "sq0atp-", "key-", "dapi", "hvs.", "dckr_pat_", "ATATT3", "pat-na1-", "pat-eu1-", "NRAK-", "xkeysib-",
-                "PMAK-", "rubygems_", "sntrys_", "tskey-", "EAAC",
-            ],
+            "hf_ gsk_ sbp_ ntn_ r8_ figd_ shpat_ shpss_ dop_v1_ lin_api_ glsa_ sq0atp- key- dapi hvs. dckr_pat_ ATATT3 "
+                + "pat-na1- pat-eu1- NRAK- xkeysib- PMAK- rubygems_ sntrys_ tskey- EAAC",
             #"(?:(?:hf|gsk|sbp|ntn|r8|figd|shpat|shpss|dop_v1|lin_api|glsa|rubygems|sntrys)_|EAAC|dapi|ATATT3)[\w=.-]{26,}"#
                 + #"|(?:sq0atp|key|pat-[en][ua]1|NRAK|xkeysib|PMAK|tskey)-[\w-]{22,}|hvs\.[\w-]{20,}|dckr_pat_[\w-]{18,}"#
         ),
-        row(.apiKey, "age key", ["AGE-SECRET-KEY-"], "AGE-SECRET-KEY-1[A-Z0-9]{40,}"),
-        row(.token, "token of a bot", ["bot"], #"bot\d{8,10}:([\w-]{35})\b"#),
-        row(
+        Pattern(.apiKey, "age key", "AGE-SECRET-KEY-", "AGE-SECRET-KEY-1[A-Z0-9]{40,}"),
+        Pattern(.token, "token of a bot", "bot", #"bot\d{8,10}:([\w-]{35})\b"#),
+        Pattern(
             .token,
             "webhook",
-            ["/services/T", "/webhooks/"],
+            "/services/T /webhooks/",
             #"/services/T\w{6,}/B\w{6,}/(\w{20,})|/webhooks/\d{8,}/([\w-]{20,})"#,
             isAnywhere: true
         ),
     ]
     .compactMap(\.self)
 
-    private static let email = row(
+    private static let email = Pattern(
         .email,
         "e-mail address",
-        [],
+        "",
         #"[\w.+-]{1,64}(?:@|%40)(?!\dx\.)[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)*\.(?:[A-Za-z]{2,}|xn--[\w-]+)"#
     )
-    private static let card = row(
+    private static let card = Pattern(
         .card,
         "card number",
-        [],
+        "",
         #"\d{4}([ +-]|%20|%2[Dd])(?:\d{4}\1\d{4}\1\d{1,4}|\d{6}\1\d{4,5})(?!\d)|\d{13,19}(?!\w)"#
     )
 
@@ -141,8 +128,6 @@ struct SecretPatterns {
         if choice.contains(.card), let card { patterns.scanCards(card) }
         return patterns.found
     }
-
-    private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     private mutating func scan() {
         guard bytes.count > 8 else { return }
@@ -224,8 +209,8 @@ struct SecretPatterns {
 
     static func endsEscape(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         if place > 1, bytes[place - 2] == UInt8(ascii: "\\"), "nrtbf".utf8.contains(bytes[place - 1]) { return true }
-        return place > 2 && bytes[place - 3] == UInt8(ascii: "%") && ValueShape.isHexadecimal(bytes[place - 2])
-            && ValueShape.isHexadecimal(bytes[place - 1])
+        return place > 2 && bytes[place - 3] == UInt8(ascii: "%") && bytes[place - 2].hexadecimalValue != nil
+            && bytes[place - 1].hexadecimalValue != nil
     }
 
     // MARK: By choice
@@ -251,7 +236,7 @@ struct SecretPatterns {
             guard start < place, let range = match(pattern, at: start, longest: SecretPatterns.longestAddress),
                 range.upperBound > place
             else { continue }
-            let secret = PlainValue.percentDecoded(bytes[range]) ?? Array(bytes[range])
+            let secret = PercentEncoding.decoded(bytes[range]) ?? Array(bytes[range])
             found.append(FoundSecret(range: range, kind: .email, name: pattern.name, secret: secret))
             end = range.upperBound
         }

@@ -1,3 +1,5 @@
+import HTTPModel
+
 extension StructureScanner {
     /// Names of secrets only in URLs, forms and fields, if the value looks random.
     static let namesOfParameters: [(name: String, kind: SecretKind)] = [
@@ -63,7 +65,7 @@ extension StructureScanner {
     /// Returns whether the name is a secret's.
     private mutating func takeParameter(_ name: Range<Int>, _ value: Range<Int>) -> Bool {
         var plain = Array(bytes[name])
-        if plain.contains(UInt8(ascii: "%")) { plain = PlainValue.percentDecoded(plain) ?? plain }
+        if plain.contains(UInt8(ascii: "%")) { plain = PercentEncoding.decoded(plain) ?? plain }
         let word = StructureScanner.innermost(plain[...])
         if let kind = names.kind(of: word) {
             var value = value
@@ -125,10 +127,10 @@ extension StructureScanner {
             let user = start..<last
             if let colon = find(UInt8(ascii: ":"), from: start, to: last) {
                 take(colon + 1..<last, .password, name: "user information".utf8, origin: .request) {
-                    PlainValue.percentDecoded($0) ?? Array($0)
+                    PercentEncoding.decoded($0) ?? Array($0)
                 }
             } else if ValueShape.isRandom(UnsafeRawBufferPointer(rebasing: bytes[user])) {
-                take(user, .token, name: "user information".utf8) { PlainValue.percentDecoded($0) ?? Array($0) }
+                take(user, .token, name: "user information".utf8) { PercentEncoding.decoded($0) ?? Array($0) }
             }
         }
     }

@@ -1,7 +1,8 @@
 import Foundation
+import HTTPModel
 import Text
 
-struct FoundSecret {
+struct FoundSecret: Sendable {
     var range: Range<Int>
     var kind: SecretKind
     var name: String
@@ -80,7 +81,7 @@ struct StructureScanner {
         while place < range.upperBound {
             starts.append(place)
             if bytes[place] == UInt8(ascii: "%"), place + 2 < range.upperBound,
-                let high = PlainValue.digit(bytes[place + 1]), let low = PlainValue.digit(bytes[place + 2])
+                let high = bytes[place + 1].hexadecimalValue, let low = bytes[place + 2].hexadecimalValue
             {
                 plain.append(high << 4 | low)
                 place += 3

@@ -1,3 +1,4 @@
+import HTTPModel
 import Text
 
 /// Finds random texts whose name does not say what they are.
@@ -70,8 +71,8 @@ enum SuspectScanner {
 
     /// A UUID, digest, ULID, MongoDB identifier, or text in base64.
     private static func isIdentifier(_ value: UnsafeRawBufferPointer) -> Bool {
-        if ValueShape.isUUID(value) { return true }
-        let hexadecimal = value.count { ValueShape.isHexadecimal($0) || $0 == UInt8(ascii: "-") }
+        if PathShape.isUUID(value) { return true }
+        let hexadecimal = value.count { $0.hexadecimalValue != nil || $0 == UInt8(ascii: "-") }
         if hexadecimal == value.count, [24, 32, 40, 56, 64, 96, 128].contains(value.count) { return true }
         if ["sha1-", "sha256-", "sha384-", "sha512-"].contains(where: { value.starts(with: $0.utf8) }) { return true }
         if value.count == 26, value[0] == UInt8(ascii: "0"), !value.contains(where: { $0 &- 0x61 < 26 }) { return true }

@@ -13,8 +13,8 @@ extension TextMask {
     package func add(_ findings: Findings) {
         unreadCount += findings.unreadCount
         for (kind, number) in findings.earlier { book.add(earlier: Placeholder(kind: kind, number: number)) }
-        for secret in findings.secrets {
-            book.note(secret.bytes, secret.kind, name: secret.name, host: secret.host, isSought: secret.isSought)
+        for (found, host, isSought) in findings.secrets {
+            book.note(found.secret, found.kind, name: found.name, host: host, isSought: isSought)
         }
         for candidate in findings.suspects
         where candidates.count < TextMask.mostSuspects && candidateTexts.insert(candidate.text).inserted {
@@ -29,17 +29,9 @@ extension TextMask {
     }
 
     package struct Findings: Sendable {
-        struct Secret: Sendable {
-            var bytes: [UInt8]
-            var kind: SecretKind
-            var name: String
-            var host: String
-            var isSought: Bool
-        }
-
         static let mostRemembered = 16_384
 
-        var secrets: [Secret] = []
+        var secrets: [(secret: FoundSecret, host: String, isSought: Bool)] = []
         var suspects: [Candidate] = []
         var unreadCount = 0
         var earlier: [SecretKind: Int] = [:]
@@ -57,9 +49,7 @@ extension TextMask {
             guard secrets.count <= 2 * SecretBook.most else { return }
             if let wasSought = known[found.secret], wasSought || !isSought { return }
             known[found.secret] = isSought
-            secrets.append(
-                Secret(bytes: found.secret, kind: found.kind, name: found.name, host: host, isSought: isSought)
-            )
+            secrets.append((found, host, isSought))
         }
     }
 }

@@ -51,8 +51,6 @@ package final class TextMask {
     /// Empty outside of header fields.
     var field = ""
     var origin = OrdinaryValue.Origin.response
-    /// Whether an earlier export masked the exchange.
-    var wasMasked = false
     var suspectsNothing = false
 
     package init(_ rules: MaskRules = MaskRules()) {
@@ -100,9 +98,7 @@ package final class TextMask {
         if isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() }
     }
 
-    func begin(_ record: ExchangeRecord) {
-        (exchange, host, wasMasked) = (record.id, record.url.host, !record.extras.masked.isEmpty)
-    }
+    func begin(_ record: ExchangeRecord) { (exchange, host) = (record.id, record.url.host) }
 
     func addUnread() { if isCollecting { unreadCount += 1 } }
 
@@ -149,7 +145,6 @@ package final class TextMask {
         found += SecretPatterns.secrets(in: bytes, isBinary ? [] : patterns)
         // The first place decides the kind of a secret, however the bytes are split.
         if found.count > 1 { found.sort { $0.range.lowerBound < $1.range.lowerBound } }
-        if wasMasked { found.removeAll { isEarlier($0, bytes, isBinary: isBinary) } }
         var marks: [Mark] = []
         for found in found {
             if !isCut || found.range.upperBound < bytes.count { note(found) }

@@ -1,8 +1,8 @@
 import Content
 import Foundation
+import HTTPModel
 
 enum ValueShape {
-    static func isHexadecimal(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6 }
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
     static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
     static func isLetterOrDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
@@ -79,14 +79,6 @@ enum ValueShape {
         }
     }
 
-    /// Whether a text is a UUID (RFC 9562).
-    static func isUUID(_ value: UnsafeRawBufferPointer) -> Bool {
-        value.count == 36
-            && value.enumerated().allSatisfy { place, byte in
-                [8, 13, 18, 23].contains(place) ? byte == UInt8(ascii: "-") : isHexadecimal(byte)
-            }
-    }
-
     /// Whether 13 to 19 digits have Luhn's check digit (ISO/IEC 7812-1); other signs may be between them.
     static func isCard(_ value: UnsafeRawBufferPointer) -> Bool {
         var (sum, count) = (0, 0)
@@ -118,7 +110,7 @@ enum PlainValue {
         if text.contains(UInt8(ascii: "+")), !text.withUnsafeBytes({ ValueShape.isRandom($0) }) {
             text = text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
         }
-        return percentDecoded(text) ?? text
+        return PercentEncoding.decoded(text) ?? text
     }
 
     /// A quoted string without its backslashes (RFC 9110 §5.6.4).
@@ -153,26 +145,5 @@ enum PlainValue {
             rest = rest.dropFirst(entity?.name.utf8.count ?? 1)
         }
         return plain
-    }
-
-    /// `nil` if an escape is malformed (RFC 3986 §2.1).
-    static func percentDecoded(_ value: some Collection<UInt8>) -> [UInt8]? {
-        var plain: [UInt8] = []
-        var rest = value[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                plain.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
-            plain.append(high << 4 | low)
-        }
-        return plain
-    }
-
-    static func digit(_ byte: UInt8) -> UInt8? {
-        ValueShape.isHexadecimal(byte) ? (byte < 0x3A ? byte - 0x30 : (byte | 0x20) - 0x57) : nil
     }
 }

@@ -35,8 +35,8 @@ package enum NormalisedPath {
         var rest = Array(path.utf8)[...]
         while let byte = rest.popFirst() {
             var next = [byte]
-            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = digit(rest[rest.startIndex]),
-                let low = digit(rest[rest.startIndex + 1])
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest[rest.startIndex].hexadecimalValue,
+                let low = rest[rest.startIndex + 1].hexadecimalValue
             {
                 let value = high << 4 | low
                 let digits = rest.prefix(2).map { $0 &- 0x61 < 6 ? $0 - 0x20 : $0 }
@@ -50,11 +50,6 @@ package enum NormalisedPath {
     }
 
     private static let kept = Array("%?#*[]\\".utf8)
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        if byte &- 0x30 < 10 { return byte - 0x30 }
-        return (byte | 0x20) &- 0x61 < 6 ? (byte | 0x20) - 0x57 : nil
-    }
 
     /// RFC 3986 §5.2.4.
     private static func removingDotSegments(_ path: String) -> String {

@@ -82,7 +82,7 @@ package enum PathShape {
     private static func isMark(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") }
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
-    private static func isHex(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- 0x61 < 6 }
+    private static func isHex(_ byte: UInt8) -> Bool { byte.hexadecimalValue != nil }
 
     /// A number, date, UUID, hexadecimal, or random letters and digits.
     package static func isIdentifier(_ text: String) -> Bool {
@@ -127,12 +127,11 @@ package enum PathShape {
         return text.allSatisfy { isDigit($0) || [0x2D, 0x3A, 0x5F, 0x2C].contains($0) }
     }
 
-    private static func isUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard text.count == 36 else { return false }
-        for (index, byte) in text.enumerated() {
-            let isDash = index == 8 || index == 13 || index == 18 || index == 23
-            guard isDash ? byte == UInt8(ascii: "-") : isHex(byte) else { return false }
-        }
-        return true
+    /// RFC 9562.
+    package static func isUUID(_ text: some Collection<UInt8>) -> Bool {
+        text.count == 36
+            && text.enumerated().allSatisfy { index, byte in
+                [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : isHex(byte)
+            }
     }
 }
