@@ -248,8 +248,10 @@ package struct JSONTokenReader {
 
     // MARK: Bytes
 
+    @inline(__always)
     private mutating func peek() throws(JSONSyntaxError) -> UInt8? {
-        if position == bytes.count, !isAtEnd { try readPiece() }
+        if position < bytes.count { return bytes[position] }
+        if !isAtEnd { try readPiece() }
         return position < bytes.count ? bytes[position] : nil
     }
 
@@ -257,7 +259,7 @@ package struct JSONTokenReader {
     private mutating func skipSpace() throws(JSONSyntaxError) {
         repeat {
             start = position
-            guard let byte = try peek() else { break }
+            guard let byte = try peek(), byte <= 0x20 || byte >= 0xBB else { break }
             let isSpace = byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
             let isMark = offset + position < 3 && byte == [0xEF, 0xBB, 0xBF][offset + position]
             guard isSpace || isMark else { break }

@@ -41,7 +41,9 @@ package struct UTF8Check: Sendable {
         return place - start
     }
 
-    package mutating func feed(_ bytes: some Sequence<UInt8>) { take(bytes) }
+    package mutating func feed(_ bytes: some Sequence<UInt8>) {
+        if bytes.withContiguousStorageIfAvailable({ feed(UnsafeRawBufferPointer($0)) }) == nil { take(bytes) }
+    }
 
     private mutating func take(_ bytes: some Sequence<UInt8>) {
         guard isValidSoFar else { return }

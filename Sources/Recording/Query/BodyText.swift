@@ -43,26 +43,31 @@ struct BodyText: Sendable {
         (self.bytes, self.others, self.jumps) = (bytes, others, jumps)
     }
 
-    /// Looks at the byte under the text's last byte and advances as far as that byte allows (Horspool's search).
-    func isFound(in text: UnsafeRawBufferPointer) -> Bool {
+    func isFound(in text: UnsafeRawBufferPointer) -> Bool { end(in: text) != nil }
+
+    /// Where the first match ends that begins at a position or behind it; `nil` for none. Looks at the byte under the
+    /// match's last byte and advances as far as that byte allows (Horspool's search).
+    func end(in text: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
         let count = bytes.count
-        guard count > 0 else { return true }
-        guard text.count >= count else { return false }
+        guard count > 0 else { return start }
+        guard text.count - start >= count else { return nil }
         return bytes.withUnsafeBufferPointer { bytes in
             others.withUnsafeBufferPointer { others in
                 jumps.withUnsafeBufferPointer { jumps in
-                    var end = count - 1
-                    while end < text.count {
+                    var last = start + count - 1
+                    while last < text.count {
                         var back = 0
                         while back < count {
-                            let (byte, place) = (text[end - back], count - 1 - back)
+                            let (byte, place) = (text[last - back], count - 1 - back)
                             if byte != bytes[place], byte != others[place] { break }
                             back += 1
                         }
-                        if back == count, !hasLongLetters || isWhole(text[(end - count + 1)...end]) { return true }
-                        end += jumps[Int(text[end])]
+                        if back == count, !hasLongLetters || isWhole(text[(last - count + 1)...last]) {
+                            return last + 1
+                        }
+                        last += jumps[Int(text[last])]
                     }
-                    return false
+                    return nil
                 }
             }
         }

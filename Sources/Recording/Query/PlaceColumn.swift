@@ -54,7 +54,7 @@ extension FunctionArguments {
     /// Answers whether a value at the searched place passes.
     func searchPlace() {
         guard let search = search(0), let test = search.place else { return answer(false) }
-        guard mayPass(search, test.place) else { return answer(false) }
+        guard mayPass(search, test) else { return answer(false) }
         let places = ExchangePlaces(exchange, source: RowSource(arguments: self))
         do {
             answer(
@@ -75,11 +75,12 @@ extension FunctionArguments {
 
     private static let plainCharset = BodyText(Glob(containing: "charset=utf-8", ignoringCase: true))
 
-    /// Whether a short JSON body has all texts without which it has no value that passes. If not, it need not be read.
-    private func mayPass(_ search: SearchedText, _ place: Place) -> Bool {
+    /// Whether a short JSON body has all texts without which it has no value that passes, and may have such a value behind
+    /// the last name. If not, it need not be read.
+    private func mayPass(_ search: SearchedText, _ test: PlaceTest) -> Bool {
         guard !search.needed.isEmpty else { return true }
         let (head, body): (PlaceColumn, PlaceColumn)
-        switch place.root {
+        switch test.place.root {
         case .request: (head, body) = (.requestHead, .requestBody)
         case .response: (head, body) = (.responseHead, .responseBody)
         default: return true
@@ -89,7 +90,14 @@ extension FunctionArguments {
             !Self.codingField.isFound(in: fields)
             && (!BodySearch.charsetName.isFound(in: fields) || Self.plainCharset.isFound(in: fields))
         guard isPlain, !isNull(body), !text.has(UInt8(ascii: "\\")) else { return true }
-        return search.needed.allSatisfy { $0.isFound(in: text) }
+        guard search.needed.allSatisfy({ $0.isFound(in: text) }) else { return false }
+        guard let name = search.valueName else { return true }
+        var position = 0
+        while let end = name.end(in: text, from: position) {
+            if test.mayPass(behindName: UnsafeRawBufferPointer(rebasing: text[end...])) { return true }
+            position = end
+        }
+        return false
     }
 
     /// The exchange, with the columns that are there.
@@ -198,6 +206,28 @@ extension FunctionArguments {
 
     private struct RowError: Error {
         let code: CInt
+    }
+}
+
+extension PlaceTest {
+    /// Whether the text behind a quoted name, without escapes, may be the colon and a value that passes.
+    fileprivate func mayPass(behindName text: UnsafeRawBufferPointer) -> Bool {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+        let colon = text.drop(while: isSpace)
+        guard colon.first == UInt8(ascii: ":") else { return false }
+        let rest = colon.dropFirst().drop(while: isSpace)
+        switch (condition, rest.first) {
+        case (_, nil): return false
+        case (.expression, _), (_, UInt8(ascii: "{")?), (_, UInt8(ascii: "[")?): return true
+        case (_, UInt8(ascii: "\"")?):
+            return isMatched(rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") })
+        default:
+            return isMatched(rest.prefix { !isSpace($0) && ![0x2C, 0x5D, 0x7D].contains($0) })
+        }
+    }
+
+    private func isMatched(_ value: Slice<UnsafeRawBufferPointer>) -> Bool {
+        UnsafeRawBufferPointer(rebasing: value).withMemoryRebound(to: UInt8.self) { matches($0) }
     }
 }
 

@@ -31,6 +31,8 @@ package final class SearchedText: Sendable, Hashable {
     let place: PlaceTest?
     /// Texts without which no JSON without escapes has a value that passes.
     let needed: [BodyText]
+    /// The quoted name behind which a value stands that passes, in JSON without escapes; `nil` if that is not known.
+    let valueName: BodyText?
 
     init(
         _ glob: Glob,
@@ -44,19 +46,24 @@ package final class SearchedText: Sendable, Hashable {
         self.bodyText = bodyText
         self.expression = expression
         self.place = place
-        needed = place.map { SearchedText.needed(by: $0) } ?? []
+        let steps = place.flatMap { $0.place.part == .json ? $0.place.steps : nil } ?? []
+        var texts = steps.map { SearchedText.quoted($0) }
+        valueName = texts.last.flatMap { $0 }.map { BodyText($0) }
+        if case .text(let glob, nil)? = place?.condition, !glob.ignoresCase, glob.shape != .general, !steps.isEmpty {
+            texts.append(SearchedText.unescaped(String(decoding: glob.literalBytes, as: UTF8.self)))
+        }
+        needed = texts.compactMap { $0 }.map { BodyText($0) }
     }
 
     convenience init(_ place: PlaceTest) { self.init(Glob(literal: ""), place: place) }
 
-    private static func needed(by test: PlaceTest) -> [BodyText] {
-        guard test.place.part == .json else { return [] }
-        var texts = test.place.steps.compactMap { if case .member(let name) = $0 { "\"\(name)\"" } else { nil } }
-        if case .text(let glob, nil) = test.condition, !glob.ignoresCase, glob.shape != .general {
-            texts.append(String(decoding: glob.literalBytes, as: UTF8.self))
-        }
-        return texts.filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\\") } }
-            .map { BodyText(Glob(containing: $0)) }
+    /// The name of a step to a member as JSON without escapes has it.
+    private static func quoted(_ step: Place.Step) -> Glob? {
+        if case .member(let name) = step { unescaped("\"\(name)\"") } else { nil }
+    }
+
+    private static func unescaped(_ text: String) -> Glob? {
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\\") } ? Glob(containing: text) : nil
     }
 
     convenience init(_ expression: FilterExpression, name: Glob? = nil) {

@@ -68,7 +68,7 @@ enum LimitsTable {
             | other frames of HTTP/2 | settings: \(rate(limits.settings)); pings: \(rate(limits.pings)); empty: \(rate(limits.emptyData)); unknown: \(rate(limits.idleFrames)); window updates: \(rate(limits.windowUpdates)); continuations: \(limits.continuations.grouped) in a head | ENHANCE_YOUR_CALM |
             | bytes on their way to a slow client | \(bytes(ProxyLimits.streamFromServer)) of each HTTP/2 stream; \(bytes(wide.bytes)) of up to \(wide.count.grouped) on a connection to a server, whose bytes were read as they arrived | its server is not read |
             | bytes on their way to a slow server | \(bytes(Int(http2.initialWindow))) of each HTTP/2 stream, \(bytes(Int(http2.connectionWindow))) of each connection | its client is not read |
-            | what a refused client goes on sending | \(bytes(lingering.bytes)), \(seconds(lingering.time)), \(seconds(lingering.silence)) of silence | dropped, then the connection is closed |
+            | bytes of a client after it was refused | \(bytes(lingering.bytes)), \(seconds(lingering.time)), \(seconds(lingering.silence)) of silence | dropped, then the connection is closed |
             """
     }
 
@@ -76,7 +76,7 @@ enum LimitsTable {
         """
         | bodies that rules or breakpoints gather | \(bytes(BodyLimits.edited)) and \(bytes(BodyLimits.held)) each, \(bytes(ByteBudget.bodies.total)) in all, of one client seven eighths of that | the message passes unmodified (at a breakpoint its head is held), and the trace says so |
         | a body that rules decode | \(bytes(WholeBody.decodedLimit)) | as above |
-        | what is recorded and not yet written | \(bytes(RecorderConfiguration(path: nil).credit)) | traffic waits (`--recorder lossy`: bodies are cut short) |
+        | recorded bytes that are not yet written | \(bytes(RecorderConfiguration(path: nil).credit)) | traffic waits (`--recorder lossy`: bodies are cut short) |
         | another program that writes into the session | \((RecorderLimits.patienceMilliseconds / 1_000).grouped) s | the recording stops, and says so; the traffic goes on |
         """
     }
