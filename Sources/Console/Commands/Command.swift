@@ -64,6 +64,14 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case resetView = "reset-view"
 }
 
+/// A command with its argument, as a key is bound to it or a line says it.
+package struct CommandCall: Sendable, Hashable {
+    package var command: Command
+    package var argument: String?
+
+    package init(_ command: Command, _ argument: String? = nil) { (self.command, self.argument) = (command, argument) }
+}
+
 package struct CommandEntry: Sendable {
     package enum Group: String, CaseIterable, Sendable, Hashable {
         case move = "Moving"

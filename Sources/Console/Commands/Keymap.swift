@@ -5,24 +5,14 @@ package import Terminal
 import Tools
 
 package struct Keymap: Sendable, Hashable {
-    package struct Binding: Sendable, Hashable {
-        package var command: Command
-        /// The argument, as a person would type it.
-        package var argument: String?
-
-        package init(_ command: Command, _ argument: String? = nil) {
-            (self.command, self.argument) = (command, argument)
-        }
-    }
-
     package enum Result: Sendable, Hashable {
         case unknown
         case prefix(Key)
-        case binding(Binding)
+        case binding(CommandCall)
     }
 
-    private var single: [Context: [Key: Binding]] = [:]
-    private var double: [Context: [Key: [Key: Binding]]] = [:]
+    private var single: [Context: [Key: CommandCall]] = [:]
+    private var double: [Context: [Key: [Key: CommandCall]]] = [:]
 
     package static let standard: Keymap = {
         var map = Keymap()
@@ -30,7 +20,7 @@ package struct Keymap: Sendable, Hashable {
             for (index, keys) in entry.keys.enumerated() {
                 let argument = Keymap.argument(entry, keys, index)
                 for context in entry.contexts(of: keys) {
-                    map.bind(keys, to: Binding(entry.command, argument), in: context)
+                    map.bind(keys, to: CommandCall(entry.command, argument), in: context)
                 }
             }
         }
@@ -50,7 +40,7 @@ package struct Keymap: Sendable, Hashable {
 
     /// Binds one key, or two with a space between, to a command or to nothing; returns whether they could be read.
     @discardableResult
-    package mutating func bind(_ keys: String, to binding: Binding?, in context: Context) -> Bool {
+    package mutating func bind(_ keys: String, to binding: CommandCall?, in context: Context) -> Bool {
         let keys = keys.split(separator: " ").map { Key(spelling: String($0)) }
         switch (keys.first ?? nil, keys.count > 1 ? keys[1] : nil, keys.count) {
         case (let key?, _, 1): single[context, default: [:]][key] = binding
@@ -66,16 +56,16 @@ package struct Keymap: Sendable, Hashable {
         return (single[context]?[key]).map(Result.binding) ?? .unknown
     }
 
-    package func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: Binding)] {
+    package func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: CommandCall)] {
         (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
 
     /// Whether a key alone means a command.
     func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
 
-    package func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
+    package func bindings(in context: Context) -> [(keys: String, binding: CommandCall)] {
         let order = Dictionary(CommandTable.entries.enumerated().map { ($1.command, $0) }) { first, _ in first }
-        func rank(_ row: (keys: String, binding: Binding)) -> (Int, String, Int, String) {
+        func rank(_ row: (keys: String, binding: CommandCall)) -> (Int, String, Int, String) {
             (order[row.binding.command] ?? .max, row.binding.argument ?? "", row.keys.count, row.keys)
         }
         return all(in: context).sorted { rank($0) < rank($1) }
@@ -88,7 +78,7 @@ package struct Keymap: Sendable, Hashable {
             .map(\.keys).sorted { ($0.count, $0) < ($1.count, $1) }
     }
 
-    private func all(in context: Context) -> [(keys: String, binding: Binding)] {
+    private func all(in context: Context) -> [(keys: String, binding: CommandCall)] {
         (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
             + (double[context] ?? [:]).flatMap { first, following in
                 following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
@@ -250,7 +240,7 @@ private struct KeyFileReading {
     }
 
     /// The command that a key is bound to, or nothing; `nil` if it cannot be read.
-    private mutating func binding(_ place: Node) -> Keymap.Binding?? {
+    private mutating func binding(_ place: Node) -> CommandCall?? {
         if place.isNothing { return .some(nil) }
         guard let text = word(place) else { return nil }
         let words = text.split(separator: " ", maxSplits: 1).map(String.init)
@@ -265,7 +255,7 @@ private struct KeyFileReading {
             return refused(place, "'\(name)' takes no argument, but got '\(argument.prefix(40))'")
         }
         if let mistake = argument.flatMap(accepted.mistake) { return refused(place, mistake) }
-        return .some(Keymap.Binding(command, argument))
+        return .some(CommandCall(command, argument))
     }
 
     private mutating func word(_ place: Node) -> String? {

@@ -119,7 +119,7 @@ extension ConsoleModel {
     /// The words that may go on with what was typed into the palette: those of a command's argument, behind its word.
     private func words(in palette: PickerState) -> [String] {
         let typed = palette.line.characters.prefix(palette.line.cursor).drop { $0 == " " }
-        guard let end = typed.firstIndex(of: " "), let command = LinearOrder.command(typed: String(typed[..<end]))
+        guard let end = typed.firstIndex(of: " "), let command = CommandCall.command(typed: String(typed[..<end]))
         else { return [] }
         return completions(for: command)
     }

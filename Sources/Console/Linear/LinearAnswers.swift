@@ -72,9 +72,9 @@ extension LinearLoop {
         where model.detail.options.place != nil && model.detail.sought == model.detail.options.place?.description:
             writeDetail()
         case .matches:
-            guard let document = model.detail.document else { return }
+            guard let document = model.detail.text.document else { return }
             var last = -1
-            for place in model.detail.found?.all ?? [] where place.line != last {
+            for place in model.detail.text.found?.all ?? [] where place.line != last {
                 last = place.line
                 say("\(last + 1). \(document.lines[last].plain)")
             }
@@ -86,12 +86,8 @@ extension LinearLoop {
     }
 
     func sentence(_ record: ExchangeRecord) -> String {
-        LinearSentence.text(
-            record,
-            isMarked: model.marked.contains(record.id),
-            highlight: model.highlight(record),
-            columns: model.list.columns
-        )
+        let (isMarked, highlight) = (model.marked.contains(record.id), model.highlight(record))
+        return LinearSentence.text(record, isMarked: isMarked, highlight: highlight, columns: model.list.columns)
     }
 
     func host(of id: ExchangeID, for command: Command) throws -> String {
@@ -103,7 +99,7 @@ extension LinearLoop {
     }
 
     private func writeDetail() {
-        guard let document = model.detail.document, let id = model.detail.id, model.detail.isOpen else { return }
+        guard let document = model.detail.text.document, let id = model.detail.id, model.detail.isOpen else { return }
         let page = model.detail.page
         say("Exchange \(id), \(page.rawValue):")
         for line in document.lines { say(line.plain) }

@@ -13,13 +13,11 @@ extension ConsoleModel {
         if word == "tools" {
             return report("Tools", Tool.all.map { "\($0.letter), \($0.key): \($0.title), \(describe($0))." })
         }
-        do {
-            guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
+        return attempt { model in
+            guard let entry = try CommandCall(word).flatMap({ CommandTable.entry($0.command) }) else {
                 throw ConsoleError("help takes the word of a command or of a group.")
             }
-            return report("Help", LinearHelp.lines(on: entry, self))
-        } catch {
-            return refuse("\(error)")
+            return model.report("Help", LinearHelp.lines(on: entry, model))
         }
     }
 }

@@ -53,12 +53,8 @@ final class LinearLoop: TerminalOwner {
         _ effects: EffectRunner,
         _ write: @escaping (String) -> Void
     ) {
-        self.model = model
-        self.input = input
-        self.signals = signals
-        self.inbox = inbox
-        self.effects = effects
-        self.write = write
+        (self.model, self.input, self.signals) = (model, input, signals)
+        (self.inbox, self.effects, self.write) = (inbox, effects, write)
     }
 
     /// Runs until the input ends or `quit`; returns whether all lines succeeded.
@@ -115,7 +111,7 @@ final class LinearLoop: TerminalOwner {
 
     private func take(_ line: String, isLastKnown: Bool = false) throws {
         if case .confirm(let question)? = model.overlays.last { return decide(question, line) }
-        guard let order = try LinearOrder(line), let entry = CommandTable.entry(order.command) else { return }
+        guard let order = try CommandCall(line), let entry = CommandTable.entry(order.command) else { return }
         if !isLastKnown, entry.argument.names(last: order.argument), model.list.total > 0 {
             (postponed, newest) = (line, nil)
             return perform([.load(0..<1, generation: model.list.generation)])

@@ -2,28 +2,20 @@ import Foundation
 import Rules
 import Text
 
-struct LinearOrder: Hashable {
-    let command: Command
-    let argument: String?
-
-    init(_ command: Command, _ argument: String? = nil) {
-        self.command = command
-        self.argument = argument
-    }
-
+extension CommandCall {
     /// Reads a line; `nil` for an empty line, or a comment that begins with `#`.
     ///
     /// - Throws: ``ConsoleError`` if the word begins no command, or several.
     init?(_ line: String) throws(ConsoleError) {
-        let text = LinearOrder.trimmed(line[...])
+        let text = CommandCall.trimmed(line[...])
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
         if first == "#" {
             self.init(.goTo, text)
             return
         }
-        let (word, rest) = LinearOrder.split(text)
-        let found = LinearOrder.commands(beginningWith: word) { $0.form != .screen }
-        guard let command = found.first else { throw ConsoleError(LinearOrder.unknown(word)) }
+        let (word, rest) = CommandCall.split(text)
+        let found = CommandCall.commands(beginningWith: word) { $0.form != .screen }
+        guard let command = found.first else { throw ConsoleError(CommandCall.unknown(word)) }
         guard found.count == 1 else {
             throw ConsoleError("'\(word)' is ambiguous: \(found.map(\.rawValue).joined(separator: ", ")).")
         }
@@ -32,8 +24,8 @@ struct LinearOrder: Hashable {
 
     /// Reads what was typed into the palette as a command of the screen with its argument; `nil` if it is not one.
     init?(typed line: String) {
-        let (word, rest) = LinearOrder.split(LinearOrder.trimmed(line[...]))
-        guard !rest.isEmpty, let command = LinearOrder.command(typed: word) else { return nil }
+        let (word, rest) = CommandCall.split(CommandCall.trimmed(line[...]))
+        guard !rest.isEmpty, let command = CommandCall.command(typed: word) else { return nil }
         self.init(command, rest)
     }
 

@@ -34,9 +34,8 @@ enum LinearSentence {
     /// For example `Held 2.1, request POST https://api.example.com/login; execute, edit, abort`.
     static func text(_ hold: HoldSummary) -> String {
         let status = hold.status.map { ", \($0)" } ?? ""
-        return VisibleText.of(
-            "Held \(hold.id), \(hold.side) \(hold.method) \(hold.url)\(status); execute, edit, cancel, abort"
-        )
+        let words = "Held \(hold.id), \(hold.side) \(hold.method) \(hold.url)\(status)"
+        return VisibleText.of("\(words); execute, edit, cancel, abort")
     }
 
     /// For example `230 milliseconds`, `1.2 seconds`.

@@ -34,11 +34,8 @@ final class ConsoleLoop: TerminalOwner {
         _ effects: EffectRunner,
         _ settings: ViewSettingsFile? = nil
     ) {
-        self.model = model
-        self.terminal = terminal
-        self.signals = signals
-        self.inbox = inbox
-        self.effects = effects
+        (self.model, self.terminal, self.signals) = (model, terminal, signals)
+        (self.inbox, self.effects) = (inbox, effects)
         renderer = FrameRenderer(terminal.capabilities)
         keeper = settings.map { ViewSettingsKeeper($0, model) }
     }
@@ -60,9 +57,7 @@ final class ConsoleLoop: TerminalOwner {
             )
             if ready.contains(signals.descriptor) { take(signals.drain()) }
             if ready.contains(terminal.inputDescriptor) { readInput() } else { flushInput() }
-            if ready.contains(inbox.descriptor) {
-                take(inbox.take())
-            }
+            if ready.contains(inbox.descriptor) { take(inbox.take()) }
             tick()
             drawIfDue()
         }
@@ -70,10 +65,8 @@ final class ConsoleLoop: TerminalOwner {
         if let failure { throw failure }
     }
 
-    /// Asks for the background's colour, which decides the theme; a terminal that does not know the question does not
-    /// answer.
-    ///
-    /// The console of Linux is not asked: it would write the end of the question on the screen.
+    /// Asks for the background's colour, which decides the theme. Linux' own console would write the end of the question
+    /// on the screen.
     private func askForBackground() {
         guard terminal.capabilities.colorDepth != .none, !terminal.capabilities.name.hasPrefix("linux") else { return }
         terminal.write(TerminalReply.backgroundQuery)
@@ -187,10 +180,7 @@ final class ConsoleLoop: TerminalOwner {
     }
 
     private func drawIfDue() {
-        guard isDirty, ContinuousClock.now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) else {
-            return
-        }
-        draw()
+        if isDirty, .now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) { draw() }
     }
 
     private func draw() {

@@ -107,7 +107,7 @@ package struct PickerState: Sendable {
     /// What begins with a command's word stays that command's: if the argument is wrong, no other row is left that
     /// Enter might do instead, but one whose title has just these words.
     private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
-        guard command == nil, let order = LinearOrder(typed: line.text), let argument = order.argument,
+        guard command == nil, let order = CommandCall(typed: line.text), let argument = order.argument,
             let entry = CommandTable.entry(order.command),
             let item = items.first(where: { $0.value == order.command.rawValue })
         else { return matches }
@@ -178,15 +178,15 @@ package struct ConfirmState: Sendable {
 /// A text to read: help, a comparison, a report.
 package struct ReportState: Sendable {
     package var title: String
-    package var document: DetailDocument
-    package var reading = ReadingState()
+    package var text: OpenText
     package var sought = ""
-    package var found: FoundPlaces?
     var pages: [HelpPage] = []
     var page = 0
-    var isHelp: Bool { !pages.isEmpty }
     /// The guide's page about it; of help, the one about what it was asked for.
     var topic: String?
+
+    var isHelp: Bool { !pages.isEmpty }
+    package var document: DetailDocument { text.document ?? DetailDocument() }
 }
 
 package struct EditorState: Sendable {

@@ -49,7 +49,7 @@ extension ConsoleModel {
     }
 
     mutating func report(_ title: String, _ document: DetailDocument, topic: String? = nil) -> [Effect] {
-        push(.report(ReportState(title: title, document: document, topic: topic)))
+        push(.report(ReportState(title: title, text: OpenText(document: document), topic: topic)))
     }
 
     mutating func report(_ title: String, _ lines: [String]) -> [Effect] {

@@ -257,10 +257,8 @@ package final class QueryService: Sendable {
             guard present.generation == generation, !cancellation.isCancelled else { return }
             do {
                 if let answer = try body(present, questionReader, cancellation) { deliver(answer) }
-            } catch is CancellationError {
-                return
             } catch {
-                deliver(.failed(queryWords(error)))
+                if !(error is CancellationError) { deliver(.failed(queryWords(error))) }
             }
         }
     }

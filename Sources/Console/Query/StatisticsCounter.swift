@@ -68,11 +68,9 @@ struct StatisticsCounter {
         self.generation = generation
         do {
             try count(scope, cancellation)
-        } catch is CancellationError {
-            followed = nil
         } catch {
             followed = nil
-            deliver(.failed(queryWords(error)))
+            if !(error is CancellationError) { deliver(.failed(queryWords(error))) }
         }
     }
 
@@ -92,7 +90,7 @@ struct StatisticsCounter {
                 try reader.add(.numbers(inFlight), matching: filter, inFlight: true, to: &whole, watch: watch)
             }
         }
-        var part: StatisticsRow?
+        var answer = answer(whole)
         if let scope {
             var statistics = SessionStatistics()
             switch scope {
@@ -103,9 +101,9 @@ struct StatisticsCounter {
             case .period(let span):
                 try reader.add(.numbers(matches), matching: .begun(in: span), to: &statistics, watch: watch)
             }
-            part = StatisticsRow("", statistics.all)
+            (answer.part, answer.scope) = (StatisticsRow("", statistics.all), scope)
         }
-        tell(whole, part, scope)
+        deliver(.statistics(answer))
     }
 
     private mutating func follow(_ filter: Filter, _ cancellation: Cancellation, _ watch: StatementWatch?) throws {
@@ -125,8 +123,11 @@ struct StatisticsCounter {
             try reader.forEachBlock(of: bounds, for: filter) { block in
                 let rows = ExchangeRows.range(block, except: others)
                 try reader.add(rows, matching: filter, inFlight: false, to: &settled, watch: watch)
-                let part = Double(block.upperBound - bounds.lowerBound) / Double(bounds.count)
-                if pace.isDue { tell(settled, nil, nil, progress: part) }
+                if pace.isDue {
+                    var answer = answer(settled)
+                    answer.progress = Double(block.upperBound - bounds.lowerBound) / Double(bounds.count)
+                    deliver(.statistics(answer))
+                }
                 return !cancellation.isCancelled
             }
             try cancellation.check()
@@ -134,21 +135,8 @@ struct StatisticsCounter {
         self.followed = followed
     }
 
-    private func tell(
-        _ statistics: SessionStatistics,
-        _ part: StatisticsRow?,
-        _ scope: StatisticsScope?,
-        progress: Double? = nil
-    ) {
-        let answer = StatisticsAnswer(
-            generation: generation,
-            all: StatisticsRow("", statistics.all),
-            hosts: statistics.rows,
-            timeline: statistics.timeline,
-            part: part,
-            scope: scope,
-            progress: progress
-        )
-        deliver(.statistics(answer))
+    private func answer(_ counted: SessionStatistics) -> StatisticsAnswer {
+        let (all, timeline) = (StatisticsRow("", counted.all), counted.timeline)
+        return StatisticsAnswer(generation: generation, all: all, hosts: counted.rows, timeline: timeline)
     }
 }

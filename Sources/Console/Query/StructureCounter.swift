@@ -39,17 +39,14 @@ struct StructureCounter {
 
     /// Counts a place, or what has come since it was counted, and delivers the result.
     mutating func load(_ node: StructureNode, generation: Int, _ cancellation: Cancellation) {
-        let current = list.value.withLock { $0.generation }
-        guard current == generation else { return }
+        guard list.value.withLock({ $0.generation }) == generation else { return }
         if generation != self.generation || places.count >= Self.mostPlaces { places = [:] }
         self.generation = generation
         do {
             try count(node, cancellation)
-        } catch is CancellationError {
-            places[node] = nil
         } catch {
             places[node] = nil
-            deliver(.failed(queryWords(error)))
+            if !(error is CancellationError) { deliver(.failed(queryWords(error))) }
         }
     }
 
@@ -99,12 +96,9 @@ struct StructureCounter {
     }
 
     /// The newest exchange of each leaf: those that are known to have ended, the others from the session.
-    private func newest(
-        of groups: some Sequence<StructureGroup>,
-        _ known: [Int64: ExchangeRecord]
-    ) -> [Int64: ExchangeRecord] {
-        let wanted = Set(groups.filter { $0.further == 0 }.map(\.newest))
-        var newest = known.filter { wanted.contains($0.key) && $0.value.state != .inFlight }
+    private func newest(_ place: Place) -> [Int64: ExchangeRecord] {
+        let wanted = Set(place.settled.values.filter { $0.further == 0 }.map(\.newest))
+        var newest = place.newest.filter { wanted.contains($0.key) && $0.value.state != .inFlight }
         // A row that cannot be read leaves its columns empty.
         let read = (try? reader.records(wanted.subtracting(newest.keys))) ?? []
         for case let record? in read { newest[record.id.number] = record }
@@ -120,19 +114,17 @@ struct StructureCounter {
         let open = Dictionary(uniqueKeysWithValues: inFlight.map { ($0.name, Int($0.count)) })
         var all = place
         all.add(inFlight)
-        let newest = progress == nil ? newest(of: all.settled.values, place.newest) : [:]
+        let newest = progress == nil ? newest(all) : [:]
         places[node]?.newest = newest
         let children = all.settled.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let level = StructureLevel(
             node: node,
             generation: generation,
             children: children.map { child in
-                StructureChild(
+                let segments = node.site == nil ? [] : node.segments + [child.name]
+                return StructureChild(
                     name: child.name,
-                    node: StructureNode(
-                        site: node.site ?? child.name,
-                        segments: node.site == nil ? [] : node.segments + [child.name]
-                    ),
+                    node: StructureNode(site: node.site ?? child.name, segments: segments),
                     isLeaf: child.further == 0,
                     newest: ExchangeID(child.newest),
                     record: newest[child.newest],
@@ -155,8 +147,7 @@ package struct StructureNode: Hashable, Sendable {
     package var segments: [String]
 
     package init(site: String? = nil, segments: [String] = []) {
-        self.site = site
-        self.segments = segments
+        (self.site, self.segments) = (site, segments)
     }
 }
 
@@ -176,11 +167,9 @@ extension StructureNode {
 
     /// The place's URL, without a path for a site; `nil` for the root.
     var url: RequestURL? {
-        siteURL.map { site in
-            var url = site
-            url.path = segments.map { "/" + $0 }.joined()
-            return url
-        }
+        var url = siteURL
+        url?.path = segments.map { "/" + $0 }.joined()
+        return url
     }
 }
 

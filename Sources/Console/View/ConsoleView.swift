@@ -15,17 +15,7 @@ package enum ConsoleView {
         let layout = Layout(model)
         TitleView.draw(model, in: layout.title, on: &screen)
         HoldsView.draw(model, in: layout.holds, on: &screen)
-        if layout.list.isEmpty {
-            // The detail has all the room.
-        } else if model.list.total == 0 || (model.view == .structure && model.structure.rows.isEmpty) {
-            EmptyView.draw(model, in: layout.list, on: &screen)
-        } else if model.view == .sequence {
-            SequenceView.draw(model, in: layout.list, on: &screen)
-        } else if model.view == .timeline {
-            TimelineView.draw(model, in: layout.list, on: &screen)
-        } else {
-            StructureView.draw(model, in: layout.list, on: &screen)
-        }
+        if !layout.list.isEmpty { drawList(model, in: layout.list, on: &screen) }
         let divider: Character = layout.divider.height > 1 ? "│" : "─"
         screen.fill(layout.divider, with: divider, style: model.look.theme.frame)
         DetailView.draw(model, in: layout.detail, on: &screen)
@@ -33,10 +23,19 @@ package enum ConsoleView {
         StatusView.draw(model, in: layout.status, on: &screen)
         FooterView.draw(model, in: layout.footer, on: &screen)
         NoticeView.draw(model, layout, on: &screen)
-        for overlay in model.overlays { OverlayView.draw(overlay, model, layout, on: &screen) }
+        for overlay in model.overlays { OverlayView.draw(overlay, model, on: &screen) }
         return screen
     }
 
+    private static func drawList(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        if model.list.total == 0 { return EmptyView.draw(model, in: rect, on: &screen) }
+        switch model.view {
+        case .structure where model.structure.rows.isEmpty: EmptyView.draw(model, in: rect, on: &screen)
+        case .structure: StructureView.draw(model, in: rect, on: &screen)
+        case .sequence: SequenceView.draw(model, in: rect, on: &screen)
+        case .timeline: TimelineView.draw(model, in: rect, on: &screen)
+        }
+    }
 }
 
 enum TitleView {
@@ -48,13 +47,7 @@ enum TitleView {
         var x = rect.x + name.count
         for (view, tab, range) in tabs(model) {
             let style = model.view == view ? theme.bar.with([.bold, .underline]) : theme.bar
-            screen.write(
-                tab,
-                x: rect.x + range.lowerBound,
-                y: rect.y,
-                style: style,
-                limit: rect.width - range.lowerBound
-            )
+            screen.write(tab, x: rect.x + range.lowerBound, y: rect.y, style: style)
             x = rect.x + range.upperBound + 1
         }
         let right = TextWidth.cutMiddle(source(model), to: max(0, rect.maxX - x - 2))
@@ -106,10 +99,9 @@ package struct Layout: Sendable, Hashable {
     package init(_ model: ConsoleModel) { self.init(model, withDetail: model.detail.isOpen) }
 
     init(_ model: ConsoleModel, withDetail isOpen: Bool) {
-        var rest = Rect(Size(width: model.size.width, height: model.size.height))
+        var rest = Rect(model.size)
         if model.size.height >= 8 {
-            let rows = FooterView.rows(model)
-            (rest, footer) = rest.splitBottom(min(rows, model.size.height / 4))
+            (rest, footer) = rest.splitBottom(min(FooterView.rows(model), model.size.height / 4))
         }
         if model.size.height >= 4 { (rest, status) = rest.splitBottom(StatusView.rows(model)) }
         if model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.isNarrowed {

@@ -59,8 +59,7 @@ enum FooterView {
             return model.keymap.keys(for: .help, in: model.context).first { $0.count > 1 }.map { ($0, "help") }
         case .list, .detail, .panel, .report:
             if case .confirm? = model.overlays.last { return nil }
-            var isHelp = false
-            if case .report(let report)? = model.overlays.last { isHelp = report.isHelp }
+            let isHelp = if case .report(let report)? = model.overlays.last { report.isHelp } else { false }
             return model.keymap.keys(for: .help, in: model.context).first.map { ($0, isHelp ? "guide" : "help") }
         }
     }

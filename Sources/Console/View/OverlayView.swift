@@ -4,21 +4,14 @@ import Terminal
 import Text
 
 enum OverlayView {
-    static func draw(_ overlay: Overlay, _ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
+    static func draw(_ overlay: Overlay, _ model: ConsoleModel, on screen: inout CellBuffer) {
         switch overlay {
         case .picker(let picker): drawPicker(picker, model, on: &screen)
         case .prompt(let prompt): PromptView.draw(prompt, model, on: &screen)
         case .confirm(let confirm): drawConfirm(confirm, model, on: &screen)
         case .report(let report):
             let inner = frame(report.title, width: model.size.width, height: model.size.height, model, on: &screen)
-            let view = DocumentView(
-                document: report.document,
-                found: report.found,
-                wraps: model.wraps,
-                hasCursor: true,
-                look: model.look
-            )
-            view.draw(report.reading, in: inner, on: &screen)
+            DocumentView.draw(report.text, model, hasCursor: true, in: inner, on: &screen)
         case .editor(let editor): EditorView.draw(editor, model, on: &screen)
         case .panel(let panel): PanelView.draw(panel, model, on: &screen)
         case .holds(let selected): drawHolds(selected, model, on: &screen)
@@ -130,11 +123,10 @@ enum OverlayView {
         for (row, line) in lines.enumerated() where row < inner.height {
             screen.write(line, x: inner.x, y: inner.y + row, limit: inner.width)
         }
-        for (row, choice) in confirm.choices.enumerated() {
-            let y = inner.y + lines.count + 1 + row
-            guard y < inner.maxY else { break }
-            let used = screen.write(String(choice.key), x: inner.x, y: y, style: theme.key)
-            screen.write(choice.title, x: inner.x + used + 1, y: y, limit: inner.width - used - 1)
+        let rows = choiceRows(confirm, model.size)
+        for (row, choice) in confirm.choices.prefix(rows.height).enumerated() {
+            let used = screen.write(String(choice.key), x: rows.x, y: rows.y + row, style: theme.key)
+            screen.write(choice.title, x: rows.x + used + 1, y: rows.y + row, limit: rows.width - used - 1)
         }
     }
 

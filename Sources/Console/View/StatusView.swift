@@ -28,14 +28,8 @@ enum StatusView {
     private static let mostRows = 4
 
     static func rows(_ model: ConsoleModel) -> Int {
-        guard let notice = pinned(model), model.size.height >= 12 else { return 1 }
-        return min(mostRows, wrapped(notice, model.size.width).count)
-    }
-
-    private static func pinned(_ model: ConsoleModel) -> Notice? { model.notices.last(where: \.isPinned) }
-
-    private static func wrapped(_ notice: Notice, _ width: Int) -> [Substring] {
-        TextWidth.wrap(notice.text, to: max(1, width - 2))
+        guard let notice = model.notices.last(where: \.isPinned), model.size.height >= 12 else { return 1 }
+        return min(mostRows, TextWidth.wrap(notice.text, to: max(1, model.size.width - 2)).count)
     }
 
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
@@ -44,13 +38,7 @@ enum StatusView {
         screen.fill(rect, style: theme.bar)
         // A longer one takes more rows, see ``NoticeView``.
         if let notice = model.shownNotice {
-            let used = screen.write(
-                " \(notice.text) ",
-                x: rect.x,
-                y: rect.y,
-                style: style(notice, theme),
-                limit: rect.width
-            )
+            let used = screen.write(" \(notice.text) ", x: rect.x, y: rect.y, style: style(notice, theme))
             let right = text(items(model).filter(\.isRight)) + " "
             let room = rect.width - TextWidth.columns(right)
             if used <= room { screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar) }
@@ -58,24 +46,19 @@ enum StatusView {
         }
         let fitting = fitting(items(model), width: rect.width)
         let right = fitting.filter(\.isRight)
-        let start = max(rect.x, rect.maxX - TextWidth.columns(text(right)) - 1)
-        draw(fitting.filter { !$0.isRight }, from: rect.x + 1, to: start, y: rect.y, theme, on: &screen)
-        draw(right, from: start, to: rect.maxX, y: rect.y, theme, on: &screen)
+        let (start, end) = rect.splitLeft(rect.width - TextWidth.columns(text(right)) - 1)
+        draw(fitting.filter { !$0.isRight }, in: start.splitLeft(1).rest, theme, on: &screen)
+        draw(right, in: end, theme, on: &screen)
     }
 
-    private static func draw(
-        _ items: [Item],
-        from x: Int,
-        to end: Int,
-        y: Int,
-        _ theme: Theme,
-        on screen: inout CellBuffer
-    ) {
-        var x = x
+    private static func draw(_ items: [Item], in rect: Rect, _ theme: Theme, on screen: inout CellBuffer) {
+        var rest = rect
+        func write(_ text: String, _ style: Style) {
+            rest = rest.splitLeft(screen.write(text, x: rest.x, y: rest.y, style: style, limit: rest.width)).rest
+        }
         for (index, item) in items.enumerated() {
-            if index > 0 { x += screen.write(separator, x: x, y: y, style: theme.bar, limit: max(0, end - x)) }
-            let style = item.isAlarming ? alarm(theme) : theme.bar
-            x += screen.write(item.forms.first ?? "", x: x, y: y, style: style, limit: max(0, end - x))
+            if index > 0 { write(separator, theme.bar) }
+            write(item.forms.first ?? "", item.isAlarming ? alarm(theme) : theme.bar)
         }
     }
 
@@ -87,10 +70,6 @@ enum StatusView {
 
     private static func alarm(_ theme: Theme) -> Style {
         theme.hasColours ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
-    }
-
-    private static func running(_ model: ConsoleModel) -> Job? {
-        model.jobs.last { model.now - $0.startedAt > 300_000 }
     }
 
     static func left(_ model: ConsoleModel) -> String { text(items(model).filter { !$0.isRight }) }
@@ -108,10 +87,9 @@ enum StatusView {
         while isTooLong(), items.count > 1 {
             let last = items.indices.max { items[$0].rank < items[$1].rank } ?? 0
             // What is on is named for longer than numbers are there.
-            if let index = items.indices.filter({ items[$0].forms.count > 1 }).max(by: {
-                items[$0].rank < items[$1].rank
-            }), items[index].rank > Item.named || items[last].rank < Item.numbers {
-                items[index].forms.removeFirst()
+            let long = items.indices.filter { items[$0].forms.count > 1 }.max { items[$0].rank < items[$1].rank }
+            if let long, items[long].rank > Item.named || items[last].rank < Item.numbers {
+                items[long].forms.removeFirst()
             } else {
                 items.remove(at: last)
             }
@@ -165,21 +143,18 @@ enum StatusView {
     }
 
     private static func workItems(_ model: ConsoleModel) -> [Item] {
-        guard let job = running(model) else { return [] }
+        guard let job = model.shownJob else { return [] }
         let progress = job.progress.map { "\(Int($0 * 100)) %" } ?? ""
         let stops = "\(model.way(to: .stop)) stops"
         let whole = [job.title, progress].filter { !$0.isEmpty }.joined(separator: " ")
-        return [
-            Item(0, "\(whole), \(stops)", "\(progress.isEmpty ? TextWidth.cut(job.title, to: 24) : progress), \(stops)")
-        ]
+        let short = progress.isEmpty ? TextWidth.cut(job.title, to: 24) : progress
+        return [Item(0, "\(whole), \(stops)", "\(short), \(stops)")]
     }
 
     private static func ruleItems(_ model: ConsoleModel) -> [Item] {
         var items: [Item] = []
         let throttle = ToolRegistry.standard.withPresets?.key
-        if let preset = model.proxy.presetInForce {
-            items.append(Item(2, "\(throttle ?? "") \(preset)", preset))
-        }
+        if let preset = model.proxy.presetInForce { items.append(Item(2, "\(throttle ?? "") \(preset)", preset)) }
         // Without a preset, its rules are for some hosts only.
         let on = model.proxy.tools.filter {
             $0.isOn && $0.enabled > 0 && ($0.name != throttle || model.proxy.preset == nil)
@@ -225,13 +200,15 @@ enum StatusView {
 }
 
 extension ConsoleModel {
+    /// The newest job, unless it has just begun.
+    fileprivate var shownJob: Job? { jobs.last { now - $0.startedAt > 300_000 } }
+
     /// The notice that the status line shows now; a running job, and how to stop it, matters more than an older one.
     var shownNotice: Notice? {
         if let pinned = notices.last(where: \.isPinned) { return pinned }
         let answer = notices.last { !$0.isNews }.flatMap { now - $0.at < Notice.read ? $0 : nil }
         guard let notice = answer ?? notices.last, !notice.isRead else { return nil }
-        let running = jobs.last { now - $0.startedAt > 300_000 }
-        let isOld = running.map { notice.at <= $0.startedAt } ?? false
+        let isOld = shownJob.map { notice.at <= $0.startedAt } ?? false
         return now - notice.at < Notice.shown && !isOld ? notice : nil
     }
 }
@@ -240,9 +217,8 @@ extension ConsoleModel {
 enum NoticeView {
     static func draw(_ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
         let rect = layout.status
-        guard let notice = model.shownNotice, rect.width > 20, TextWidth.columns(notice.text) + 2 > rect.width else {
-            return
-        }
+        guard let notice = model.shownNotice, rect.width > 20, TextWidth.columns(notice.text) + 2 > rect.width
+        else { return }
         let theme = model.look.theme
         let style = StatusView.style(notice, theme)
         let rows = rect.height + layout.footer.height
@@ -253,7 +229,7 @@ enum NoticeView {
             lines[rows - 1] = TextWidth.cut(lines[rows - 1], to: rect.width - 2 - rest.count, ellipsis: "") + rest
         }
         for (row, line) in lines.enumerated() {
-            let place = Rect(x: rect.x, y: rect.y + row, width: rect.width, height: 1)
+            let place = rect.row(row)
             screen.fill(place, style: theme.bar)
             screen.write(" \(line)", x: place.x, y: place.y, style: style, limit: place.width)
         }

@@ -63,10 +63,8 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
     /// For the titles of columns and the status line.
     var bar: Style { style(252, 235, on: (236, 254), few: .reverse) }
 
-    /// The selected line, in the view that has the keys.
+    /// The selected line, in the view that has the keys and in another one.
     var selection: Style { style(255, 16, on: (24, 153), few: .reverse) }
-
-    /// The selected line, in a view without the keys.
     var dimSelection: Style { style(255, 16, on: (237, 253), few: .underline) }
 
     /// A host and a query beside the path, which has the terminal's own colour.

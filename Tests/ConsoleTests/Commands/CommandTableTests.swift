@@ -112,16 +112,16 @@ struct CommandTableTests {
             let word = entry.command.rawValue
             if entry.form == .screen {
                 #expect(entry.instead.hasSuffix("."), "\(word) is for the screen and has no word in Command.instead")
-                let error = #expect(throws: ConsoleError.self) { try LinearOrder(word) }
+                let error = #expect(throws: ConsoleError.self) { try CommandCall(word) }
                 #expect(error?.description.contains(entry.instead) == true)
                 // What a sentence names in quotes is a line that works.
                 for quoted in entry.instead.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter(
                     { $0.offset % 2 == 1 })
                 {
-                    #expect(try LinearOrder(String(quoted.element)) != nil, "\(word): \(quoted.element)")
+                    #expect(try CommandCall(String(quoted.element)) != nil, "\(word): \(quoted.element)")
                 }
             } else {
-                #expect(try LinearOrder(word)?.command == entry.command)
+                #expect(try CommandCall(word)?.command == entry.command)
                 #expect(entry.instead.isEmpty)
             }
         }

@@ -49,10 +49,10 @@ struct LinearHelpTests {
         for (word, meant) in [
             ("replay", "repeat (Send"), ("har", "export ("), ("kill", "abort ("), ("redraw", "for the screen."),
         ] {
-            let error = #expect(throws: ConsoleError.self) { try LinearOrder(word) }
+            let error = #expect(throws: ConsoleError.self) { try CommandCall(word) }
             #expect(error?.description.contains(meant) == true, "\(word): \(error?.description ?? "")")
         }
-        let near = #expect(throws: ConsoleError.self) { try LinearOrder("filtre x") }
+        let near = #expect(throws: ConsoleError.self) { try CommandCall("filtre x") }
         #expect(near?.description == "Unknown command 'filtre' (did you mean 'filter'?); help lists all.")
     }
 

@@ -10,19 +10,19 @@ struct LinearTests {
 
     @Test("A line is a command's word, or an unmistakable beginning of it, and an argument")
     func orders() throws {
-        #expect(try LinearOrder("filter status:404") == LinearOrder(.filter, "status:404"))
-        #expect(try LinearOrder("  FILT   host:a b \t") == LinearOrder(.filter, "host:a b"))
-        #expect(try LinearOrder("list 5") == LinearOrder(.list, "5"))
-        #expect(try LinearOrder("rule") == LinearOrder(.ruleFromExchange))
-        #expect(try LinearOrder("#12") == LinearOrder(.goTo, "#12"))
-        for nothing in ["", "   ", "# a remark", "#"] { #expect(try LinearOrder(nothing) == nil) }
+        #expect(try CommandCall("filter status:404") == CommandCall(.filter, "status:404"))
+        #expect(try CommandCall("  FILT   host:a b \t") == CommandCall(.filter, "host:a b"))
+        #expect(try CommandCall("list 5") == CommandCall(.list, "5"))
+        #expect(try CommandCall("rule") == CommandCall(.ruleFromExchange))
+        #expect(try CommandCall("#12") == CommandCall(.goTo, "#12"))
+        for nothing in ["", "   ", "# a remark", "#"] { #expect(try CommandCall(nothing) == nil) }
     }
 
     @Test("An unknown or unclear word is refused, and the words that it may be are named")
     func unclear() {
-        #expect(throws: ConsoleError.self) { try LinearOrder("nonsense") }
-        #expect(throws: ConsoleError.self) { try LinearOrder("redraw") }
-        let error = #expect(throws: ConsoleError.self) { try LinearOrder("rep") }
+        #expect(throws: ConsoleError.self) { try CommandCall("nonsense") }
+        #expect(throws: ConsoleError.self) { try CommandCall("redraw") }
+        let error = #expect(throws: ConsoleError.self) { try CommandCall("rep") }
         #expect(error?.description.contains("repeat, repeat-advanced") == true)
     }
 

@@ -89,7 +89,7 @@ struct CopyTests {
         #expect(open?.disabled == nil)
         model.press("esc")
         model.press("esc")
-        #expect(!model.detail.isOpen && model.detail.document != nil)
+        #expect(!model.detail.isOpen && model.detail.text.document != nil)
         model.press("down")
         let closed = model.copyChoices(.copy).items.filter { ["line", "page", "value"].contains($0.value) }
         #expect(closed.count == 3 && closed.allSatisfy { $0.disabled != nil })
@@ -157,7 +157,7 @@ struct CopyTests {
         ])
         let id = model.detail.id ?? ExchangeID(0)
         model.answer { $0.show(document, [.overview, .response], of: id, $0.detail.generation) }
-        #expect(model.detail.reading.folds == [0])
+        #expect(model.detail.text.reading.folds == [0])
         model.press("^")
         #expect(!model.detail.options.decodesValues)
     }

@@ -77,12 +77,12 @@ struct DetailPageTests {
         model.press("left")
         #expect(Self.rows(model).contains { $0.contains("> request line 1") })
         model.press("3")
-        #expect(model.detail.page == .response && model.detail.reading.cursor.line == 59)
+        #expect(model.detail.page == .response && model.detail.text.reading.cursor.line == 59)
         let y = Layout(model).detail.y + 3
         _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: 10, y: y))))
-        #expect(model.detail.page == .request && model.detail.reading.cursor.line == 2)
+        #expect(model.detail.page == .request && model.detail.text.reading.cursor.line == 2)
         _ = model.update(.input(.mouse(MouseEvent(.wheelUp, x: 120, y: y))))
-        #expect(model.detail.page == .response && model.detail.reading.top.line < 40)
+        #expect(model.detail.page == .response && model.detail.text.reading.top.line < 40)
         // A page of its own takes both halves; tab changes the view there.
         _ = model.press("1")
         Self.answer(&model, .overview)
@@ -139,21 +139,22 @@ struct DetailPageTests {
         model.type("7")
         #expect(Self.rows(model).contains { $0.contains("» response line 47") })
         model.type("x")
-        #expect(Self.rows(model).contains { $0.contains("No match") } && model.detail.reading.cursor.line == 1)
+        #expect(Self.rows(model).contains { $0.contains("No match") } && model.detail.text.reading.cursor.line == 1)
         model.press("esc")
-        #expect(model.detail.reading.cursor.line == 1 && model.detail.found == nil && model.detail.pattern == nil)
+        #expect(model.detail.text.reading.cursor.line == 1)
+        #expect(model.detail.text.found == nil && model.detail.pattern == nil)
         // What was searched for before is marked again.
         _ = model.perform(.findInDetail, "line 3")
-        let before = model.detail.reading
+        let before = model.detail.text.reading
         model.press("/", "ctrl-u")
         model.type("line 55")
-        #expect(model.detail.reading != before)
+        #expect(model.detail.text.reading != before)
         model.press("esc")
-        #expect(model.detail.reading == before && model.detail.found?.all.count == 11)
+        #expect(model.detail.text.reading == before && model.detail.text.found?.all.count == 11)
         model.press("/", "ctrl-u")
         model.type("line 55")
         model.press("enter")
-        #expect(model.told == "Match 1 of 1 (n/N)" && model.detail.reading.cursor.line == 55)
+        #expect(model.told == "Match 1 of 1 (n/N)" && model.detail.text.reading.cursor.line == 55)
     }
 
     @Test func `the same in a report`() {
@@ -168,7 +169,7 @@ struct DetailPageTests {
             Issue.record("the report is gone")
             return
         }
-        #expect(report.found == nil && report.reading.cursor.line == 0)
+        #expect(report.text.found == nil && report.text.reading.cursor.line == 0)
     }
 
     // MARK: - Differences

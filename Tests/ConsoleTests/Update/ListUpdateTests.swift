@@ -64,7 +64,7 @@ struct ListUpdateTests {
         model.press("up")
         let before = model.list.selectedID
         _ = model.perform(.filter, "status:404")
-        #expect(model.press("enter").isEmpty && model.detail.document == nil && !model.detail.isOpen)
+        #expect(model.press("enter").isEmpty && model.detail.text.document == nil && !model.detail.isOpen)
         // What was opened too early is opened as soon as it is known.
         let generation = model.list.generation
         _ = model.update(.query(.list(ListStatus(generation: generation, total: 1, sessionTotal: 5))))
@@ -119,7 +119,7 @@ struct ListUpdateTests {
         let id = ExchangeID(3)
         model.answer { $0.show(newer, [.overview, .request], of: id, $0.detail.generation) }
         model.answer { $0.show(ModelFixture.document, [.overview], of: id, first) }
-        #expect(model.detail.document?.lines.first?.plain == "newer")
+        #expect(model.detail.text.document?.lines.first?.plain == "newer")
         #expect(model.detail.pages == [.overview, .request])
     }
 

@@ -70,7 +70,7 @@ struct ReadingUpdateTests {
             model.press("enter", "3")
             #expect(model.detail.options.isShort)
             answer(&model, Self.response(0..<lines))
-            #expect(model.detail.reading.folds == folds)
+            #expect(model.detail.text.reading.folds == folds)
         }
         // What the user folded stays folded.
         var model = list()
@@ -78,7 +78,7 @@ struct ReadingUpdateTests {
         answer(&model, Self.response(0..<3))
         model.press("down", "z", "space")
         answer(&model, Self.response(0..<3))
-        #expect(model.detail.reading.folds == [1])
+        #expect(model.detail.text.reading.folds == [1])
     }
 
     @Test func `a message that is unfolded at the lower edge is seen`() {
@@ -215,7 +215,7 @@ struct ReadingUpdateTests {
         #expect(model.press("space").words == ["detail 2 overview #\(model.detail.generation)"])
         #expect(model.detail.options.bodyForm == .raw && !model.detail.options.isPageChosen)
         answer(&model, Self.response(0..<50))
-        #expect(model.detail.reading.folds.isEmpty && model.detail.found?.all.count == 1)
+        #expect(model.detail.text.reading.folds.isEmpty && model.detail.text.found?.all.count == 1)
         #expect(screen(model).contains("Field-2: value"))
         model.press("backspace")
         #expect(model.detail.id == ExchangeID(1))
@@ -319,7 +319,7 @@ struct ReadingUpdateTests {
         // Above the body, the line stays.
         model.press("g", "j", "v")
         answer(&model, raw)
-        #expect(model.detail.reading.cursor == ReadingPlace(line: 1))
+        #expect(model.detail.text.reading.cursor == ReadingPlace(line: 1))
     }
 
     @Test func `an open stream follows its newest message, folded, until the reader moves`() {
@@ -334,9 +334,9 @@ struct ReadingUpdateTests {
         // An open message and the place stay, while more come.
         model.press("k", "k", "z")
         #expect(!model.detail.options.showsNewest && model.detail.options.firstMessage == 20)
-        let place = model.detail.reading.cursor
+        let place = model.detail.text.reading.cursor
         answer(&model, Self.messages(20..<220, hasMore: true))
-        #expect(model.detail.reading.cursor == place && screen(model).contains("content of 218"))
+        #expect(model.detail.text.reading.cursor == place && screen(model).contains("content of 218"))
         #expect(!screen(model).contains("content of 219"))
         // At the end of what the page has, the next messages are read; at its beginning, those before.
         model.press("j", "j", "j")
@@ -351,11 +351,11 @@ struct ReadingUpdateTests {
         answer(&model, Self.messages(30..<230))
         #expect(screen(model).contains(">▸message 230 here"))
         model.press("k", "F")
-        #expect(model.detail.reading.follows && model.told.hasPrefix("Following the newest"))
+        #expect(model.detail.text.reading.follows && model.told.hasPrefix("Following the newest"))
         answer(&model, Self.messages(31..<231, isUnfinished: false))
         #expect(screen(model).contains(">▸message 231 here"))
         model.press("k", "F")
-        #expect(!model.detail.reading.follows && model.told.hasPrefix("This exchange has ended"))
+        #expect(!model.detail.text.reading.follows && model.told.hasPrefix("This exchange has ended"))
     }
 
     @Test func `a body that grows moves nobody, but who is at its end stays there`() {
@@ -369,9 +369,9 @@ struct ReadingUpdateTests {
         }
         answer(&model, grown(40))
         model.press("pgdn")
-        let before = model.detail.reading
+        let before = model.detail.text.reading
         answer(&model, grown(60))
-        #expect(model.detail.reading == before)
+        #expect(model.detail.text.reading == before)
         model.press("G")
         answer(&model, grown(80))
         #expect(screen(model).contains("line 79"))
@@ -382,12 +382,12 @@ struct ReadingUpdateTests {
         model.press("enter")
         answer(&model, Self.response(100..<150))
         model.press("}")
-        #expect(model.detail.reading.folds.isEmpty && screen(model).contains("Field-2"))
+        #expect(model.detail.text.reading.folds.isEmpty && screen(model).contains("Field-2"))
         _ = model.perform(.findInDetail, "line 120")
         model.press("{")
-        #expect(model.detail.reading.folds == [1] && screen(model).contains("line 120"))
+        #expect(model.detail.text.reading.folds == [1] && screen(model).contains("line 120"))
         model.press("g", "{")
-        #expect(model.detail.reading.folds == [1, 5])
+        #expect(model.detail.text.reading.folds == [1, 5])
     }
 
     @Test func `in the list, what is open is folded, searched and laid out, or why not is said`() {
@@ -401,7 +401,7 @@ struct ReadingUpdateTests {
         model.press("esc")
         #expect(model.context == .list)
         model.press("}")
-        #expect(model.detail.reading.folds.isEmpty)
+        #expect(model.detail.text.reading.folds.isEmpty)
         #expect(model.press("v").words.first?.hasPrefix("detail 5 response") == true)
     }
 
@@ -409,10 +409,10 @@ struct ReadingUpdateTests {
         var model = list(5)
         model.press("enter")
         answer(&model, Self.response(100..<150))
-        let folds = model.detail.reading.folds
+        let folds = model.detail.text.reading.folds
         model.press("3")
         answer(&model, Self.response(100..<150))
-        #expect(!folds.isEmpty && model.detail.reading.folds == folds)
+        #expect(!folds.isEmpty && model.detail.text.reading.folds == folds)
     }
 
     // MARK: - Finding
@@ -441,7 +441,7 @@ struct ReadingUpdateTests {
         #expect(screen(model).contains("»   line 127".replacing("   ", with: " ")))
         // Nothing to search for takes the marks away.
         _ = model.perform(.findInDetail, "")
-        #expect(model.detail.found == nil)
+        #expect(model.detail.text.found == nil)
     }
 
     @Test func `a hit of the search in bodies opens at the match`() {
@@ -455,7 +455,7 @@ struct ReadingUpdateTests {
         }
         #expect(options.bodyText == "line 140")
         answer(&model, Self.response(100..<150))
-        #expect(screen(model).contains("» line 140") && model.detail.reading.match != nil)
+        #expect(screen(model).contains("» line 140") && model.detail.text.reading.match != nil)
         #expect(model.detail.options.bodyText == nil)
         // What was open already shows its hit too.
         _ = model.perform(.searchBodies, "line 120")

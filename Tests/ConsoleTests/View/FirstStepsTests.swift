@@ -107,7 +107,7 @@ struct FirstStepsTests {
     }
 
     private static func cursor(_ model: ConsoleModel) -> Int? {
-        if case .report(let report)? = model.overlays.last { report.reading.cursor.line } else { nil }
+        if case .report(let report)? = model.overlays.last { report.text.reading.cursor.line } else { nil }
     }
 
     @Test func `a row of a command that goes on copies all of it`() throws {

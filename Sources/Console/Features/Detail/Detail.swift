@@ -12,8 +12,8 @@ extension ConsoleModel {
     func isInFlight(_ id: ExchangeID) -> Bool {
         guard isLive else { return false }
         // A row that is not on the screen may be older than the page.
-        if detail.shown?.id == id, let document = detail.document, document.page != nil { return document.isUnfinished }
-        return known(id)?.state == .inFlight
+        let page = detail.text.shown?.id == id ? detail.text.document.flatMap { $0.page == nil ? nil : $0 } : nil
+        return page?.isUnfinished ?? (known(id)?.state == .inFlight)
     }
 
     /// Gives the keys to the open exchange, which stays while others come.
@@ -54,8 +54,8 @@ extension ConsoleModel {
     /// Begins another exchange: page, form, folds and search stay as the user chose them.
     private mutating func beginDetail(of id: ExchangeID) {
         (detail.id, detail.isSearchedAnew) = (id, false)
-        (detail.reading, detail.shown) = (ReadingState(), nil)
-        detail.found = nil
+        (detail.text.reading, detail.text.shown) = (ReadingState(), nil)
+        detail.text.found = nil
         detail.awaitedPage = nil
         detail.options.firstMessage = 0
         // What grows is seen where it grows.
@@ -77,7 +77,7 @@ extension ConsoleModel {
         }
         guard let record = list.selectedRecord else { return [] }
         let isUnfinished = detail.id == record.id && record.state == .inFlight
-        let isOther = detail.id != record.id || detail.document == nil || detail.isSearchedAnew
+        let isOther = detail.id != record.id || detail.text.document == nil || detail.isSearchedAnew
         guard isOther || isUnfinished else { return [] }
         return loadDetail(of: record.id)
     }
@@ -114,7 +114,7 @@ extension ConsoleModel {
         let (own, other) = isTurned ? (beside, document) : (document, beside)
         let shown = self.shown(other, of: id)
         if detail.beside?.shown?.id != id || detail.beside?.shown?.page != shown.page {
-            detail.beside = DetailState.Half(shown: shown)
+            detail.beside = OpenText(shown: shown)
         }
         take(own, of: id)
         exchangeHalves()
@@ -139,15 +139,7 @@ extension ConsoleModel {
 
     private mutating func exchangeHalves() {
         guard let other = detail.beside, let page = other.shown?.page else { return }
-        detail.beside = DetailState.Half(
-            document: detail.document,
-            shown: detail.shown,
-            reading: detail.reading,
-            found: detail.found
-        )
-        (detail.document, detail.shown) = (other.document, other.shown)
-        (detail.reading, detail.found) = (other.reading, other.found)
-        detail.options.page = page
+        (detail.beside, detail.text, detail.options.page) = (detail.text, other, page)
     }
 
     private mutating func take(_ document: DetailDocument, of id: ExchangeID) {
@@ -155,16 +147,16 @@ extension ConsoleModel {
         let isHit = detail.options.bodyText != nil
         (detail.options.page, detail.options.bodyForm) = (shown.page, shown.form)
         (detail.options.isPageChosen, detail.options.bodyText) = (true, nil)
-        let before = detail.shown
+        let before = detail.text.shown
         let isOther = before?.id != id || before?.page != shown.page
-        detail.shown = shown
-        detail.reading = isOther ? opened(document) : kept(document, shown, before)
-        detail.document = document
-        detail.found = detail.pattern.map { FoundPlaces($0, in: document) }
+        detail.text.shown = shown
+        detail.text.reading = isOther ? opened(document) : kept(document, shown, before)
+        detail.text.document = document
+        detail.text.find(detail.pattern)
         if isOther, shown.page == .messages, !isLinear, isInFlight(id) {
-            (detail.options.showsNewest, detail.reading.follows) = (true, true)
+            (detail.options.showsNewest, detail.text.reading.follows) = (true, true)
         }
-        let first = isHit && isOther ? detail.found?.all.first { $0.line >= document.bodyLines.startIndex } : nil
+        let first = isHit && isOther ? detail.text.found?.all.first { $0.line >= document.bodyLines.startIndex } : nil
         readDetail { reading, rows, height in
             if let first {
                 reading.show(first, in: rows, height: height)
@@ -201,18 +193,18 @@ extension ConsoleModel {
         _ shown: DetailState.Shown,
         _ before: DetailState.Shown?
     ) -> ReadingState {
-        guard let old = detail.document, let before else { return opened(document) }
-        let rows = DocumentView.rows(old, detail.reading.folds, wraps: wraps, in: detailBody)
-        let place = rows.clamped(detail.reading.cursor)
+        guard let old = detail.text.document, let before else { return opened(document) }
+        let rows = DocumentView.rows(old, detail.text.reading.folds, wraps: wraps, in: detailBody)
+        let place = rows.clamped(detail.text.reading.cursor)
         guard before.form != shown.form, rows.visible.indices.contains(place.line),
             let share = old.bodyShare(before: rows.visible[place.line], rows.extent(place).lowerBound),
             let (line, mark) = document.bodyPlace(at: share)
-        else { return detail.reading.carried(from: old, to: document) }
+        else { return detail.text.reading.carried(from: old, to: document) }
         var reading = opened(document)
         let now = DocumentView.rows(document, reading.folds, wraps: wraps, in: detailBody)
         let visible = now.showing(line)
         reading.cursor = now.visible[visible] == line ? now.place(of: mark, line: visible) : ReadingPlace(line: visible)
-        reading.top = now.moved(reading.cursor, by: -rows.distance(from: detail.reading.top, to: place, most: 500))
+        reading.top = now.moved(reading.cursor, by: -rows.distance(from: detail.text.reading.top, to: place, most: 500))
         return reading
     }
 
@@ -230,7 +222,7 @@ extension ConsoleModel {
         }
         let id = detail.isOpen ? nil : selectedID
         // Which pages an exchange has is known once it is read: until then a number means those of the one before.
-        let awaited = isLinear || detail.shown?.id == (id ?? detail.id) ? nil : Int(word)
+        let awaited = isLinear || detail.text.shown?.id == (id ?? detail.id) ? nil : Int(word)
         var effects: [Effect] = []
         if let awaited, !(1...detail.pages.count).contains(awaited) {
             detail.isOpen = true
@@ -272,7 +264,7 @@ extension ConsoleModel {
         if let id, detail.id != id { beginDetail(of: id) }
         choose(page)
         // The page that is open begins again too, folded as it began.
-        (detail.reading, detail.shown) = (ReadingState(), nil)
+        (detail.text.reading, detail.text.shown) = (ReadingState(), nil)
         return id.map { loadDetail(of: $0) } ?? loadDetail()
     }
 

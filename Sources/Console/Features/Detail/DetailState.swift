@@ -13,13 +13,11 @@ package struct DetailState: Sendable {
     /// The number of the page to turn to once the pages of this exchange are known, from 1.
     var awaitedPage: Int?
     package var wantedForm = BodyForm.pretty
-    package var document: DetailDocument?
+    package var text = OpenText()
     /// Whether the exchange may still grow, so that it is read again.
     package var isUnfinished = false
     /// When it was last read, in microseconds since 1970.
     package var readAt: Int64 = 0
-    package var shown: Shown?
-    package var reading = ReadingState()
     /// The sections that the user folded or unfolded, by their names: so they are in other exchanges too.
     package var chosenFolds: [String: Bool] = [:]
     package var generation = 0
@@ -29,16 +27,8 @@ package struct DetailState: Sendable {
     var keysBefore: ExchangeID?
     /// Whether bodies were searched since, so that what is open is opened again, at its hit.
     var isSearchedAnew = false
-    package var found: FoundPlaces?
     /// The page beside this one, if request and response are shown beside each other; it has not the keys.
-    package var beside: Half?
-
-    package struct Half: Sendable {
-        package var document: DetailDocument?
-        package var shown: Shown?
-        package var reading = ReadingState()
-        package var found: FoundPlaces?
-    }
+    package var beside: OpenText?
 
     package struct Shown: Sendable, Hashable {
         package var id: ExchangeID
@@ -48,7 +38,20 @@ package struct DetailState: Sendable {
     }
 
     /// The page of the document; while there is none, the one that was asked for.
-    package var page: DetailPage { shown.flatMap { $0.id == id ? $0.page : nil } ?? options.page }
+    package var page: DetailPage { text.shown.flatMap { $0.id == id ? $0.page : nil } ?? options.page }
+}
+
+/// A text that is read: a report, or a page of the open exchange.
+package struct OpenText: Sendable {
+    package var document: DetailDocument?
+    /// Which page of which exchange it is; `nil` for a report.
+    package var shown: DetailState.Shown?
+    package var reading = ReadingState()
+    package var found: FoundPlaces?
+
+    mutating func find(_ sought: SoughtText?) {
+        found = sought.flatMap { sought in document.map { FoundPlaces(sought, in: $0) } }
+    }
 }
 
 package enum ReadingLayout: String, Sendable, Hashable, CaseIterable {
@@ -59,8 +62,7 @@ package enum ReadingLayout: String, Sendable, Hashable, CaseIterable {
 }
 
 package struct SearchState: Sendable {
-    var reading: ReadingState
-    var found: FoundPlaces?
+    var text: OpenText
     var foundBeside: FoundPlaces?
     var pattern: SoughtText?
 }

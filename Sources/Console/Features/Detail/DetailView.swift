@@ -61,41 +61,26 @@ enum DetailView {
         if let right = [" \(version(model))\(number)", " \(number)"].first(where: { rect.width - used > $0.count }) {
             screen.write(right, x: top.maxX - right.count, y: top.y, style: theme.faint)
         }
-        guard let document = model.detail.document else {
+        guard model.detail.text.document != nil else {
             screen.write("reading …", x: body.x, y: body.y, style: theme.faint)
             return
         }
-        func draw(
-            _ document: DetailDocument,
-            _ found: FoundPlaces?,
-            _ reading: ReadingState,
-            in rect: Rect,
-            _ own: Bool
-        ) {
-            let view = DocumentView(
-                document: document,
-                found: found,
-                wraps: model.wraps,
-                hasCursor: hasKeys && own,
-                look: model.look
-            )
-            view.draw(reading, in: rect, on: &screen)
-        }
         let (own, other) = halves(model, in: body)
-        draw(document, model.detail.found, model.detail.reading, in: own, true)
-        guard let other, let beside = model.detail.beside, let document = beside.document else { return }
+        DocumentView.draw(model.detail.text, model, hasCursor: hasKeys, in: own, on: &screen)
+        guard let other, let beside = model.detail.beside, beside.document != nil else { return }
         let between = Rect(x: min(own.maxX, other.maxX), y: body.y, width: 1, height: body.height)
         screen.fill(between, with: "│", style: theme.frame)
-        draw(document, beside.found, beside.reading, in: other, false)
+        DocumentView.draw(beside, model, hasCursor: false, in: other, on: &screen)
     }
 
     private static func version(_ model: ConsoleModel) -> String {
         var words: [String] = []
-        if let form = model.detail.document?.bodyForm, form != .pretty { words.append(form.rawValue) }
+        if let form = model.detail.text.document?.bodyForm, form != .pretty { words.append(form.rawValue) }
         if [.request, .response].contains(model.detail.page) {
             words.append("as \(model.detail.options.version.rawValue)")
         }
-        if model.detail.reading.follows, model.detail.document?.isUnfinished == true { words.append("following") }
+        let text = model.detail.text
+        if text.reading.follows, text.document?.isUnfinished == true { words.append("following") }
         return words.isEmpty ? "" : words.joined(separator: ", ") + " "
     }
 }
@@ -125,6 +110,19 @@ struct DocumentView {
 
     static func rows(_ document: DetailDocument, _ folds: Set<Int>, wraps: Bool, in rect: Rect) -> DocumentRows {
         DocumentRows(document, folds, width: rect.width - margin, wraps: wraps)
+    }
+
+    static func draw(
+        _ text: OpenText,
+        _ model: ConsoleModel,
+        hasCursor: Bool,
+        in rect: Rect,
+        on screen: inout CellBuffer
+    ) {
+        guard let document = text.document else { return }
+        let (found, wraps) = (text.found, model.wraps)
+        DocumentView(document: document, found: found, wraps: wraps, hasCursor: hasCursor, look: model.look)
+            .draw(text.reading, in: rect, on: &screen)
     }
 
     func draw(_ reading: ReadingState, in rect: Rect, on screen: inout CellBuffer) {

@@ -1,4 +1,5 @@
 import Description
+import Terminal
 import Text
 
 /// A row of a document: one of the rows of a visible line.
@@ -127,6 +128,18 @@ struct DocumentRows {
     func place(of mark: TextMark, line: Int) -> ReadingPlace {
         let next = rows(line).firstIndex { $0.lowerBound > mark }
         return ReadingPlace(line: line, row: (next ?? count(line)) - 1)
+    }
+}
+
+extension OpenText {
+    /// Changes the reader's place.
+    mutating func read(
+        in body: Rect,
+        wraps: Bool,
+        _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
+    ) {
+        guard let document else { return }
+        change(&reading, DocumentView.rows(document, reading.folds, wraps: wraps, in: body), body.height)
     }
 }
 

@@ -14,30 +14,31 @@ extension ConsoleModel {
     /// The columns of a line in a report, without those for signs.
     var reportWidth: Int { max(20, reportBody.width - DocumentView.margin) }
 
-    var isInReport: Bool {
-        if case .report? = overlays.last { return true }
-        return false
-    }
-
+    var isInReport: Bool { if case .report? = overlays.last { true } else { false } }
     var isReading: Bool { isInReport || context == .detail }
 
-    /// Changes the place in the uppermost report, else in the open exchange.
-    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
-        if case .report(var report)? = overlays.last {
-            let rows = DocumentView.rows(report.document, report.reading.folds, wraps: wraps, in: reportBody)
-            change(&report.reading, rows, reportBody.height)
-            replaceTop(by: .report(report))
-        } else {
-            readDetail(change)
+    /// The text of the uppermost report, else of the open exchange.
+    private var openText: OpenText {
+        get { if case .report(let report)? = overlays.last { report.text } else { detail.text } }
+        set {
+            if case .report(var report)? = overlays.last {
+                report.text = newValue
+                replaceTop(by: .report(report))
+            } else {
+                detail.text = newValue
+            }
         }
     }
 
+    /// Changes the place in the open text.
+    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+        if isInReport { openText.read(in: reportBody, wraps: wraps, change) } else { readDetail(change) }
+    }
+
     mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
-        guard let document = detail.document else { return }
-        let body = detailBody
-        let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: body)
-        change(&detail.reading, rows, body.height)
-        guard detail.options.showsNewest, !detail.reading.follows, let first = document.messages?.range.lowerBound
+        detail.text.read(in: detailBody, wraps: wraps, change)
+        guard detail.options.showsNewest, !detail.text.reading.follows,
+            let first = detail.text.document?.messages?.range.lowerBound
         else { return }
         // The messages that are read stay, whatever comes.
         (detail.options.firstMessage, detail.options.showsNewest) = (first, false)
@@ -48,8 +49,7 @@ extension ConsoleModel {
         if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
         for index in overlays.indices {
             guard case .report(var report) = overlays[index] else { continue }
-            let rows = DocumentView.rows(report.document, report.reading.folds, wraps: wraps, in: reportBody)
-            report.reading.reveal(in: rows, height: reportBody.height)
+            report.text.read(in: reportBody, wraps: wraps) { $0.reveal(in: $1, height: $2) }
             overlays[index] = .report(report)
         }
     }
@@ -61,10 +61,10 @@ extension ConsoleModel {
         _ direction: Int,
         _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
     ) -> [Effect] {
-        let before = (detail.reading.top, detail.reading.cursor)
+        let before = detail.text.reading
         read(change)
-        guard !isInReport, before == (detail.reading.top, detail.reading.cursor), let document = detail.document,
-            let messages = document.messages
+        guard !isInReport, before.top == detail.text.reading.top, before.cursor == detail.text.reading.cursor,
+            let document = detail.text.document, let messages = document.messages
         else { return [] }
         let range = messages.range
         // One message is on both pages; the place is kept by its name.
@@ -72,9 +72,9 @@ extension ConsoleModel {
             detail.options.firstMessage = max(range.lowerBound + 1, range.upperBound - 1)
         } else if direction < 0, range.lowerBound > 0 {
             detail.options.firstMessage = max(0, range.lowerBound + 1 - MessageWindow.most)
-            let rows = DocumentView.rows(document, detail.reading.folds, wraps: wraps, in: detailBody)
+            let rows = DocumentView.rows(document, detail.text.reading.folds, wraps: wraps, in: detailBody)
             if let line = document.names["message \(range.lowerBound + 1)"] {
-                detail.reading.cursor = ReadingPlace(line: rows.showing(line))
+                detail.text.reading.cursor = ReadingPlace(line: rows.showing(line))
             }
         } else {
             return []
@@ -85,7 +85,7 @@ extension ConsoleModel {
     /// Goes to the beginning, or to the end and stays there while there is more to come.
     mutating func readToEdge(first: Bool) -> [Effect] {
         read { $0.moveToEdge(first: first, in: $1, height: $2) }
-        guard !isInReport, let messages = detail.document?.messages, let id = detail.id else { return [] }
+        guard !isInReport, let messages = detail.text.document?.messages, let id = detail.id else { return [] }
         if first {
             guard messages.range.lowerBound > 0 else { return [] }
             (detail.options.firstMessage, detail.options.showsNewest) = (0, false)
@@ -102,7 +102,7 @@ extension ConsoleModel {
             let way = way(to: .back, in: .detail)
             return refuse("This exchange has ended; \(way) goes back to the list, to follow that.")
         }
-        guard !detail.reading.follows else {
+        guard !detail.text.reading.follows else {
             readDetail { reading, _, _ in reading.follows = false }
             return tell("No longer following the newest.")
         }
@@ -131,9 +131,9 @@ extension ConsoleModel {
     mutating func toggleFold() -> [Effect] {
         var target: Int?
         read { target = $0.toggleFold(in: $1, height: $2) }
-        guard !isInReport, let target, let name = detail.document?.lines[target].name, !name.hasPrefix("message ")
+        guard !isInReport, let target, let name = detail.text.document?.lines[target].name, !name.hasPrefix("message ")
         else { return [] }
-        detail.chosenFolds[name] = detail.reading.folds.contains(target)
+        detail.chosenFolds[name] = detail.text.reading.folds.contains(target)
         return []
     }
 
@@ -193,11 +193,9 @@ extension ConsoleModel {
     }
 
     mutating func find(_ text: String) -> [Effect] {
-        if case .report? = overlays.last {
-        } else if Self.isPlace(text) {
-            return showOnly(text)
-        } else if text.isEmpty, let effects = showAll() {
-            return effects
+        if !isInReport {
+            if Self.isPlace(text) { return showOnly(text) }
+            if text.isEmpty, let effects = showAll() { return effects }
         }
         let pattern: SoughtText?
         do {
@@ -206,32 +204,26 @@ extension ConsoleModel {
             return refuse("\(error)".capitalizedFirst + ".")
         }
         if case .report(var report)? = overlays.last {
-            (report.sought, report.reading.match) = (text, nil)
-            report.found = pattern.map { FoundPlaces($0, in: report.document) }
+            report.sought = text
             replaceTop(by: .report(report))
         } else {
-            (detail.sought, detail.pattern, detail.reading.match) = (text, pattern, nil)
-            func places(_ document: DetailDocument?) -> FoundPlaces? {
-                pattern.flatMap { pattern in document.map { FoundPlaces(pattern, in: $0) } }
-            }
-            detail.found = places(detail.document)
-            let beside = places(detail.beside?.document)
-            detail.beside?.found = beside
+            (detail.sought, detail.pattern) = (text, pattern)
+            detail.beside?.find(pattern)
             if !isLinear { openDetail() } else { isDetailFocused = true }
         }
+        openText.reading.match = nil
+        openText.find(pattern)
         return pattern == nil ? [] : findAgain()
     }
 
     mutating func findAgain(forward: Bool = true) -> [Effect] {
         let text = soughtHere
-        if !isInReport, detail.found?.all.isEmpty == true, detail.beside?.found?.all.isEmpty == false,
+        if !isInReport, detail.text.found?.all.isEmpty == true, detail.beside?.found?.all.isEmpty == false,
             detailHalves.other != nil
         {
             turnToOtherHalf()
         }
-        var found = detail.found
-        if case .report(let report)? = overlays.last { found = report.found }
-        guard let found else { return goToDifference(forward: forward) }
+        guard let found = openText.found else { return goToDifference(forward: forward) }
         let end = found.end.map { "; the search stopped at line \($0 + 1) because it took too long" } ?? ""
         var index: Int?
         read { index = $0.goToMatch(forward: forward, among: found.all, in: $1, height: $2) }
@@ -247,7 +239,7 @@ extension ConsoleModel {
 
     /// Goes to the next difference of a comparison, or to the one before, if no text is searched for.
     private mutating func goToDifference(forward: Bool) -> [Effect] {
-        guard let document = openText, document.page == .difference, !isLinear else {
+        guard let document = openText.document, document.page == .difference, !isLinear else {
             return refuse("No search yet; \(way(to: .findInDetail)) finds text.")
         }
         let places = document.differences.map { line in
@@ -262,27 +254,12 @@ extension ConsoleModel {
 
     // MARK: - Searching while a text is typed
 
-    /// What the open text and its reader's place were before a text to find was typed.
-    private var searchState: SearchState {
-        if case .report(let report)? = overlays.last {
-            return SearchState(reading: report.reading, found: report.found)
-        }
-        return SearchState(
-            reading: detail.reading,
-            found: detail.found,
-            foundBeside: detail.beside?.found,
-            pattern: detail.pattern
-        )
-    }
-
     private mutating func restore(_ state: SearchState) {
-        if case .report(var report)? = overlays.last {
-            (report.reading, report.found) = (state.reading, state.found)
-            replaceTop(by: .report(report))
-        } else {
-            (detail.reading, detail.found, detail.pattern) = (state.reading, state.found, state.pattern)
-            detail.beside?.found = state.foundBeside
-        }
+        openText.reading = state.text.reading
+        openText.found = state.text.found
+        guard !isInReport else { return }
+        detail.pattern = state.pattern
+        detail.beside?.found = state.foundBeside
     }
 
     /// Takes what was found for the typed text back, as the prompt is left.
@@ -297,23 +274,20 @@ extension ConsoleModel {
     mutating func preview(_ prompt: inout PromptState) {
         guard prompt.command == .findInDetail, !overlays.isEmpty else { return }
         overlays.removeLast()
-        let before = prompt.before ?? searchState
+        let now = SearchState(text: openText, foundBeside: detail.beside?.found, pattern: detail.pattern)
+        let before = prompt.before ?? now
         prompt.before = before
         prompt.hint = ""
         restore(before)
         let text = prompt.line.text
         let isPath = !isInReport && Self.isPlace(text)
         let pattern = isPath ? nil : try? SoughtText.reading(text)
-        let found = pattern.flatMap { pattern in openText.map { FoundPlaces(pattern, in: $0) } }
-        if case .report(var report)? = overlays.last {
-            report.found = found
-            replaceTop(by: .report(report))
-        } else {
-            let beside = pattern.flatMap { pattern in detail.beside?.document.map { FoundPlaces(pattern, in: $0) } }
-            (detail.pattern, detail.found) = (pattern, found)
-            detail.beside?.found = beside
+        openText.find(pattern)
+        if !isInReport {
+            detail.pattern = pattern
+            detail.beside?.find(pattern)
         }
-        if let found {
+        if let found = openText.found {
             var index: Int?
             read { reading, rows, height in
                 index = reading.goToMatch(forward: true, among: found.all, in: rows, height: height)
@@ -323,10 +297,5 @@ extension ConsoleModel {
             prompt.hint = index.map { "Match \($0 + 1) of \(found.all.count)" } ?? "No match"
         }
         overlays.append(.prompt(prompt))
-    }
-
-    private var openText: DetailDocument? {
-        if case .report(let report)? = overlays.last { return report.document }
-        return detail.document
     }
 }

@@ -96,9 +96,8 @@ extension ConsoleModel {
     }
 
     private mutating func openHelp(_ pages: [HelpPage], _ page: Int) -> [Effect] {
-        let document = HelpDocument.document(pages, shown: page)
-        let report = ReportState(title: "Help", document: document, pages: pages, page: page, topic: guideTopic)
-        return push(.report(report))
+        let text = OpenText(document: HelpDocument.document(pages, shown: page))
+        return push(.report(ReportState(title: "Help", text: text, pages: pages, page: page, topic: guideTopic)))
     }
 
     /// Turns the page of help; `nil` for keys that turn none.
@@ -118,8 +117,7 @@ extension ConsoleModel {
         guard page < count else { return [] }
         var turned = report
         turned.page = page
-        turned.document = HelpDocument.document(report.pages, shown: page)
-        turned.reading = ReadingState()
+        turned.text = OpenText(document: HelpDocument.document(report.pages, shown: page))
         return replaceTop(by: .report(turned))
     }
 

@@ -197,7 +197,7 @@ extension ConsoleModel {
 
     private mutating func closeDetail() {
         if isDetailFocused { isDetailFocused = false }
-        (detail.isOpen, detail.id, detail.document) = (false, nil, nil)
+        (detail.isOpen, detail.id, detail.text.document) = (false, nil, nil)
     }
 
     // MARK: - Words

@@ -79,7 +79,7 @@ extension ConsoleModel {
     }
 
     /// Whether lines are there to be copied: of a report or of the open exchange. What was open before is not on the screen.
-    private var hasLines: Bool { isInReport || detail.document != nil && (detail.isOpen || isLinear) }
+    private var hasLines: Bool { isInReport || detail.text.document != nil && (detail.isOpen || isLinear) }
 
     private var noLines: String { "No exchange is open; \(way(to: .open)) opens one, and a line of it is copied." }
 
@@ -176,8 +176,8 @@ extension ConsoleModel {
         (detail.sought, detail.options.place) = (place?.description ?? text, place)
         let page = place.map { $0.root == .request ? DetailPage.request : .response } ?? detail.page
         if page != detail.page { choose(page) }
-        detail.reading = ReadingState()
-        detail.shown = nil
+        detail.text.reading = ReadingState()
+        detail.text.shown = nil
         let find = way(to: .findInDetail, in: .detail)
         let shown = place.map { "only \($0.description.prefix(60)); \(find) and . show all again" } ?? "the whole page"
         tell("Showing \(shown).")
@@ -187,8 +187,8 @@ extension ConsoleModel {
     /// Shows all of the page again, if only values at a place are shown; `nil` otherwise.
     mutating func showAll() -> [Effect]? {
         guard detail.options.place != nil else { return nil }
-        (detail.options.place, detail.sought, detail.reading) = (nil, "", ReadingState())
-        detail.shown = nil
+        (detail.options.place, detail.sought, detail.text.reading) = (nil, "", ReadingState())
+        detail.text.shown = nil
         tell("Showing the whole page.")
         return loadDetail()
     }
@@ -196,7 +196,7 @@ extension ConsoleModel {
     mutating func toggleDecoding() -> [Effect] {
         detail.options.decodesValues.toggle()
         // The lines are other ones, and so are the blocks that begin folded.
-        detail.shown = nil
+        detail.text.shown = nil
         tell(
             detail.options.decodesValues
                 ? "Values are shown decoded: base64, URL-encoded text, dates."
