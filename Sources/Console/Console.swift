@@ -2,16 +2,10 @@ import Foundation
 package import Terminal
 
 package enum Console {
-    /// Opens the console on a terminal, and returns at its end.
+    /// Opens the console on a terminal, which belongs to the screen's own thread, and returns at its end.
     ///
-    /// The first frame is drawn before `prepare` ends, so that a slow start is visible.
-    ///
-    /// - Parameters:
-    ///   - terminal: makes the terminal, on the screen's own thread, to which it then belongs.
-    ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
-    ///   - configure: changes the model before the first frame, for example its keys.
-    ///   - settings: where the user's view is kept; `nil` for nowhere.
-    /// - Throws: ``ConsoleError`` if the terminal cannot be used; what `prepare` throws.
+    /// The first frame is drawn before `prepare` has started the proxy or opened the session, so that a slow start is
+    /// visible. Throws ``ConsoleError`` if the terminal cannot be used, and errors of `prepare`.
     package static func run(
         _ source: ConsoleModel.Source,
         on terminal: @escaping @Sendable () throws -> any TerminalDevice,
@@ -77,11 +71,8 @@ package enum Console {
     }
 
     package static func look(_ capabilities: TerminalCapabilities) -> Look {
-        Look(
-            theme: capabilities.colorDepth == .none ? .plain : .dark,
-            isUnicode: capabilities.isUnicode,
-            depth: capabilities.colorDepth
-        )
+        let depth = capabilities.colorDepth
+        return Look(theme: depth == .none ? .plain : .dark, isUnicode: capabilities.isUnicode, depth: depth)
     }
 
     private static func onOwnThread<Value: Sendable>(
@@ -99,15 +90,7 @@ extension Console {
     /// Opens the console without a screen: it reads commands and writes answers as lines, without escape sequences.
     ///
     /// A command is answered before the next line is read, so that a script on standard input has the same result each
-    /// time.
-    ///
-    /// - Parameters:
-    ///   - input: where commands are read; its end ends the console.
-    ///   - write: takes text, whole lines at a time.
-    ///   - prepare: starts the proxy or opens the session; called once.
-    ///   - configure: changes the model before the first line.
-    /// - Returns: whether all commands succeeded.
-    /// - Throws: what `prepare` throws.
+    /// time. `write` gets whole lines. Returns whether all commands succeeded, and throws the errors of `prepare`.
     package static func runLinear(
         _ source: ConsoleModel.Source,
         input: Int32,

@@ -114,19 +114,16 @@ package struct CommandEntry: Sendable {
     let argument: CommandArgument
     let action: Action
     package var group = Group.console
-    /// Where those keys mean this command.
     package var contexts: Set<Context> = [.list, .detail]
     /// Keys of these that mean it in fewer places.
     var places: [String: Set<Context>] = [:]
     /// One or two words for the footer; empty for none.
     package var short = ""
-    /// Where the footer has them; `nil` wherever the keys mean the command.
     var shortPlaces: Set<Context>?
     var form = Form.both
     var answer = Answer.none
     /// What to ask before it is performed from the palette, unless its own word was typed there; empty for nothing.
     var question = ""
-    /// Why it cannot be performed now; `nil` if it can.
     var problem: @Sendable (ConsoleModel) -> String? = { _ in nil }
 
     init(

@@ -133,7 +133,6 @@ struct CommandArgument: Sendable {
         return PickerState(command: command, title: choice?.title ?? "", items: [off] + own + presets)
     }
 
-    /// The words that it takes; `nil` if it takes any text.
     var values: [String]? {
         switch form {
         case .text, .exchange, .tool, .pattern, .host: nil
@@ -157,7 +156,6 @@ struct CommandArgument: Sendable {
         return words.joined(separator: " ")
     }
 
-    /// Whether ``mistake(_:)`` knows what it takes.
     var isChecked: Bool {
         switch form {
         case .text, .preset: false

@@ -6,7 +6,6 @@ extension CommandEntry {
 }
 
 extension CommandEntry.Group {
-    /// Its name in `help WORD` and on the tabs of help.
     package var word: String {
         switch self {
         case .move: "move"

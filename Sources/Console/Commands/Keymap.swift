@@ -60,7 +60,6 @@ package struct Keymap: Sendable, Hashable {
         (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
 
-    /// Whether a key alone means a command.
     func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
 
     package func bindings(in context: Context) -> [(keys: String, binding: CommandCall)] {
@@ -108,7 +107,6 @@ package struct KeyFile: Sendable {
 
     package init(file: String) { self.init(file) { () throws(ProfileError) in try Node.read(file: file) } }
 
-    /// Reads a text; `file` is its name in issues.
     package init(_ text: String, file: String) {
         self.init(file) { () throws(ProfileError) in try Node.read(text, file: file) }
     }

@@ -176,9 +176,8 @@ extension Key {
 }
 
 package enum FuzzySearch {
-    /// The items that contain the letters of `query` in order, best first; all of them for an empty query.
-    ///
-    /// Adjacent letters, beginnings of words and whole words score higher.
+    /// The items that contain the letters of `query` in order, best first; all of them for an empty query. Adjacent
+    /// letters, beginnings of words and whole words score higher.
     package static func sorted<Item>(_ items: [Item], by query: String, text: (Item) -> String) -> [Item] {
         let query = Array(query.lowercased().filter { !$0.isWhitespace }.prefix(100))
         guard !query.isEmpty else { return items }

@@ -94,7 +94,6 @@ enum FilterWords {
 struct ValueCompletion: Hashable {
     /// Where the part begins that is replaced, in characters; it ends at the cursor.
     var start: Int
-    /// What stands there then; empty if nothing fits.
     var text: String
     var candidates: [String] = []
 
@@ -167,7 +166,6 @@ extension GrammarValue {
         }
     }
 
-    /// The words that it may be; empty if it is free.
     fileprivate var words: [String] {
         switch self {
         case .flag: ["true", "false"]

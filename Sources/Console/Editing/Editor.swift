@@ -86,9 +86,8 @@ extension ConsoleModel {
         return []
     }
 
-    /// Does with the text what the editor is for.
-    ///
-    /// The proxy may refuse a message, so its text stays until the answer is there.
+    /// Does with the text what the editor is for. The proxy may refuse a message, so its text stays until the answer is
+    /// there.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
         case .rule(let tool, let replaced):
@@ -179,7 +178,6 @@ enum EditorView {
         return max(1, inside.width - String(editor.area.lines.count).count - 2)
     }
 
-    /// What is said under the text, on two lines at least.
     static func remark(_ editor: EditorState, _ model: ConsoleModel) -> [Substring] {
         let width = OverlayView.place(width: frameWidth, height: model.size.height, model.size).inside.width
         // A text that was edited may match something else.

@@ -40,7 +40,6 @@ package struct TextArea: Sendable {
 
     package var isChanged: Bool { !text.hasSameBytes(as: original) }
 
-    /// Applies a key; returns `false` for a key that edits nothing.
     package mutating func take(_ key: Key) -> Bool {
         switch (key.code, key.modifiers) {
         case (.character(let character), []), (.character(let character), .shift): insert(String(character))

@@ -15,7 +15,6 @@ extension ConsoleModel {
         view = .sequence
     }
 
-    /// Loads the newest rows, 20 unless another number is given.
     mutating func listRows(_ argument: String?) -> [Effect] {
         guard let count = argument.map({ Int($0) }) ?? 20, count > 0, count <= 100_000 else {
             return refuse("list takes a number from 1 to 100000.")

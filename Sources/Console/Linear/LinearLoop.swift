@@ -5,10 +5,9 @@ import Runner
 import Terminal
 import Text
 
-/// The console without a screen: reads a line, performs it, waits for the answer and writes it, then reads the next.
-///
-/// It updates the same model with the same messages as the screen's loop. Overlays are written as lines and then closed
-/// by ``Message/written``.
+/// The console without a screen: reads a line, performs it, waits for the answer and writes it, then reads the next. It
+/// updates the same model with the same messages as the screen's loop. Overlays are written as lines and then closed by
+/// ``Message/written``.
 final class LinearLoop: TerminalOwner {
     private(set) var model: ConsoleModel
     let effects: EffectRunner

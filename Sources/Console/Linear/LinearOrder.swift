@@ -3,9 +3,8 @@ import Rules
 import Text
 
 extension CommandCall {
-    /// Reads a line; `nil` for an empty line, or a comment that begins with `#`.
-    ///
-    /// - Throws: ``ConsoleError`` if the word begins no command, or several.
+    /// Reads a line; `nil` for an empty line, or a comment that begins with `#`. Throws if the word begins no command, or
+    /// several.
     init?(_ line: String) throws(ConsoleError) {
         let text = CommandCall.trimmed(line[...])
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
@@ -104,7 +103,6 @@ struct LinearInput {
         }
     }
 
-    /// Adds bytes; a line that is too long is left out.
     mutating func take(_ more: some Sequence<UInt8>) {
         for byte in more {
             if byte == 0x0A {
@@ -118,7 +116,6 @@ struct LinearInput {
         }
     }
 
-    /// Ends the input; a last line without an end counts.
     mutating func end() {
         hasEnded = true
         if isSkipping { lines.append(nil) } else if !bytes.isEmpty { finishLine() }

@@ -2,10 +2,9 @@ import Foundation
 import HTTPModel
 import Terminal
 
-/// The screen's thread: waits for keys and messages, updates the model and draws.
-///
-/// A key is drawn at once, and so is the first answer to it; what the traffic changes is drawn with the next frame, so
-/// that its cost does not grow with the traffic.
+/// The screen's thread: waits for keys and messages, updates the model and draws. A key is drawn at once, and so is the
+/// first answer to it; what the traffic changes is drawn with the next frame, so that its cost does not grow with the
+/// traffic.
 final class ConsoleLoop: TerminalOwner {
     static let framesPerSecond = 30
 

@@ -7,9 +7,7 @@ import Synchronization
 import Terminal
 
 package struct ConsoleServices: Sendable {
-    /// The session's file; `nil` if nothing is recorded.
     package var session: String?
-    /// The archive that the session was read from; `nil` if there is none.
     package var archive: String?
     package var control: (any ControlTarget)?
     /// Changes the session if no proxy does; `nil` if it is only read.
@@ -95,7 +93,6 @@ final class MessageQueue: Sendable {
         _ = write(pipe.writing, &byte, 1)
     }
 
-    /// Sends the change that a feature makes with the result of an effect.
     func answer(_ change: @escaping Message.Change) { send(.answer(change)) }
 
     func answer(_ change: @escaping @Sendable (inout ConsoleModel) -> Void) { send(.answer(Self.effectless(change))) }

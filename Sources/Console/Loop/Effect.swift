@@ -54,7 +54,6 @@ package enum Effect: Sendable {
     /// Reads `[METHOD] URL` or a cURL command, and opens the request in an editor; on lines it is sent.
     case composeRequest(String)
     case sendEach([ExchangeID])
-    /// A change of a drafted request, as a line says it.
     case editDraft(EditorState, words: String)
     /// The request that a draft changes, or without a draft the recorded one.
     case send(draft: String? = nil, EditorState.Purpose)
@@ -104,7 +103,6 @@ package enum Message: Sendable {
     /// The proxy runs or the session is open; with the path of the authority's certificate.
     case ready(authority: String)
     case proxy(ControlStatus, [HoldSummary])
-    /// Why the proxy has ended or cannot be reached.
     case proxyLost(String)
     /// The result of an effect, as the change that its feature makes.
     case answer(Change)

@@ -30,7 +30,6 @@ final class EffectRunner: Sendable {
 
     let inbox: MessageQueue
     let connected = Mutex<Connected?>(nil)
-    /// Effects from before the proxy ran.
     private let waiting = Mutex<[Effect]>([])
     private let submit: @Sendable (@escaping Work) -> Void
     /// Reads and formats one exchange after the other; only the newest question counts.
@@ -50,7 +49,6 @@ final class EffectRunner: Sendable {
     let isLinear: Bool
     /// What is in force while another session is shown.
     let behind = Mutex<Connected?>(nil)
-    /// HARs that were opened within the console.
     let archives = Mutex<[ImportedArchive]>([])
     /// Unfinished work; its messages are in the inbox before it counts as finished.
     private let working = Atomic(0)

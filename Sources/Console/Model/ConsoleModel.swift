@@ -47,7 +47,6 @@ package struct ConsoleModel: Sendable {
     var copying = CopyState()
     package var highlights: [Highlight] = []
     var changes: [SessionChange] = []
-    /// What `]` and `[` go to.
     package var jump = JumpChoice.error
     /// The time of the last tick, in microseconds since 1970.
     package var now: Int64 = 0
@@ -60,7 +59,6 @@ package struct ConsoleModel: Sendable {
     package var isDraggingSplit = false
     /// Whether the user chose the theme, so that the terminal's background does not.
     package var isThemeChosen = false
-    /// Whether commands are given as lines.
     package var isLinear = false
     var tellsExchanges = true
     /// On lines, the rule that was drafted last and that `apply` puts in force.
@@ -178,7 +176,6 @@ package struct Notice: Sendable, Hashable {
     var isNews = false
     /// Whether it only says that a key means nothing, which is not worth keeping.
     var isAboutKey = false
-    /// The column of a typed text that is wrong, from 0.
     var column: Int?
 }
 

@@ -29,7 +29,6 @@ package struct PickerState: Sendable {
         package var value: String
         package var title: String
         package var detail: String
-        /// Why it cannot be chosen now; `nil` if it can.
         package var disabled: String?
         var synonyms = ""
 
@@ -103,7 +102,6 @@ package struct PickerState: Sendable {
     }
 
     /// The matches, and first among them a command that was typed with its argument, unless those are words of a title.
-    ///
     /// What begins with a command's word stays that command's: if the argument is wrong, no other row is left that
     /// Enter might do instead, but one whose title has just these words.
     private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
@@ -150,7 +148,6 @@ package struct PromptState: Sendable {
     }
 }
 
-/// A question before something that cannot be undone.
 package struct ConfirmState: Sendable {
     package struct Choice: Sendable {
         package var key: Character
@@ -175,7 +172,6 @@ package struct ConfirmState: Sendable {
     var isAboutQuitting = false
 }
 
-/// A text to read: help, a comparison, a report.
 package struct ReportState: Sendable {
     package var title: String
     package var text: OpenText
@@ -191,11 +187,9 @@ package struct ReportState: Sendable {
 
 package struct EditorState: Sendable {
     package enum Purpose: Sendable, Hashable {
-        /// Becomes a rule of the tool, a new one or in place of one.
         case rule(Tool, replaces: Int?)
         case hold(String)
         case request(ExchangeID?)
-        /// A request from nothing, or from what was pasted; its body may be no text.
         case newRequest(ComposedRequest?)
 
         var origin: ExchangeID? { if case .request(let id) = self { id } else { nil } }
@@ -211,7 +205,6 @@ package struct EditorState: Sendable {
     package var level = 0
     /// What that scope matches; empty if none was suggested.
     var scope = ""
-    /// The body as it came and as it is laid out here; `nil` if it is shown as it came.
     var laidOut: LaidOutBody?
 
     var isNewRule: Bool { if case .rule(_, nil) = purpose { true } else { false } }

@@ -5,9 +5,7 @@ import Tools
 package struct ProxyState: Sendable {
     /// The proxy's listening address, `127.0.0.1:8080`; empty while it starts.
     package var address = ""
-    /// All listeners; empty if the proxy has not reported them.
     package var listeners: [ListenerState] = []
-    /// Where it is a forward proxy; `nil` if it is not one.
     var forward: String? {
         listeners.isEmpty ? (address.isEmpty ? nil : address) : listeners.first(where: \.isForward)?.address
     }
@@ -16,21 +14,17 @@ package struct ProxyState: Sendable {
         guard !listeners.isEmpty else { return address }
         return listeners.map { $0.isForward ? $0.address : "\($0.address) as \($0.mode)" }.joined(separator: ", ")
     }
-    /// The file that is recorded to; `nil` for none.
     package var session: String?
     package var recordingProblem: String?
-    /// Whether exchanges are recorded; `nil` if the proxy has not reported it.
     package var recording: RecordingState?
     /// The number of edits of the session that the proxy has reported.
     var edits: Int?
     package var tools: [ToolState] = []
-    /// The held messages, oldest first.
     package var holds: [HoldSummary] = []
     /// Exchanges of the session that failed, or have a status from 400 up or of gRPC other than OK.
     package var errors: Int64 = 0
     /// Exchanges per second, the newest last.
     package var rates: [Int] = []
-    /// The number of exchanges at the newest rate.
     package var counted = 0
     package var countedAt: Int64 = 0
     /// The preset of the rules, whether its tool is on or off; `nil` for none.
@@ -40,7 +34,6 @@ package struct ProxyState: Sendable {
     package var addresses: [String] = []
     package var problem: String?
 
-    /// The preset, unless its tool is switched off.
     var presetInForce: String? {
         guard let tool = ToolRegistry.standard.withPresets, self.tool(tool)?.isOn == false else { return preset }
         return nil

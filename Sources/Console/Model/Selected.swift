@@ -151,7 +151,6 @@ extension ConsoleModel {
 
     var noSteering: String? { noProxy ?? (canSteer ? nil : "Not available: attached with --view.") }
 
-    /// Asks for a command's argument; refuses the command on lines.
     mutating func ask(_ prompt: PromptState) -> [Effect] {
         guard isLinear else { return push(.prompt(prompt)) }
         let argument = CommandTable.entry(prompt.command)?.argument.name ?? ""
@@ -194,7 +193,6 @@ extension ConsoleModel {
     private var selectedURL: RequestURL? { isTreeInUse ? structure.selectedRow?.child.node.url : selectedRecord?.url }
 
     var selectedHost: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.host }
-    /// The selected host, with its port if it is not the scheme's own.
     var selectedAuthority: String? { isTimelineInUse ? selectedStatisticsHost : selectedURL?.authority }
     var selectedBranch: StructureNode? {
         guard isTreeInUse, let row = structure.selectedRow, row.id == nil else { return nil }

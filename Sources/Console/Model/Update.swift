@@ -3,7 +3,6 @@ import Runner
 import Terminal
 
 extension ConsoleModel {
-    /// Changes the model by what has happened; returns what is to be done outside of it.
     package mutating func update(_ message: Message) -> [Effect] { update { $0.carryOut(message) } }
 
     mutating func update(by change: (inout ConsoleModel) -> [Effect]) -> [Effect] {
@@ -66,10 +65,8 @@ extension ConsoleModel {
         return readOn() + readUnfinishedRows() + readUnfinishedExchanges() + refreshStatistics()
     }
 
-    /// Reads the rows on the screen again, at most five times a second, while one of them is in flight, or its client may
-    /// still be found.
-    ///
-    /// An exchange that ends changes no number of the list, so that no event reports it.
+    /// Reads the rows on the screen again, at most five times a second, while one of them is in flight, or its client
+    /// may still be found. An exchange that ends changes no number of the list, so that no event reports it.
     private mutating func readUnfinishedRows() -> [Effect] {
         guard now - list.readAt >= 200_000, view == .sequence, isLive else { return [] }
         let shown = list.bottom..<max(list.bottom, min(list.total, list.bottom + Layout(self).listRows))

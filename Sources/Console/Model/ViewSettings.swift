@@ -4,9 +4,8 @@ import HTTPModel
 import Jobs
 import NIOCore
 
-/// What a user set up on the screen and finds again at the next start.
-///
-/// ``init(_:)`` and ``apply(to:)`` are the only places that know which part of the model it is.
+/// What a user set up on the screen and finds again at the next start. ``init(_:)`` and ``apply(to:)`` are the only
+/// places that know which part of the model it is.
 package struct ViewSettings: Codable, Sendable, Equatable {
     var columns: [String]?
     /// `nil` if the terminal's background decides.
@@ -17,7 +16,6 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     var splitBelow: Int?
     var focusedHosts: [String]?
     var ignoredHosts: [String]?
-    /// The filters of highlights, by their numbers.
     var highlights: [Int: String]?
     var filterHistory: [String]?
     var usesMouse: Bool?
@@ -40,7 +38,6 @@ package struct ViewSettings: Codable, Sendable, Equatable {
         usesMouse = model.isMouseOn == model.isMouseOnAtFirst ? nil : model.isMouseOn
     }
 
-    /// Puts the settings into a model; what cannot be understood is left out.
     func apply(to model: inout ConsoleModel) {
         model.list.columns = (columns ?? []).compactMap { Column(rawValue: $0) }
         if let theme = theme.flatMap({ Theme(rawValue: $0) }), model.look.theme != .plain {
@@ -87,7 +84,6 @@ extension ConsoleModel {
         return ask { $0 = query } + loadRows() + [.terminal(.redraw)]
     }
 
-    /// Has the mouse reported, or left to the terminal, so that text can be selected with it.
     mutating func setMouse(_ word: String?) -> [Effect] {
         isMouseOn = word.map { $0.lowercased() == "on" } ?? !isMouseOn
         return tell(isMouseOn ? "Mouse on." : "Mouse off: the terminal selects text with it; :mouse turns it on.")
@@ -140,7 +136,6 @@ final class ViewSettingsKeeper {
 
     init(_ file: ViewSettingsFile, _ model: ConsoleModel) { (self.file, kept) = (file, ViewSettings(model)) }
 
-    /// What is to be written, at most once a second; at the end at once.
     func changes(of model: ConsoleModel, isEnd: Bool = false) -> (@Sendable () throws -> Void)? {
         guard isEnd || ContinuousClock.now - keptAt >= .seconds(1) else { return nil }
         keptAt = .now

@@ -5,16 +5,13 @@ import HTTPModel
 import Recording
 import Synchronization
 
-/// Which exchanges of a growing session are read again: those in flight, and numbers that have no row yet.
-///
-/// Both are bounded: beyond that the oldest are given up.
+/// Which exchanges of a growing session are read again: those in flight, and numbers that have no row yet. Both are
+/// bounded: beyond that the oldest are given up.
 struct FollowedNumbers {
     private static let most = 20_000
     /// How far from the newest number a row may still appear.
     private static let lateness: Int64 = 5_000
-    /// How often a number without a row is looked up.
     private static let patience = 100
-    /// How many of those in flight are read again at once.
     private static let atOnce = 2_048
 
     private(set) var bounds: ClosedRange<Int64>?
@@ -83,7 +80,6 @@ struct UntrustingClients {
 
     mutating func begin(_ reader: SessionReader) throws { next = (try reader.bounds()?.upperBound ?? 0) + 1 }
 
-    /// Those that are new, oldest first. Throws ``SessionError`` if the session cannot be read.
     mutating func advance(_ reader: SessionReader) throws -> [ExchangeRecord] {
         guard let newest = try reader.bounds()?.upperBound else { return [] }
         let first = max(next - Self.lateness, newest - Self.most, 1)
@@ -104,7 +100,6 @@ struct RequestedOperations {
     /// `nil` for a request that is not one of GraphQL.
     private var known: [ExchangeID: String?] = [:]
 
-    /// The titles of those among some exchanges.
     mutating func titles(of records: [ExchangeRecord], _ source: any ExchangeSource) -> [ExchangeID: String] {
         if known.count > Self.most { known = [:] }
         var titles: [ExchangeID: String] = [:]
@@ -122,7 +117,6 @@ struct RequestedOperations {
 final class Pace: Sendable {
     private let last = Atomic<UInt64>(0)
 
-    /// Whether it may happen now; then it counts as done.
     var isDue: Bool {
         let now = DispatchTime.now().uptimeNanoseconds
         guard now - last.load(ordering: .relaxed) >= 100_000_000 else { return false }

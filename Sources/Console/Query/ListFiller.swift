@@ -24,7 +24,6 @@ struct ListFiller {
     private var progress: Double?
     private var error: String?
     private var excludedBy: (term: Filter, words: String)?
-    /// Where the filter's expressions were given up.
     private var unfinished = UnfinishedSearches()
     private var isOrderStale = false
     /// The highest number at the moment since when numbers below it have no row, in nanoseconds of the monotonic clock.
@@ -35,11 +34,9 @@ struct ListFiller {
     private static let (mostNamedLate, namingTime) = (256, 3_000_000_000 as UInt64)
     private var lastOrder: UInt64 = 0
     private var sorts = 0
-    /// The least time between two sorts, in nanoseconds.
     private static let orderPause: UInt64 = 1_000_000_000
     /// Whether something was in flight at the last look, which changes its place in the order when it ends.
     private var hadInFlight = false
-    /// Whether another look is arranged, see ``nextLook()``.
     private var isLookArranged = false
 
     private var summary: SessionSummary?

@@ -51,10 +51,8 @@ package final class QueryService: Sendable {
     private let counter: Owned<StructureCounter>
     private let statistics: Owned<StatisticsCounter>
 
-    /// Opens a session; the list is that of all exchanges, generation 0.
-    ///
-    /// - Parameter deliver: called with each event, on the service's queues; must not wait.
-    /// - Throws: `SessionError` if the session cannot be opened.
+    /// Opens a session; the list is that of all exchanges, generation 0. `deliver` is called on the service's queues and
+    /// must not wait. Throws `SessionError`.
     package init(path: String, deliver: @escaping @Sendable (QueryEvent) -> Void) throws {
         self.deliver = deliver
         reader = try SessionReader(path: path)
@@ -70,10 +68,8 @@ package final class QueryService: Sendable {
 
     deinit { running.value.withLock { $0.cancel() } }
 
-    /// Begins another list, and ends the work for the previous one.
-    ///
-    /// `.list` events say how far it has come, at most ten a second; matches are found newest first. Requests with
-    /// another generation are not answered.
+    /// Begins another list, and ends the work for the previous one. `.list` events say how far it has come, at most ten
+    /// a second; matches are found newest first. Requests with another generation are not answered.
     package func setQuery(_ query: ListQuery, generation: Int) {
         let pass = running.value.withLock { running in
             running.cancel()
@@ -140,7 +136,6 @@ package final class QueryService: Sendable {
     }
 
     /// Finds the next row of a kind after `row`, a distance from the list's end; `forward` goes towards the end.
-    ///
     /// Answered by `.found`; ends with the next search, query or ``cancel()``.
     package func find(_ kind: JumpKind, from row: Int, forward: Bool, generation: Int) {
         let cancellation = running.value.withLock { running in
@@ -168,9 +163,8 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Counts the children of a node, over the exchanges of the list; answered by `.structure`, several times.
-    ///
-    /// Asking again later is cheap, since only new exchanges are counted then.
+    /// Counts the children of a node, over the exchanges of the list; answered by `.structure`, several times. Asking
+    /// again later is cheap, since only new exchanges are counted then.
     package func loadStructure(_ node: StructureNode, generation: Int) {
         let cancellation = running.value.withLock { running in
             running.places.insert(node).inserted ? running.counting : nil
@@ -294,7 +288,6 @@ package final class QueryService: Sendable {
 }
 
 extension SharedList {
-    /// The next row of a kind, as a distance from the list's end.
     fileprivate func nextRow(
         of kind: JumpKind,
         from row: Int,
@@ -335,9 +328,7 @@ package enum QueryEvent: Sendable {
     case position(generation: Int, id: ExchangeID, ListPlace)
     /// The next matching row as a distance from the list's end; `nil` if there is none in that direction.
     case found(generation: Int, index: Int?)
-    /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
-    /// What the list amounts to, as far as it is counted.
     case statistics(StatisticsAnswer)
     /// The newest exchanges at a place itself, the newest first.
     case exchanges(at: StructureNode, generation: Int, [ExchangeRecord])
@@ -345,7 +336,6 @@ package enum QueryEvent: Sendable {
     case numbers(generation: Int, [Int64], hasMore: Bool)
     /// How many of the exchanges that were asked about the list does not have.
     case hidden(generation: Int, Int)
-    /// Exchanges that came to the session, by clients that do not trust the certificate.
     case untrusting([ExchangeRecord])
     case summary(SessionSummary)
     /// The list of a generation does not fit the session any more, as exchanges are gone: it must be asked for again.
@@ -370,9 +360,7 @@ package struct ListStatus: Hashable, Sendable {
     package var progress: Double?
     /// Where the list is empty after a whole pass: the term of the filter that alone excludes everything.
     package var excludedBy: String?
-    /// Why the list is incomplete, as text for the user.
     package var error: String?
-    /// Where the filter's expressions were given up, as text for the user.
     package var unfinished: String?
     /// How often the list was sorted: rows change places without their number changing.
     package var sorts = 0

@@ -2,7 +2,6 @@ import HTTPModel
 import Synchronization
 
 /// The list of a query, as numbers of exchanges; shared by the thread that fills it and the one that reads pages.
-///
 /// Without a filter the numbers are not stored. Places are counted from the list's end, which does not move while a
 /// pass runs from the newest exchange to the oldest.
 struct ResultList: Sendable {
@@ -17,7 +16,6 @@ struct ResultList: Sendable {
     private(set) var isSorted = false
     /// Whether the pass is over or was stopped, so that it adds nothing more.
     var isFilled = false
-    /// Whether the highest number comes first.
     private(set) var isReversed = false
     /// Matches that the pass found, newest first.
     private var older: [Int64] = []
@@ -39,16 +37,13 @@ struct ResultList: Sendable {
     var isFiltered: Bool { isRestricted || hasHoles || !filter.matchesEverything }
     var count: Int { isSorted ? sorted.count : matchCount }
 
-    /// The exchanges that belong to the list, in order or not yet.
     var matchCount: Int { isFiltered ? older.count + newer.count : bounds?.count ?? 0 }
 
-    /// All matches of a filtered list, in no order.
     var matches: [Int64] { older + newer }
 
     /// The numbers of rows, by their distance from the end; rows beyond the list are left out.
     func numbers(last rows: Range<Int>) -> [Int64] { rows.clamped(to: 0..<count).map(number(last:)) }
 
-    /// The number of the row at a distance from the end.
     func number(last place: Int) -> Int64 {
         if isSorted { return sorted[sorted.count - 1 - place] }
         let place = isReversed ? matchCount - 1 - place : place
@@ -56,7 +51,6 @@ struct ResultList: Sendable {
         return place < newer.count ? newer[newer.count - 1 - place] : older[place - newer.count]
     }
 
-    /// Where an exchange is, as far as the list is filled.
     func position(of number: Int64) -> ListPlace {
         let place = place(of: number)
         if let place, self.number(last: place) == number { return .row(place) }
@@ -82,7 +76,6 @@ struct ResultList: Sendable {
         return isReversed ? matchCount - 1 - place : place
     }
 
-    /// How many rows are newer than a number.
     private func newerPlace(of number: Int64) -> Int {
         guard isFiltered else {
             guard let bounds else { return 0 }
@@ -92,7 +85,6 @@ struct ResultList: Sendable {
         return place < newer.count ? place : newer.count + older.partitioningIndex { $0 > number }
     }
 
-    /// Adds what the pass found, newest first.
     mutating func addOlder(_ numbers: [Int64]) { older += numbers }
 
     /// Adds an exchange to a filtered list or removes it; returns whether that changed anything.

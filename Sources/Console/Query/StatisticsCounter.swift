@@ -9,7 +9,6 @@ package enum StatisticsScope: Hashable, Sendable {
     case period(Range<Int64>)
 }
 
-/// What the exchanges with a host, or others, amount to, with the percentiles of their times.
 package struct StatisticsRow: Hashable, Sendable {
     package var name: String
     package var count: Int64 = 0
@@ -30,7 +29,6 @@ package struct StatisticsRow: Hashable, Sendable {
 }
 
 extension SessionStatistics {
-    /// A row for each host, in no order, and one for the further hosts.
     var rows: [StatisticsRow] {
         let further = others.count > 0 ? [StatisticsRow("(further hosts)", others)] : []
         return hosts.map { StatisticsRow($0.key, $0.value) } + further

@@ -3,7 +3,6 @@ import Recording
 import Synchronization
 
 struct StructureCounter {
-    /// The most children that are listed; exchanges of further ones are counted together.
     private static let mostChildren = 5_000
     private static let mostPlaces = 64
 
@@ -12,7 +11,6 @@ struct StructureCounter {
         var settled: [String: StructureGroup] = [:]
         var others: Int64 = 0
         var followed = FollowedNumbers()
-        /// The newest exchange of each leaf, as far as they are read.
         var newest: [Int64: ExchangeRecord] = [:]
 
         mutating func add(_ groups: [StructureGroup]) {
@@ -152,7 +150,6 @@ package struct StructureNode: Hashable, Sendable {
 }
 
 extension StructureNode {
-    /// The site without a path; `nil` for the root.
     var siteURL: RequestURL? {
         guard let site, let slashes = site.firstRange(of: "://") else { return nil }
         let scheme = String(site[..<slashes.lowerBound])
@@ -175,7 +172,6 @@ extension StructureNode {
 
 package struct StructureLevel: Sendable, Hashable {
     package var node: StructureNode
-    /// The generation of the query whose list is counted.
     package var generation: Int
     package var children: [StructureChild]
     /// Exchanges below further children, if there are too many to list.

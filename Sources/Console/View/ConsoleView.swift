@@ -3,7 +3,6 @@ import Text
 
 /// Draws the model, without deciding or changing anything.
 package enum ConsoleView {
-    /// The smallest screen that is drawn at all.
     package static let smallest = Size(width: 12, height: 2)
 
     package static func draw(_ model: ConsoleModel) -> CellBuffer {
@@ -91,9 +90,7 @@ package struct Layout: Sendable, Hashable {
     package var status = Rect(x: 0, y: 0, width: 0, height: 0)
     package var footer = Rect(x: 0, y: 0, width: 0, height: 0)
 
-    /// The narrowest screen with the detail beside the list.
     static let besideFrom = 110
-    /// The lowest screen with the detail below the list.
     static let belowFrom = 18
 
     package init(_ model: ConsoleModel) { self.init(model, withDetail: model.detail.isOpen) }

@@ -50,7 +50,6 @@ enum FooterView {
         return fitting + (help.map { [$0] } ?? [])
     }
 
-    /// The key for help; `nil` if keys are text.
     private static func help(_ model: ConsoleModel) -> Hint? {
         guard model.pendingKey == nil else { return nil }
         switch model.context {

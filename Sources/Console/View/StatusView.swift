@@ -13,7 +13,6 @@ enum StatusView {
         /// How much it matters, 0 the most.
         var rank: Int
         var isRight = false
-        /// Whether something is wrong, so that it has a colour.
         var isAlarming = false
 
         /// What is on, by its name, has this rank at the most; counts and rates have the other one at least.
@@ -200,7 +199,6 @@ enum StatusView {
 }
 
 extension ConsoleModel {
-    /// The newest job, unless it has just begun.
     fileprivate var shownJob: Job? { jobs.last { now - $0.startedAt > 300_000 } }
 
     /// The notice that the status line shows now; a running job, and how to stop it, matters more than an older one.

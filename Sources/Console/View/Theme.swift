@@ -103,7 +103,6 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
         return style(255, 16, on: (dark, light), few: .underline)
     }
 
-    /// Whether there are backgrounds, and colours for more than results.
     var hasColours: Bool { self != .plain && depth == .palette256 }
 
     /// A style in the dark and the light theme; if there are few colours in one of them or with attributes alone.

@@ -7,9 +7,8 @@ package enum Descriptors {
         case nothingNow, end
     }
 
-    /// Reads what is there, at most `limit` bytes, without waiting.
-    ///
-    /// The descriptor stays as it is: a terminal is shared with the shell, which must not find it non-blocking.
+    /// Reads what is there, at most `limit` bytes, without waiting. The descriptor stays as it is: a terminal is shared
+    /// with the shell, which must not find it non-blocking.
     static func readAvailable(_ descriptor: Int32, limit: Int = 65_536) -> Reading {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard repeated({ poll(&entry, 1, 0) }) > 0 else { return .nothingNow }

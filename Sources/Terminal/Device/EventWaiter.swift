@@ -1,10 +1,9 @@
 import Foundation
 
 package enum EventWaiter {
-    /// Waits until one of the descriptors can be read, and returns those that can; empty at the timeout.
-    ///
-    /// One that has ended or failed counts as readable, so that reading finds it out. Without a timeout it waits
-    /// without a limit. Signals do not end the wait by themselves.
+    /// Waits until one of the descriptors can be read, and returns those that can; empty at the timeout. One that has
+    /// ended or failed counts as readable, so that reading finds it out. Without a timeout it waits without a limit.
+    /// Signals do not end the wait by themselves.
     package static func wait(for descriptors: [Int32], timeoutMilliseconds: Int32?) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let deadline = timeoutMilliseconds.map { ContinuousClock.now + .milliseconds(Int64(max($0, 0))) }

@@ -1,7 +1,5 @@
-/// The sequences that take the screen and give it back.
-///
-/// They come from terminfo if it has them; mouse, focus and pastes are in no database, and terminals without them
-/// ignore them.
+/// The sequences that take the screen and give it back. They come from terminfo if it has them; mouse, focus and pastes
+/// are in no database, and terminals without them ignore them.
 package struct ScreenSequences: Sendable {
     let enter: [UInt8]
     let leave: [UInt8]

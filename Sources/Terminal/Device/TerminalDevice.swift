@@ -1,6 +1,4 @@
-/// A terminal to draw on and read from.
-///
-/// A device belongs to one thread: the one that waits for ``inputDescriptor``.
+/// A terminal to draw on and read from. A device belongs to one thread: the one that waits for ``inputDescriptor``.
 package protocol TerminalDevice: AnyObject {
     var capabilities: TerminalCapabilities { get }
     var size: Size { get }

@@ -1,8 +1,6 @@
-/// Why a terminal cannot be used.
 package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Neither standard input and output nor `/dev/tty` is a terminal.
     case noTerminal
-    /// The terminal refuses raw mode.
     case refused(code: Int32)
     case signalsInUse, noDescriptors
 

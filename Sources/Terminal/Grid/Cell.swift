@@ -25,7 +25,6 @@ package struct Cell: Hashable, Sendable {
         self.init(glyph: glyph.bytes, isWide: glyph.columns == 2, style: style.packed)
     }
 
-    /// A space in the terminal's own colours.
     package static let blank = Cell(glyph: 0x20, isWide: false, style: 0)
 
     package var text: String {
@@ -47,7 +46,6 @@ package struct Cell: Hashable, Sendable {
 
     var continuation: Cell { Cell(glyph: 0, isWide: false, style: styleBits | Cell.continuationFlag) }
 
-    /// The same character in another style.
     func styled(_ style: Style) -> Cell { Cell(glyph: glyph, isWide: isWide, style: style.packed) }
 
     var blanked: Cell { Cell(glyph: 0x20, isWide: false, style: styleBits) }

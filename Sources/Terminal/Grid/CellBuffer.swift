@@ -1,9 +1,7 @@
 import Text
 
-/// A grid of cells: a frame, on which views draw.
-///
-/// Drawing outside of it, or outside of ``clip``, has no effect. No cell ever holds half of a wide character:
-/// overwriting one half blanks the other.
+/// A grid of cells: a frame, on which views draw. Drawing outside of it, or outside of ``clip``, has no effect. No cell
+/// ever holds half of a wide character: overwriting one half blanks the other.
 package struct CellBuffer: Sendable {
     package let size: Size
     /// `nil` if it is hidden.
@@ -21,10 +19,8 @@ package struct CellBuffer: Sendable {
 
     package var bounds: Rect { Rect(size) }
 
-    /// The cell at a column and a row.
-    ///
-    /// Outside of the grid it is a blank, and setting it does nothing. Setting a wide cell sets its continuation too;
-    /// if that does not fit, a blank is set.
+    /// The cell at a column and a row. Outside of the grid it is a blank, and setting it does nothing. Setting a wide
+    /// cell sets its continuation too; if that does not fit, a blank is set.
     package subscript(x: Int, y: Int) -> Cell {
         get { bounds.contains(x: x, y: y) ? cells[y * size.width + x] : .blank }
         set {
@@ -91,7 +87,6 @@ package struct CellBuffer: Sendable {
         for x in columns where !self[x, y].isContinuation { self[x, y] = self[x, y].styled(style) }
     }
 
-    /// The cells that drawing may change.
     private var visible: Rect { clip.intersection(bounds) }
 
     /// Sets one cell that is not a continuation, if it lies in `visible`, and keeps wide characters whole.

@@ -16,10 +16,8 @@ package struct CursorPosition: Hashable, Sendable {
     package init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
 }
 
-/// A rectangle of cells.
-///
-/// Width and height are never negative. The splits clamp to what is there, so the layout of a small screen has empty
-/// rectangles and no special cases.
+/// A rectangle of cells. Width and height are never negative. The splits clamp to what is there, so the layout of a
+/// small screen has empty rectangles and no special cases.
 package struct Rect: Hashable, Sendable {
     package var x: Int
     package var y: Int
@@ -47,14 +45,12 @@ package struct Rect: Hashable, Sendable {
     package var size: Size { Size(width: width, height: height) }
     package func contains(x: Int, y: Int) -> Bool { x >= self.x && x < maxX && y >= self.y && y < maxY }
 
-    /// What both share; empty if they do not meet.
     package func intersection(_ other: Rect) -> Rect {
         let left = max(x, other.x)
         let top = max(y, other.y)
         return Rect(x: left, y: top, width: min(maxX, other.maxX) - left, height: min(maxY, other.maxY) - top)
     }
 
-    /// One of its rows, counted from 0.
     package func row(_ row: Int) -> Rect { Rect(x: x, y: y + row, width: width, height: 1) }
 
     package func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {

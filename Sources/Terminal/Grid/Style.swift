@@ -1,6 +1,5 @@
-/// A colour as a terminal names it.
-///
-/// ``FrameRenderer`` degrades what a terminal cannot show, so a view may always use the palette.
+/// A colour as a terminal names it. ``FrameRenderer`` degrades what a terminal cannot show, so a view may always use
+/// the palette.
 package enum Color: Hashable, Sendable {
     /// The terminal's own colour for text or background.
     case standard
@@ -33,12 +32,10 @@ package struct Style: Hashable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// On some terminals brighter.
         package static let bold = Attributes(rawValue: 1)
         package static let dim = Attributes(rawValue: 2)
         package static let italic = Attributes(rawValue: 4)
         package static let underline = Attributes(rawValue: 8)
-        /// Foreground and background exchanged.
         package static let reverse = Attributes(rawValue: 16)
         package static let strikethrough = Attributes(rawValue: 32)
     }
@@ -47,7 +44,6 @@ package struct Style: Hashable, Sendable {
     package var background: Color
     package var attributes: Attributes
 
-    /// The terminal's own colours and nothing else.
     package static let plain = Style()
 
     package init(_ foreground: Color = .standard, on background: Color = .standard, _ attributes: Attributes = []) {

@@ -119,7 +119,6 @@ struct ControlSequence {
         return codes
     }()
 
-    /// The keys of `CSI number ~`.
     private static let numbers: [Int: Key.Code] = {
         var codes: [Int: Key.Code] = [
             1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,

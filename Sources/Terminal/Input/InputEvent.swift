@@ -3,19 +3,16 @@ package enum InputEvent: Hashable, Sendable {
     case mouse(MouseEvent)
     /// A very long text comes in several pieces.
     case paste(String)
-    /// Whether the terminal's window came to the front.
     case focus(Bool)
     case reply(TerminalReply)
 }
 
-/// A click, a drag, or a turn of the wheel.
 package struct MouseEvent: Hashable, Sendable {
     package enum Button: Hashable, Sendable { case left, middle, right }
 
     package enum Kind: Hashable, Sendable {
         case press(Button)
         case release
-        /// The mouse moved to another cell with a button down.
         case drag(Button)
         /// Away from the user, and towards him.
         case wheelUp, wheelDown

@@ -7,7 +7,6 @@
 /// A lone Esc is the beginning of a sequence until ``flush()`` says that nothing follows: while ``isPending``, wait 25
 /// to 50 milliseconds for more bytes, then flush.
 package struct InputParser: Sendable {
-    /// The longest paste of one event, in bytes.
     static let pasteLimit = 1 << 20
     /// The longest parameters of a sequence, in bytes; a longer sequence is dropped.
     private static let sequenceLimit = 64
@@ -28,7 +27,6 @@ package struct InputParser: Sendable {
         case reply(introducer: UInt8, bytes: [UInt8], count: Int, isEscape: Bool)
         /// Within pasted text; `matched` bytes of the end marker have come.
         case paste(matched: Int)
-        /// Within a character of several bytes.
         case character([UInt8], needed: Int, alt: Bool)
     }
 
@@ -51,9 +49,8 @@ package struct InputParser: Sendable {
         return taken()
     }
 
-    /// Reports that no byte came for a while: a lone Esc becomes the key.
-    ///
-    /// A sequence or a reply that has begun ends at the second flush.
+    /// Reports that no byte came for a while: a lone Esc becomes the key. A sequence or a reply that has begun ends at
+    /// the second flush.
     package mutating func flush() -> [InputEvent] {
         silences += 1
         switch state {

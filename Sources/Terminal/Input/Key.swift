@@ -3,7 +3,6 @@ package struct Key: Hashable, Sendable {
         /// A key that writes something; with control, the lower-case letter.
         case character(Character)
         case enter, escape, tab, backspace, delete, insert, up, down, left, right, home, end, pageUp, pageDown
-        /// F1 and so on.
         case function(Int)
     }
 

@@ -1,7 +1,6 @@
 extension Style {
-    /// The style in the colours of a terminal.
-    ///
-    /// Of eight colours, a bright foreground becomes the bold one. Different colours stay different.
+    /// The style in the colours of a terminal. Of eight colours, a bright foreground becomes the bold one. Different
+    /// colours stay different.
     func degraded(to depth: ColorDepth) -> Style {
         switch depth {
         case .palette256: return self
@@ -49,9 +48,8 @@ extension Color {
         return UInt8((0..<16).min { distance($0) < distance($1) } ?? 7)
     }
 
-    /// The one of the sixteen that has the hue of a colour; `nil` for greys and what is nearly grey.
-    ///
-    /// A pale red must not become a grey, which is nearer, as its hue distinguishes it from other colours.
+    /// The one of the sixteen that has the hue of a colour; `nil` for greys and what is nearly grey. A pale red must
+    /// not become a grey, which is nearer, as its hue distinguishes it from other colours.
     private static func hue(of color: (Int, Int, Int)) -> UInt8? {
         let high = max(color.0, color.1, color.2)
         let low = min(color.0, color.1, color.2)

@@ -10,7 +10,6 @@ enum Fallback {
         return known[scalar] ?? range(scalar.value) ?? undecorated(text) ?? UInt8(ascii: "?")
     }
 
-    /// The letter without its accents, if that is ASCII.
     private static func undecorated(_ text: String) -> UInt8? {
         guard let base = text.decomposedStringWithCanonicalMapping.unicodeScalars.first, base.isASCII else {
             return nil

@@ -18,7 +18,6 @@ package struct FrameRenderer: Sendable {
     private var isCursorVisible: Bool?
     private var output: [UInt8] = []
 
-    /// Begins with a screen in an unknown state.
     package init(_ capabilities: TerminalCapabilities) {
         isUnicode = capabilities.isUnicode
         doubtsWide = capabilities.name.hasPrefix("linux")
@@ -27,9 +26,8 @@ package struct FrameRenderer: Sendable {
 
     package mutating func invalidate() { shown = nil }
 
-    /// The bytes that make the terminal show a frame; none if it shows it already.
-    ///
-    /// The first frame, and one of another size, is drawn whole on a cleared screen.
+    /// The bytes that make the terminal show a frame; none if it shows it already. The first frame, and one of another
+    /// size, is drawn whole on a cleared screen.
     package mutating func render(_ next: CellBuffer) -> [UInt8] {
         output.removeAll(keepingCapacity: true)
         append("\u{1B}[?2026h")
@@ -109,7 +107,6 @@ package struct FrameRenderer: Sendable {
 
     private func isCertain(_ cell: Cell) -> Bool { cell.hasCertainWidth && !(doubtsWide && cell.isWide) }
 
-    /// Erases a row from a cell on, and writes what it has there.
     private mutating func drawWhole(_ y: Int, from start: Int, to new: UnsafeBufferPointer<Cell>) {
         if isCursorVisible == true { hideCursor() }
         // Never begins within a wide character.

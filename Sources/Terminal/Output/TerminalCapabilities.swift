@@ -1,7 +1,6 @@
 /// ``ansi16`` has the eight colours and their bright forms.
 package enum ColorDepth: Hashable, Sendable, Comparable { case none, ansi8, ansi16, palette256 }
 
-/// What a terminal can do, as far as the drawing depends on it.
 package struct TerminalCapabilities: Hashable, Sendable {
     package var name: String
     /// The colours that it shows and the user wants.

@@ -1,9 +1,8 @@
 import CNcurses
 import Synchronization
 
-/// An entry of the terminfo database.
-///
-/// ncurses keeps the present entry in a global, so an entry is read at once, under a lock.
+/// An entry of the terminfo database. ncurses keeps the present entry in a global, so an entry is read at once, under a
+/// lock.
 struct Terminfo: Sendable {
     let colors: Int
     /// Whether ANSI's sequence places the cursor.
@@ -22,7 +21,6 @@ struct Terminfo: Sendable {
 }
 
 extension Terminfo {
-    /// The entry of a terminal; `nil` if there is none.
     init?(name: String) {
         guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }),
             let entry = Terminfo.lock.withLock({ _ in Terminfo.read(name) })

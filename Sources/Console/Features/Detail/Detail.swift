@@ -8,7 +8,6 @@ extension ConsoleModel {
 
     private func columns(_ width: Int) -> Int { max(20, width - DocumentView.margin) }
 
-    /// Whether an exchange may still grow.
     func isInFlight(_ id: ExchangeID) -> Bool {
         guard isLive else { return false }
         // A row that is not on the screen may be older than the page.
@@ -284,7 +283,6 @@ extension ConsoleModel {
 }
 
 extension CaseIterable where Self: Equatable, AllCases == [Self] {
-    /// The case after this one; the first after the last.
     var next: Self {
         let all = Self.allCases
         return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]

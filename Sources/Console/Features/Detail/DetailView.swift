@@ -3,7 +3,6 @@ import Terminal
 import Text
 
 enum DetailView {
-    /// The narrowest detail in which request and response are shown beside each other.
     static let besideFrom = 160
 
     /// The places of the page that has the keys and of the one beside it, if there is one; the request is at the left.
@@ -223,7 +222,6 @@ struct DocumentView {
         }
     }
 
-    /// The texts of a row with their styles, broken if a match begins or ends.
     private func pieces(_ part: Range<TextMark>, of line: Line) -> [(text: Substring, style: Style)] {
         var pieces: [(text: Substring, style: Style)] = []
         for number in part.lowerBound.span..<min(line.spans.count, part.upperBound.span + 1) {
@@ -254,7 +252,6 @@ struct DocumentView {
 }
 
 extension Theme {
-    /// What a search found; the match that was gone to last has a style of its own.
     func found(isCurrent: Bool) -> Style {
         guard self != .plain else { return Style.plain.with(isCurrent ? [.reverse, .bold] : .underline) }
         return isCurrent ? Style(.palette(16), on: .palette(208), [.bold, .underline]) : style(.match)

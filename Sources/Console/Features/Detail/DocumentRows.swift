@@ -16,7 +16,6 @@ package struct ReadingPlace: Sendable, Hashable, Comparable {
 struct DocumentRows {
     let document: DetailDocument
     let folds: Set<Int>
-    /// In columns.
     let width: Int
     let wraps: Bool
     /// The visible lines, by their index in the document.
@@ -55,7 +54,6 @@ struct DocumentRows {
 
     func count(_ line: Int) -> Int { isOneRow(line, spans(line)) ? 1 : rows(line).count }
 
-    /// Whether a line fits in one row, or is cut.
     private func isOneRow(_ line: Int, _ spans: [Span]) -> Bool {
         guard wraps, document.lines[visible[line]].wraps, width > 0 else { return true }
         // Only a tab takes more columns than bytes.
@@ -89,14 +87,12 @@ struct DocumentRows {
         return clamped(place)
     }
 
-    /// The rows between a row and one below it, at most `most`.
     func distance(from top: ReadingPlace, to place: ReadingPlace, most: Int) -> Int {
         var rows = -top.row
         for line in top.line..<max(top.line, place.line) where rows < most { rows += count(line) }
         return min(rows + place.row, most)
     }
 
-    /// The text from the beginning of a row to that of the next one.
     func extent(_ place: ReadingPlace) -> Range<TextMark> {
         let rows = rows(place.line)
         let next = place.row + 1 < rows.count ? rows[place.row + 1].lowerBound : rows[place.row].upperBound
@@ -132,7 +128,6 @@ struct DocumentRows {
 }
 
 extension OpenText {
-    /// Changes the reader's place.
     mutating func read(
         in body: Rect,
         wraps: Bool,
@@ -219,9 +214,8 @@ extension ReadingState {
         reveal(in: now, height: height)
     }
 
-    /// Goes to the match after or before the last one, else after or before the cursor's row, round the ends too.
-    ///
-    /// - Returns: its index among the matches; `nil` if there is none.
+    /// Goes to the match after or before the last one, else after or before the cursor's row, round the ends too; returns
+    /// its index among the matches.
     mutating func goToMatch(forward: Bool, among places: [FoundPlace], in rows: DocumentRows, height: Int) -> Int? {
         guard !places.isEmpty, !rows.visible.isEmpty else { return nil }
         let index: Int
@@ -302,9 +296,8 @@ extension DetailDocument {
         Dictionary(lines.indices.compactMap { line in lines[line].name.map { ($0, line) } }) { first, _ in first }
     }
 
-    /// How much of the body is before a place, from 0 to 1; `nil` if the place is above the body.
-    ///
-    /// It is counted in bytes that are no white space, of which laying a text out adds and takes few.
+    /// How much of the body is before a place, from 0 to 1; `nil` if the place is above the body. It is counted in
+    /// bytes that are no white space, of which laying a text out adds and takes few.
     func bodyShare(before line: Int, _ mark: TextMark) -> Double? {
         guard let start = names["Body"], line > start else { return nil }
         let before = (start + 1..<line).reduce(0) { $0 + weight(lines[$1].spans) }

@@ -4,7 +4,6 @@ import Terminal
 extension ConsoleModel {
     var detailBody: Rect { detailHalves.own }
 
-    /// The places of the page that has the keys and of the one beside it.
     var detailHalves: (own: Rect, other: Rect?) {
         DetailView.halves(self, in: Layout(self, withDetail: true).detail.splitTop(1).1)
     }
@@ -30,7 +29,6 @@ extension ConsoleModel {
         }
     }
 
-    /// Changes the place in the open text.
     mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
         if isInReport { openText.read(in: reportBody, wraps: wraps, change) } else { readDetail(change) }
     }

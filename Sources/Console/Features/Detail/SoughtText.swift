@@ -14,8 +14,6 @@ package struct SoughtText: Sendable {
     }
 
     /// Reads what a user typed: `/expression/`, exact in case unless it says `(?i)`, or a text. An empty one is `nil`.
-    ///
-    /// - Throws: what is wrong with the expression, and at which character.
     static func reading(_ typed: String) throws -> SoughtText? {
         guard typed.count > 2, typed.hasPrefix("/"), typed.hasSuffix("/") else { return SoughtText(typed) }
         let pattern = String(typed.dropFirst().dropLast())
@@ -30,8 +28,6 @@ package struct SoughtText: Sendable {
     private init(expression: RegularExpression) { self.expression = expression }
 
     /// Its places in a line, without overlaps.
-    ///
-    /// - Throws: if an expression takes more work than is allowed.
     func ranges(in spans: [Span]) throws(RegularExpression.MatchLimitError) -> [Range<TextMark>] {
         var marks = LineMarks(spans)
         var ranges: [Range<TextMark>] = []

@@ -40,7 +40,6 @@ package struct FirstSteps: Sendable, Hashable {
     /// Hosts that mean all addresses of a machine, and are none to type.
     private static let everyHost: Set = ["", "0.0.0.0", "[::]", "::", "*"]
 
-    /// Whether the proxy listens on all addresses, so that none of them is its own.
     private var isEverywhere: Bool { FirstSteps.everyHost.contains(place.host) }
 
     var here: String { isEverywhere ? "127.0.0.1:\(place.port)" : proxy }
@@ -52,7 +51,6 @@ package struct FirstSteps: Sendable, Hashable {
         return addresses.map { $0.contains(":") ? "[\($0)]:\(place.port)" : "\($0):\(place.port)" }
     }
 
-    /// All addresses to type, as a sentence has them.
     var everywhere: String {
         let own = proxy.isEmpty ? [] : [here] + elsewhere.filter { $0 != here }
         let all = (own + others.map { "\($0.address) (\($0.mode))" }).prefix(4)
@@ -93,7 +91,6 @@ package struct FirstSteps: Sendable, Hashable {
         ]
     }
 
-    /// The items, each with its number and the lines of its text, for lines of a width.
     func blocks(width: Int) -> [[DetailLine]] {
         items.enumerated().map { index, item in
             let number = isOnScreen ? [Span("\(index + 1) ", .key)] : []
@@ -182,10 +179,9 @@ extension ConsoleModel {
 }
 
 enum PhonePage {
-    /// The page's address; `nil` if only this machine reaches the proxy.
-    ///
-    /// A proxy that listens on one address serves the page there. One that listens on all has several addresses, so the
-    /// name is used that every client has for its proxy.
+    /// The page's address; `nil` if only this machine reaches the proxy. A proxy that listens on one address serves the
+    /// page there. One that listens on all has several addresses, so the name is used that every client has for its
+    /// proxy.
     static func address(_ proxy: String) -> String? {
         guard let colon = proxy.lastIndex(of: ":") else { return nil }
         let host = proxy[..<colon].lowercased()
@@ -194,7 +190,6 @@ enum PhonePage {
         return "http://\(proxy)/"
     }
 
-    /// The blank modules around a code.
     private static let margin = 2
 
     /// The rows of a code for an address; `nil` if it is too long for one.
@@ -229,9 +224,8 @@ enum ShellLines {
         var isFlush = false
     }
 
-    /// Breaks a command into rows of at most `width` columns: if a space stands if that is enough, else within words.
-    ///
-    /// A row that goes on ends with `\`, which a shell takes away with the line break behind it.
+    /// Breaks a command into rows of at most `width` columns: if a space stands if that is enough, else within words. A
+    /// row that goes on ends with `\`, which a shell takes away with the line break behind it.
     static func rows(_ command: String, width: Int) -> [Row] {
         let room = max(8, width)
         var rows: [Row] = []
@@ -296,7 +290,6 @@ enum ShellLines {
     }
 }
 
-/// The addresses under which other machines reach this one.
 enum LocalAddresses {
     /// In text, without the ones of this machine alone and of one link; IPv4 first. Asks the system.
     static func all() -> [String] {

@@ -196,7 +196,6 @@ extension ConsoleModel {
 }
 
 extension Command {
-    /// The guide's page about what the command asks for; `nil` if there is none of its own.
     fileprivate var guideTopic: String? {
         switch self {
         case .filter, .highlight, .stats: "filters"

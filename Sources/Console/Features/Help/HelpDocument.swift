@@ -108,7 +108,6 @@ enum HelpDocument {
         }
     }
 
-    /// What the entry does in so many columns: its title, the beginning of that, or its word.
     private static func words(_ entry: CommandEntry, _ model: ConsoleModel, room: Int) -> String {
         let clause = entry.title.prefix { !",;:".contains($0) }
         let candidates = [

@@ -27,7 +27,6 @@ struct QRCode: Sendable, Hashable {
         if let best { modules = best.modules }
     }
 
-    /// Whether a module is dark; those outside are not.
     subscript(x: Int, y: Int) -> Bool { x >= 0 && y >= 0 && x < side && y < side && modules[y * side + x] }
 
     // MARK: - Patterns
