@@ -9,7 +9,11 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The parameters in order: names in lower case, values without their quotes.
     package var parameters: [FormField]
 
-    package init(type: String, subtype: String) { (self.type, self.subtype, parameters) = (type, subtype, []) }
+    package init(type: String, subtype: String) {
+        self.type = type
+        self.subtype = subtype
+        parameters = []
+    }
 
     /// Reads a `Content-Type` value; `nil` if it does not begin with `type/subtype`. Parameters that break the grammar
     /// are left out: a value on the network is to be read, not judged.

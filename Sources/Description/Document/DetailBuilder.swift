@@ -22,8 +22,11 @@ package struct DetailBuilder {
         descriptors: DescriptorSet? = nil,
         change: @escaping (_ stage: String) -> TraceEntry.Change? = { _ in nil }
     ) {
-        (self.exchange, self.source, self.now) = (exchange, source, now)
-        (self.descriptors, self.change) = (descriptors, change)
+        self.change = change
+        self.descriptors = descriptors
+        self.exchange = exchange
+        self.source = source
+        self.now = now
     }
 
     /// The parts that make sense for the exchange: messages of streams only, differences where a rule made some.

@@ -15,7 +15,10 @@ package struct DetailDocument: Sendable {
     /// How long lines are broken into rows, as far as it was asked.
     package let breaks = BreaksMemory()
 
-    package init(lines: [DetailLine] = [], isWhole: Bool = true) { (self.lines, self.isWhole) = (lines, isWhole) }
+    package init(lines: [DetailLine] = [], isWhole: Bool = true) {
+        self.lines = lines
+        self.isWhole = isWhole
+    }
 
     /// The lines whose blocks are folded until somebody unfolds them.
     package var initialFolds: Set<Int> { Set(lines.indices.filter { lines[$0].fold?.startsFolded == true }) }

@@ -8,7 +8,9 @@ package struct Fold: Sendable, Hashable {
     package var startsFolded: Bool
 
     package init(end: Int, summary: String, startsFolded: Bool = false) {
-        (self.end, self.summary, self.startsFolded) = (end, summary, startsFolded)
+        self.end = end
+        self.summary = summary
+        self.startsFolded = startsFolded
     }
 }
 
@@ -29,7 +31,10 @@ package struct DetailLine: Sendable, Hashable {
     package var name: String?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
-        (self.spans, self.indent, self.fold, self.wraps) = (spans, indent, fold, wraps)
+        self.spans = spans
+        self.indent = indent
+        self.fold = fold
+        self.wraps = wraps
     }
 
     package var plain: String { String(repeating: " ", count: indent) + spans.lazy.map(\.text).joined() }

@@ -5,7 +5,10 @@ package struct TextMark: Sendable, Hashable, Comparable {
     package var span: Int
     package var offset: Int
 
-    package init(span: Int, offset: Int) { (self.span, self.offset) = (span, offset) }
+    package init(span: Int, offset: Int) {
+        self.span = span
+        self.offset = offset
+    }
 
     package static func < (left: TextMark, right: TextMark) -> Bool {
         (left.span, left.offset) < (right.span, right.offset)
@@ -61,8 +64,11 @@ package struct LineBreaks {
     }
 
     private init(indent: Int, width: Int, longestWord: Int) {
-        (self.indent, self.width, self.longestWord) = (indent, width, longestWord)
-        (column, piece) = (indent, Piece(column: indent))
+        self.longestWord = longestWord
+        self.indent = indent
+        self.width = width
+        column = indent
+        piece = Piece(column: indent)
     }
 
     private mutating func take(_ text: String, _ span: Int) {

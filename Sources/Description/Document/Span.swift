@@ -8,6 +8,8 @@ package struct Span: Sendable, Hashable {
     package var pixels: SIMD2<UInt8>?
 
     package init(_ text: String, _ role: Role = .text, pixels: SIMD2<UInt8>? = nil) {
-        (self.text, self.role, self.pixels) = (text, role, pixels)
+        self.text = text
+        self.role = role
+        self.pixels = pixels
     }
 }

@@ -12,7 +12,9 @@ package enum Timestamp {
         init(_ microseconds: Int64) {
             let (seconds, microsecond) = floorDivision(Int(microseconds), 1_000_000)
             let (days, second) = floorDivision(seconds, 86_400)
-            (day, self.second, self.microsecond) = (CivilDate.of(day: Int64(days)), second, microsecond)
+            day = CivilDate.of(day: Int64(days))
+            self.second = second
+            self.microsecond = microsecond
         }
 
         var date: String { "\(day.year.padded(to: 4))-\(day.month.padded(to: 2))-\(day.day.padded(to: 2))" }

@@ -38,7 +38,9 @@ package struct ProtobufNode: Sendable, Hashable {
     package var remark: String
 
     package init(_ label: Label, _ value: Value, remark: String = "") {
-        (self.label, self.value, self.remark) = (label, value, remark)
+        self.label = label
+        self.value = value
+        self.remark = remark
     }
 
     init(_ label: Label, _ scalar: (text: String, remark: String)) {

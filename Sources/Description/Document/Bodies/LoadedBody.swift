@@ -65,7 +65,10 @@ package struct LoadedBody {
     }
 
     package init(bytes: ByteBuffer, mediaType: MediaType?, fields: FieldSection = FieldSection(), isCut: Bool = false) {
-        (self.fields, self.mediaType, self.bytes, self.isCut) = (fields, mediaType, bytes, isCut)
+        self.fields = fields
+        self.mediaType = mediaType
+        self.bytes = bytes
+        self.isCut = isCut
         recordedSize = Int64(bytes.readableBytes)
         (codings, problem, failure, wireFact) = ([], nil, nil, nil)
     }

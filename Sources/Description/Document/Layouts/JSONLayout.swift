@@ -24,12 +24,15 @@ struct JSONLayout {
     private var name: [Span] = []
 
     init(_ bytes: [UInt8], isCut: Bool = false, at place: Place? = nil) {
-        (self.bytes, self.isCut, whole, start, self.place) = (bytes, isCut, bytes, 0, place)
+        self.bytes = bytes
+        self.isCut = isCut
+        (whole, start, self.place) = (bytes, 0, place)
     }
 
     /// Lays one value of a text out, after its name.
     init(_ whole: [UInt8], value: Range<Int>, name: [Span], at place: Place) {
-        (bytes, isCut) = (Array(whole[value]), false)
+        bytes = Array(whole[value])
+        isCut = false
         (self.whole, start, self.name, self.place) = (whole, value.lowerBound, name, place)
     }
 

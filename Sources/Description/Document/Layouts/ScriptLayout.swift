@@ -52,7 +52,9 @@ private struct ScriptLines {
     private var fields: FieldBoundary?
 
     init(_ bytes: [UInt8], isDense: Bool, hasFields: Bool) {
-        (self.bytes, self.isDense, fields) = (bytes, isDense, hasFields ? FieldBoundary() : nil)
+        self.bytes = bytes
+        self.isDense = isDense
+        fields = hasFields ? FieldBoundary() : nil
     }
 
     mutating func add(_ token: ScriptReader.Token, _ writer: inout DetailWriter) {
