@@ -4,7 +4,6 @@ package import NIOCore
 package struct BodyPreview: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case empty
-        /// Text in this encoding.
         case text(String, charset: Charset)
         /// Bytes that are not text, described in a few words, for example `PNG image`.
         case binary(ByteBuffer, description: String)
@@ -13,7 +12,6 @@ package struct BodyPreview: Sendable, Hashable {
     package var content: Content
     /// The media type it was sent with; `nil` if there was none that can be read.
     package var mediaType: MediaType?
-    /// In bytes.
     package var encodedSize: Int
     /// In bytes, as far as it was decoded.
     package var decodedSize: Int
@@ -42,8 +40,7 @@ package struct BodyPreview: Sendable, Hashable {
         }
     }
 
-    /// A textual type with NUL bytes in an encoding that has none is binary, whatever its label says; but for a stray one
-    /// in what else is text.
+    /// A textual type with NUL bytes is binary, unless its encoding has them or the NUL is a stray one in other text.
     private func looksBinary(_ bytes: ByteBuffer) -> Bool {
         let charset = Charset.detect(in: bytes, mediaType: mediaType).name
         let mayHoldNUL = charset.hasPrefix("utf-16") || charset.hasPrefix("utf-32")
@@ -79,7 +76,6 @@ enum BinaryKind {
         (Array("SQLite format 3".utf8), "SQLite database"), (Array("bplist".utf8), "binary property list"),
     ]
 
-    /// Whether the first bytes are those of a known kind.
     static func isKnown(_ bytes: ByteBuffer) -> Bool { describe(bytes, mediaType: nil) != unknown }
 
     private static let unknown = "binary data"

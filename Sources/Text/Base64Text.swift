@@ -6,8 +6,7 @@ package enum Base64Text {
         return Array(text).withUnsafeBufferPointer { decode(contiguous: $0) }
     }
 
-    /// The bytes of base64 alone (RFC 4648 §4), as credentials and hashes of passwords are written: with no spaces in it, and
-    /// not base64url.
+    /// The same for strict base64 (RFC 4648 §4), as credentials are written: without spaces, and not base64url.
     package static func decode(strict text: some Collection<UInt8>) -> [UInt8]? {
         text.contains { $0 <= 0x20 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") } ? nil : decode(text)
     }
@@ -20,7 +19,6 @@ package enum Base64Text {
         return isWhole ? bytes : nil
     }
 
-    /// Returns whether the text is base64.
     private static func write(
         _ text: UnsafeBufferPointer<UInt8>,
         to output: UnsafeMutableBufferPointer<UInt8>,

@@ -10,7 +10,6 @@ package struct Glyph {
     private static let invisible = Glyph(bytes: packed("·"), columns: 1)
     private static let unknown = Glyph(bytes: packed("\u{FFFD}"), columns: 1)
 
-    /// The width of a tab.
     static let tabColumns = 4
 
     /// The glyphs of one character, mostly one.
@@ -23,7 +22,6 @@ package struct Glyph {
 
     private static let tab = Drawing(first: .space, others: Array(repeating: .space, count: tabColumns - 1))
 
-    /// What an ASCII byte is drawn as.
     static func drawing(ofASCII byte: UInt8) -> Drawing {
         switch byte {
         case 0x20..<0x7F: Drawing(first: Glyph(bytes: UInt64(byte), columns: 1))
@@ -47,8 +45,8 @@ package struct Glyph {
         return Drawing(first: cluster(base, scalars[...]))
     }
 
-    /// Calls `body` with each glyph of a text, and with the UTF-8 offset behind the characters that are then drawn
-    /// whole. It stops when `body` returns `false`; what follows is not looked at.
+    /// Calls `body` with each glyph, and with the UTF-8 offset behind the characters that are then whole, until it
+    /// returns `false`.
     package static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
         var text = substring(text)
         text.makeContiguousUTF8()

@@ -16,13 +16,13 @@ package struct HostForms: Sendable, Hashable {
         if name == ascii { return nil }
     }
 
-    /// Both forms: `аpple.com (xn--pple-43d.com)`.
     package var text: String { "\(name) (\(ascii))" }
 
     /// A host for people: both forms where there are two, else as it is.
     package static func text(of host: String) -> String { HostForms(host)?.text ?? host }
 
-    /// The labels of a host. Its dots are bytes: a mark that follows one, or a sign before it, is of the same character.
+    /// The labels of a host. Its dots are bytes: a mark that follows one, or a sign before it, is of the same
+    /// character.
     package static func labels(of host: String) -> [Substring] {
         host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
     }
@@ -57,8 +57,8 @@ package struct HostForms: Sendable, Hashable {
 
     /// Why the host may pose as another one, in a phrase; `nil` if nothing speaks for that.
     ///
-    /// Suspicious are labels that mix scripts, but for those that Japanese, Chinese and Korean mix (UTS 39, section 5.2),
-    /// and labels of Cyrillic or Greek letters all of which look like Latin ones, before an end in ASCII.
+    /// Suspicious are labels that mix scripts, but for those that Japanese, Chinese and Korean mix (UTS 39, section
+    /// 5.2), and labels of Cyrillic or Greek letters all of which look like Latin ones, before an end in ASCII.
     package var suspicion: String? {
         let labels = HostForms.labels(of: name).filter { !$0.isEmpty }
         for label in labels {

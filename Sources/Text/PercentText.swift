@@ -1,8 +1,8 @@
 extension VisibleText {
     /// A path or a query to read: percent-encoded UTF-8 decoded, as browsers show it.
     ///
-    /// Encoded stays: what divides a URL, what cannot be seen, a space at an end, and bytes that are not UTF-8. It is not
-    /// undone, so it is for the screen alone.
+    /// Encoded stays: what divides a URL, what cannot be seen, a space at an end, and bytes that are not UTF-8. It is
+    /// not undone, so it is for the screen alone.
     package static func percentDecoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let source = Array(text.utf8)

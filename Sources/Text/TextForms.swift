@@ -1,5 +1,4 @@
 extension StringProtocol {
-    /// The width on a screen.
     package var columns: Int { TextWidth.columns(self) }
 
     /// The text with spaces after it, up to this many columns; it is never cut.
@@ -29,7 +28,6 @@ extension BinaryInteger {
         return text
     }
 
-    /// Padded with zeros.
     package func padded(to width: Int, radix: Int = 10, uppercase: Bool = false) -> String {
         let digits = radix == 10 ? "\(self)" : String(self, radix: radix, uppercase: uppercase)
         let missing = width - digits.utf8.count
@@ -41,14 +39,13 @@ extension BinaryInteger {
 }
 
 extension String {
-    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes. It looks at scalars: a
-    /// `<` with a combining mark behind it is one character, but opens a tag.
+    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes.
     package var markupEscaped: String {
         replacing { $0 == "&" ? "&amp;" : $0 == "<" ? "&lt;" : $0 == ">" ? "&gt;" : nil }
     }
 
-    /// The text with other texts for some scalars. It looks at scalars because `replacing(_:with:)` keeps a sign with a
-    /// combining mark, which is a different character, while other programs see the sign.
+    /// It looks at scalars: a sign with a combining mark behind it is a different character, but `<` opens a tag even
+    /// so.
     package func replacing(_ replacements: [Unicode.Scalar: String]) -> String { replacing { replacements[$0] } }
 
     func replacing(_ replacement: (Unicode.Scalar) -> String?) -> String {

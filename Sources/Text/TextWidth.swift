@@ -62,9 +62,9 @@ package enum TextWidth {
         cut(text, to: columns).aligned(to: columns)
     }
 
-    /// The text in lines of at most this many columns. A line ends at a line feed, else behind a space, else where it
-    /// is full; spaces at a break are left out. A character wider than a line has a line of its own. An empty text is
-    /// one empty line.
+    /// The text in lines of at most this many columns, broken at line feeds, else behind spaces, which are left out,
+    /// else where the line is full. A character wider than a line has a line of its own. An empty text is one empty
+    /// line.
     package static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
         var lines: [Substring] = []
         for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {

@@ -1,5 +1,5 @@
-/// Text from traffic, files and arguments made fit for a terminal: nothing in it can steer one, turn the direction of
-/// text, or hide.
+/// Text from traffic, files and arguments made fit for a terminal: nothing in it controls one, hides, or changes
+/// direction.
 package enum VisibleText {
     /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
     package static func of(_ text: String) -> String { visible(text) { _ in false } }
@@ -57,8 +57,7 @@ package enum VisibleText {
         return String(visible)
     }
 
-    /// Whether a joiner stands within a word of a script that joins its letters or within an emoji, or a variation
-    /// selector behind what it can vary.
+    /// Whether a joiner is within a word or an emoji, or a variation selector behind what it can vary.
     private static func belongs(
         _ scalar: Unicode.Scalar,
         after previous: Unicode.Scalar?,

@@ -9,10 +9,8 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     case brotli
     /// `zstd` (RFC 8878).
     case zstd
-    /// A coding that Sluice cannot decode.
     case other(String)
 
-    /// In any case.
     package init(_ token: some StringProtocol) {
         switch token.lowercased() {
         case "identity", "": self = .identity
@@ -24,7 +22,6 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// For example `br`.
     package var description: String {
         switch self {
         case .identity: "identity"
@@ -36,11 +33,9 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether Sluice can encode and decode it.
     package var isKnown: Bool { if case .other = self { false } else { true } }
 
-    /// Reads a `Content-Encoding` value into the codings in the order in which they were applied. `identity` and empty
-    /// members are left out, as they change nothing.
+    /// The codings of a `Content-Encoding` value in the order in which they were applied, without `identity`.
     package static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {
         Substring(contentEncoding).split(separator: ",").compactMap { member in
             let coding = ContentCoding(member.trimmingASCIIWhitespace)

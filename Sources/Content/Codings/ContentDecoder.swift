@@ -3,7 +3,6 @@ package import NIOCore
 package struct DecodedContent: Sendable, Hashable {
     /// Complete, or up to the problem.
     package var bytes: ByteBuffer
-    /// The problem that stopped the decoding.
     package var problem: DecodingProblem?
 
     package var stoppedAtLimit: Bool { problem?.kind == .stoppedAtLimit }
@@ -19,7 +18,6 @@ package struct DecodedGrowth: Sendable, Hashable {
 
     package init(times: Int, always: Int) { (self.times, self.always) = (times, always) }
 
-    /// The largest output for this input.
     func most(of count: Int) -> Int {
         let (grown, isHuge) = count.multipliedReportingOverflow(by: times)
         return isHuge ? .max : max(always, grown)
@@ -27,8 +25,7 @@ package struct DecodedGrowth: Sendable, Hashable {
 }
 
 /// Undoes a message's content codings piece by piece (RFC 9110 §8.4), in memory that does not grow with the message.
-/// The codings are undone in the reverse of the order in which they were applied. The first problem ends the decoding:
-/// what could be decoded before it has been given out, what comes after it is ignored.
+/// The first problem ends the decoding: what was decoded before it has been given out, later bytes are ignored.
 package final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
     static let mostCodings = 8
@@ -41,10 +38,7 @@ package final class ContentDecoder {
     private var ownProblem: DecodingProblem?
     private let unknown: DecodingProblem?
 
-    /// Prepares to undo codings, listed in the order in which they were applied, as `Content-Encoding` has them.
-    ///
-    /// - Parameter growth: what each coding may make of its bytes, for what takes much work for each byte; `nil` for
-    ///   anything within the limit.
+    /// `codings` are in the order in which they were applied. `growth` bounds what each may make of its bytes.
     package init(codings: [ContentCoding], limit: Int, growth: DecodedGrowth? = nil) {
         self.limit = max(limit, 0)
         var links: [DecodingLink] = []
@@ -69,7 +63,6 @@ package final class ContentDecoder {
         self.unknown = unknown
     }
 
-    /// Prepares to undo what a `Content-Encoding` value lists; `nil` or empty means no coding.
     package convenience init(contentEncoding: String?, limit: Int) {
         self.init(codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }
@@ -79,18 +72,15 @@ package final class ContentDecoder {
         ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
     }
 
-    /// Whether further input has no effect.
     package var isStopped: Bool { ownProblem != nil || links.contains { $0.problem != nil } }
 
-    /// Decodes the next bytes of the body; what could be decoded with them may be empty.
     package func decode(_ input: ByteBuffer) -> ByteBuffer {
         var output = ByteBuffer()
         decode(input) { output.writeBytes($0) }
         return output
     }
 
-    /// Decodes the next bytes of the body and hands them over in pieces, of at most 64 KiB where there is a coding. A
-    /// few bytes may stand for a great many; this way they are never in memory together.
+    /// Hands over what the next bytes decode to, in pieces of at most 64 KiB: a few bytes may stand for a great many.
     package func decode(_ input: ByteBuffer, forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         if !isStopped { try input.withUnsafeReadableBytes { try push($0, through: links[...], forward) } }
     }
@@ -123,7 +113,7 @@ package final class ContentDecoder {
         }
     }
 
-    /// Decodes a whole body at once; `codings` are in the order in which they were applied.
+    /// `codings` are in the order in which they were applied.
     package static func decode(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
         let decoder = ContentDecoder(codings: codings, limit: limit)
         let output = decoder.decode(bytes)
@@ -131,7 +121,6 @@ package final class ContentDecoder {
         return DecodedContent(bytes: output, problem: decoder.problem)
     }
 
-    /// Decodes a complete body by its `Content-Encoding`.
     package static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
         decode(bytes, codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }

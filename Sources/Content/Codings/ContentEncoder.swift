@@ -8,8 +8,8 @@ package struct EncodingError: Error, Hashable, CustomStringConvertible {
     package var description: String
 }
 
-/// Applies content codings to a whole body, as is needed after a stage has edited its decoded form. The levels are
-/// moderate: an edited body must reach the client soon rather than small.
+/// Applies content codings to a whole body, such as an edited one. Speed matters more than size, so levels are
+/// moderate.
 package enum ContentEncoder {
     private static let gzipLevel: Int32 = 6
     private static let brotliQuality: Int32 = 5
@@ -28,8 +28,7 @@ package enum ContentEncoder {
         }
     }
 
-    /// Applies codings in the order given, as `Content-Encoding` lists them; throws also for more codings than can be
-    /// undone.
+    /// Applies codings in this order; throws also for more of them than ``ContentDecoder`` undoes.
     package static func encode(_ bytes: ByteBuffer, codings: [ContentCoding]) throws -> ByteBuffer {
         let codings = codings.filter { $0 != .identity }
         if codings.count > ContentDecoder.mostCodings, let last = codings.last {

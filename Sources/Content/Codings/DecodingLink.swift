@@ -53,7 +53,6 @@ final class DecodingLink {
         self.growth = growth
     }
 
-    /// Decodes the next bytes and calls `forward` with each piece of output.
     func feed(_ bytes: UnsafeRawBufferPointer, _ forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         var input = bytes
         var hasOutputLeft = true
@@ -114,7 +113,6 @@ final class DecodingLink {
         }
     }
 
-    /// Whether bytes are text and not a compressed stream.
     private static func isText(_ bytes: [UInt8]) -> Bool {
         bytes.count >= shortestText && bytes.allSatisfy { $0 &- 0x20 < 0x5F || 0x09...0x0D ~= $0 }
     }

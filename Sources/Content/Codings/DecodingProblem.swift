@@ -2,13 +2,11 @@
 package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable {
         case corrupt
-        /// The bytes end too early.
         case truncated
         /// More bytes follow the end of the coding; they were dropped.
         case trailingData = "trailing-data"
-        /// The decoded bytes are more than the limit given; the rest was left out.
         case stoppedAtLimit = "stopped-at-limit"
-        /// The coding is not one that can be undone; the bytes are as they were.
+        /// The bytes are unchanged.
         case unknownCoding = "unknown-coding"
         /// Nothing could be decoded; the bytes are unchanged.
         case notCoded = "not-coded"

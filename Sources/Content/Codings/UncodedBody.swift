@@ -1,13 +1,11 @@
 package import NIOCore
 
-/// Bodies whose head names a content coding that they do not have, as servers and tests send them: nothing of them can be
-/// decoded, and all of them is there as it came.
+/// Bodies without the content coding that their head names, as some servers and tests send them: shown unchanged.
 extension DecodingProblem {
     /// How many of the first bytes of a body tell whether it has its coding.
     package static let tellingBytes = 4_096
 
-    /// Whether it ended a decoding at its beginning; `decoded` is how many bytes had come of it. A short text ends some
-    /// codings too early, rather than wrongly.
+    /// Whether a decoding that gave `decoded` bytes ended at its beginning. Short texts may end a coding too early.
     package func isAtBeginning(decoded: Int, _ beginning: ByteBuffer) -> Bool {
         guard decoded == 0 else { return false }
         switch kind {
@@ -24,14 +22,14 @@ extension DecodingProblem {
         return TextDecoder.isText(beginning) || BinaryKind.isKnown(beginning)
     }
 
-    /// The problem for bytes that are returned unchanged.
     package var givenAsReceived: DecodingProblem {
         DecodingProblem(kind: .notCoded, coding: coding, offset: offset, message: message)
     }
 }
 
 extension DecodedContent {
-    /// Decodes a whole body as ``ContentDecoder`` does, to be shown: where nothing can be decoded, all of it stays as it is.
+    /// Decodes a whole body as ``ContentDecoder`` does, to be shown: where nothing can be decoded, all of it stays as
+    /// it is.
     package static func shown(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
         let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
         // Text under the name of a coding that nobody knows never had it, or lost it before it was recorded.

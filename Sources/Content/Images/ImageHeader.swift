@@ -1,12 +1,10 @@
 package import NIOCore
 
-/// The facts in an image's first bytes.
 package struct ImageHeader: Sendable, Hashable {
     package enum Format: String, Sendable, Hashable, CaseIterable {
         case png = "PNG"
         case jpeg = "JPEG"
         case gif = "GIF"
-        /// WebP in its three forms.
         case webP = "WebP"
         case bmp = "BMP"
         /// AV1 or HEVC images in an ISO base media file.
@@ -18,7 +16,6 @@ package struct ImageHeader: Sendable, Hashable {
     package var format: Format
     /// In pixels; 0 if unknown.
     package var width: Int
-    /// In pixels; 0 if unknown.
     package var height: Int
     /// What else there is to say, for example `8 bits, RGB with alpha`; empty for nothing.
     package var remark: String

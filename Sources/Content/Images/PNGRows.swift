@@ -48,7 +48,6 @@ struct PNGRows {
         }
     }
 
-    /// Reads decoded bytes.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         var place = 0
         while place < bytes.count, !isComplete {
@@ -150,7 +149,6 @@ struct PNGRows {
     }
 }
 
-/// Reads the pixels of an unfiltered row.
 private struct PNGRow {
     let bytes: UnsafeBufferPointer<UInt8>
     let shape: PNGShape
@@ -181,7 +179,6 @@ private struct PNGRow {
         return true
     }
 
-    /// The sample's value in the row.
     private func raw(_ index: Int) -> Int {
         switch shape.depth {
         case 8: return Int(bytes[index])

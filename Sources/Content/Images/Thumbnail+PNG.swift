@@ -47,7 +47,6 @@ private struct PNGChunks {
     }
 }
 
-/// The header of a PNG image.
 struct PNGShape {
     let width: Int
     let height: Int

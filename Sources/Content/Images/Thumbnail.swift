@@ -2,7 +2,6 @@ package import NIOCore
 
 /// An image made small: each pixel is the mean of those that it stands for.
 package struct Thumbnail: Sendable, Hashable {
-    /// Why an image cannot be made small.
     package struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         package var description: String
     }
@@ -28,7 +27,6 @@ package struct Thumbnail: Sendable, Hashable {
 
     /// Images of more pixels are not decoded.
     package static let mostPixels = 1 << 24
-    /// More bytes of pixels than these are not decoded.
     static let mostBytes = 48 << 20
 
     package let width: Int
@@ -40,7 +38,6 @@ package struct Thumbnail: Sendable, Hashable {
 
     package static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
 
-    /// How large a thumbnail may be.
     struct Bounds {
         let width: Int
         let height: Int

@@ -7,8 +7,8 @@ package struct PlaceWriteError: Error, Sendable, Equatable, CustomStringConverti
     init(_ description: String) { self.description = description }
 }
 
-/// Sets and removes values of a message at places: header fields, cookies, query parameters, fields of a form and values
-/// of JSON. All other bytes stay.
+/// Sets and removes values of a message at places: header fields, cookies, query parameters, fields of a form and
+/// values of JSON. All other bytes stay.
 package struct PlaceWriter {
     package private(set) var fields: FieldSection
     /// Without its `?`; `nil` for none, and for responses.
@@ -21,8 +21,8 @@ package struct PlaceWriter {
         (self.isRequest, self.fields, self.query) = (isRequest, fields, query)
     }
 
-    /// Sets the value at a place or adds it; without a number it becomes the only one of its name. In JSON, a value that
-    /// is not JSON is a string, and the number after the last element adds one.
+    /// Sets the value at a place or adds it; without a number it becomes the only one of its name. In JSON, a value
+    /// that is not JSON is a string, and the number after the last element adds one.
     package mutating func set(_ value: String, at place: Place) throws(PlaceWriteError) { try write(value, at: place) }
 
     /// Removes the value at a place; without a number all of its name.

@@ -25,8 +25,7 @@ package struct GRPCFrame: Sendable, Hashable {
     /// How many bytes of payload arrived and were not kept.
     package var leftOut: Int { received - payload.readableBytes }
 
-    /// Undoes the payload's compression, by the `grpc-encoding` of the same direction. Returns a problem where the
-    /// bytes are not all there (`truncated`) or still compressed.
+    /// Undoes the payload's compression, by the `grpc-encoding` of the same direction.
     package func content(encoding: String?, limit: Int) -> DecodedContent {
         guard isCompressed else { return ContentDecoder.decode(payload, codings: [], limit: limit) }
         let coding = ContentCoding(Substring(encoding ?? "").trimmingASCIIWhitespace)
@@ -42,13 +41,11 @@ package struct GRPCFrame: Sendable, Hashable {
 /// Why the bytes of a body are not gRPC, or not all of it.
 package struct GRPCFramingError: Error, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
-        /// The bytes are not what the framing allows.
         case malformed
         case truncated
     }
 
     package var kind: Kind
-    /// Where in the body it arose.
     package var offset: Int64
     package var message: String
 

@@ -1,16 +1,15 @@
 package import NIOCore
 import Text
 
-/// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit. Each
-/// message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first
-/// thing that is wrong ends the reading; what came before it has been given out.
+/// Reads the frames of a gRPC body piece by piece, keeping at most one payload up to a limit. A frame has a prefix of
+/// five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first mistake ends the
+/// reading.
 package struct GRPCFrameReader: Sendable {
     private static let prefixLength = 5
 
     /// How many bytes of a payload are kept; may be changed between pieces.
     package var payloadLimit: Int
     package private(set) var messageCount = 0
-    /// What ended the reading; `nil` if all is well.
     package private(set) var problem: GRPCFramingError?
 
     private let framing: GRPCFraming
@@ -36,7 +35,6 @@ package struct GRPCFrameReader: Sendable {
         prefixTaken == GRPCFrameReader.prefixLength ? frame(endOffset: offset) : nil
     }
 
-    /// Reads the next bytes of the body and hands over each frame that ends in them.
     package mutating func read(_ bytes: ByteBuffer, forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
         try bytes.withUnsafeReadableBytes { bytes in
             if framing == .webText {
@@ -48,8 +46,8 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    /// Says that the body has ended, which is a problem where a frame has not. Hands over the frame that base64 without
-    /// its last padding ends with.
+    /// Says that the body has ended, which is a problem within a frame. Base64 without its last padding may end a
+    /// frame.
     package mutating func finish(forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
         if framing == .webText, base64.hasDigits {
@@ -82,9 +80,7 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    /// Where bytes stand in the body.
     private enum Place {
-        /// One after the other.
         case each(from: Int64)
         /// All in one group of base64.
         case group(Range<Int64>)

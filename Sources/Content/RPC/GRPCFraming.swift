@@ -7,7 +7,6 @@ package enum GRPCFraming: Sendable, Hashable {
     /// `application/grpc-web-text`: the frames of gRPC-Web in base64.
     case webText
 
-    /// What the media type stands for; `nil` if it is not gRPC.
     package init?(_ mediaType: MediaType) {
         // `+proto`, `+json` and the like name the form of the messages, not of the stream.
         switch mediaType.essence.prefix(while: { $0 != "+" }) {
@@ -24,10 +23,8 @@ package enum GRPCMessageForm: Sendable, Hashable {
     /// Protocol Buffers: `+proto` or no suffix.
     case protobuf
     case json
-    /// Some other form, by its suffix.
     case other(String)
 
-    /// Reads the suffix of a media type of gRPC.
     package init(_ mediaType: MediaType) {
         switch mediaType.subtype.split(separator: "+", maxSplits: 1).dropFirst().first {
         case nil, "proto": self = .protobuf

@@ -6,7 +6,6 @@ import Text
 package enum GRPCStatusDetails {
     private static let name: FieldName = "grpc-status-details-bin"
 
-    /// The full name of the type that the details have.
     package static let type = "google.rpc.Status"
 
     /// The details of `grpc-status-details-bin`, a message in Protocol Buffers; `nil` if there is none, or no base64.

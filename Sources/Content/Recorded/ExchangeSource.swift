@@ -1,23 +1,18 @@
 package import HTTPModel
 package import NIOCore
 
-/// Something that exchanges and their bodies can be read from: a session file, or an imported archive.
+/// Something that exchanges and their bodies can be read from: a session file, or an imported archive. A `…Sent` side
+/// of a body that no stage changed reads the received one.
 package protocol ExchangeSource {
     /// Reads one exchange; `nil` if there is none of that number.
     func exchange(_ id: ExchangeID) throws -> RecordedExchange?
     /// Reads a body, at most `limit` bytes from `offset`; fewer if it ends before.
-    ///
-    /// Asking for a `…Sent` side of a body that no stage changed reads the received one.
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer
-    /// Reads when a body's bytes arrived, by growing offset; empty if that was not recorded.
-    ///
-    /// Asking for a `…Sent` side of a body that no stage changed reads the received one. A stream of a million messages
-    /// may have as many arrivals, 16 bytes each; ``arrivals(of:side:from:limit:)`` reads them in pages.
+    /// Reads when a body's bytes arrived, by growing offset; empty if that was not recorded. A stream of a million
+    /// messages may have as many arrivals, 16 bytes each; ``arrivals(of:side:from:limit:)`` reads them in pages.
     func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival]
-    /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
-    /// those after it, at most `limit` in all.
-    ///
-    /// The next page begins at the offset of the last one read, which comes first in it again.
+    /// Reads at most `limit` arrivals, first the one that brought the byte at `offset`. The next page begins at the
+    /// offset of the last one read, which comes first in it again.
     func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival]
 
     /// Whether secrets are replaced: then bodies come without their content coding.
@@ -36,7 +31,8 @@ package protocol ExchangeSource {
     func maskSummary(most: Int) -> MaskSummary?
     /// The size of a head as recorded, in bytes, if the head that the source gives is of another size.
     func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int?
-    /// How long a body is that was read to its end, as recorded and without its content coding, if the source decodes it.
+    /// How long a body is that was read to its end, as recorded and without its content coding, if the source decodes
+    /// it.
     func recordedSizes(of id: ExchangeID, side: BodySide) -> (encoded: Int, decoded: Int)?
     /// The same source for a second reading beside the first: what it replaces is not counted again.
     var again: any ExchangeSource { get }
@@ -89,10 +85,8 @@ extension ExchangeSource {
     package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool { true }
     package func hasSecretInRecordedBytes(_ id: ExchangeID, side: BodySide) throws -> Bool { false }
 
-    /// Reads no arrivals, as from an archive that does not have any.
     package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { [] }
 
-    /// Takes a page out of all arrivals.
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         let all = try arrivals(of: id, side: side)
         let first = all.lastIndex { $0.offset <= offset } ?? all.startIndex

@@ -13,7 +13,8 @@ package struct RecordedBody {
         (self.source, self.id, self.side) = (source, id, side)
     }
 
-    /// The body of a request that is to be sent again: as it was recorded where it has a content coding and no secret in it.
+    /// The body of a request that is to be sent again: as it was recorded where it has a content coding and no secret
+    /// in it.
     package static func toRepeat(
         _ exchange: RecordedExchange,
         _ head: RequestHead,
@@ -26,7 +27,6 @@ package struct RecordedBody {
         return RecordedBody(source: source.asRecorded, id: body.id, side: body.side)
     }
 
-    /// The same body for a file.
     package var forFile: RecordedBody { RecordedBody(source: source.forFiles, id: id, side: side) }
 
     /// Whether secrets in a request's body are replaced, once it was read.
@@ -34,7 +34,8 @@ package struct RecordedBody {
         source.isMasking && source.maskedParts(of: record).contains("request body")
     }
 
-    /// How a masked body that has a content coding differs from the recorded one, in a sentence; `nil` for other bodies.
+    /// How a masked body that has a content coding differs from the recorded one, in a sentence; `nil` for other
+    /// bodies.
     package func remark(onCoding coding: String?, isEmpty: Bool) throws -> String? {
         guard source.isMasking, let coding else { return nil }
         if !isEmpty { return "the body is sent without its Content-Encoding, \(coding), as it is masked" }
@@ -48,7 +49,6 @@ package struct RecordedBody {
         }
     }
 
-    /// Calls `body` with the recorded bytes, piece by piece.
     package func forEachPiece(_ body: (ByteBuffer) throws -> Void) throws {
         var offset: Int64 = 0
         while true {
@@ -60,7 +60,8 @@ package struct RecordedBody {
     }
 
     /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them. Returns what
-    /// stopped the decoding, if anything did. Of a body of which nothing can be decoded it gives the bytes as they came.
+    /// stopped the decoding, if anything did. Of a body of which nothing can be decoded it gives the bytes as they
+    /// came.
     package func forEachDecodedPiece(
         _ codings: [ContentCoding],
         limit: Int,

@@ -18,7 +18,6 @@ package final class JSONLineReader: StreamReader {
     /// How many bytes of white space the text ends with so far.
     private var trailingSpace: Int64 = 0
 
-    /// Prepares to read from a stream's first byte, keeping `textLimit` bytes of each text.
     package init(direction: StreamedMessage.Direction = .fromServer, textLimit: Int = 4096) {
         self.direction = direction
         self.textLimit = max(textLimit, 0)
@@ -39,7 +38,6 @@ package final class JSONLineReader: StreamReader {
         }
     }
 
-    /// Says that there are no more bytes, and hands over a text that no line feed follows.
     package func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
         if boundary.hasContent { try emit(describe(isWhole: false)) }
         boundary = JSONLineBoundary()

@@ -1,9 +1,8 @@
 package import HTTPModel
 import NIOCore
 
-/// The messages of an exchange whose bodies are streams, of both directions in the order in which they arrived. Read
-/// from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that is
-/// still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
+/// The messages of an exchange whose bodies are streams, in the order in which they arrived, read piece by piece. The
+/// exchange may still be in flight. Without recorded arrivals the client's messages come first.
 package final class MessageTimeline {
     /// Exports have at most so many bytes of a message's payload in memory.
     package static let longestPayload = 16 << 20
@@ -34,7 +33,6 @@ package final class MessageTimeline {
         )
     }
 
-    /// The same for an exchange whose heads were read.
     package init?(
         _ exchange: RecordedExchange,
         _ heads: ReadHeads,
@@ -100,7 +98,6 @@ package final class MessageTimeline {
 
     /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
     package var remarks: [String] { cursors.flatMap(\.remarks) }
-    /// How many comment lines the event streams had.
     package var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
 
     private static func format(

@@ -25,7 +25,6 @@ package final class ServerSentEventReader: StreamReader {
     private var afterReturn = false
     private var isFirstLine = true
 
-    /// Prepares to read from a stream's first byte, keeping `dataLimit` bytes of each event's data.
     package init(direction: StreamedMessage.Direction = .fromServer, dataLimit: Int = 4096) {
         self.direction = direction
         self.dataLimit = max(dataLimit, 0)
@@ -53,7 +52,6 @@ package final class ServerSentEventReader: StreamReader {
         }
     }
 
-    /// Says that there are no more bytes, and hands over an event whose empty line has not come.
     package func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
         if lineLength > 0 { readLine() }
         if let event, event.hasData { try emit(describe(event, isWhole: false)) }
@@ -141,7 +139,6 @@ package final class ServerSentEventReader: StreamReader {
         )
     }
 
-    /// An event as far as it has come.
     private struct OpenEvent {
         let start: Int64
         var details = ServerSentEventDetails()

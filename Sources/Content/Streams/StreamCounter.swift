@@ -1,10 +1,8 @@
 package import NIOCore
 
-/// Counts the messages in the bytes of a stream as they pass, keeping none of them. Made for the way of live traffic: a
-/// few instructions a byte at most, payloads skipped by their lengths where the format gives them, and memory that does
-/// not grow with the stream.
+/// Counts the messages of a stream as its bytes pass on the way of live traffic: a few instructions a byte at most,
+/// payloads skipped by their lengths, in memory that does not grow with the stream.
 package struct StreamCounter: Sendable {
-    /// How messages are distinguished.
     package enum Format: Sendable, Hashable, CaseIterable {
         /// Frames of one direction of a WebSocket (RFC 6455 §5).
         case webSocket
@@ -12,7 +10,6 @@ package struct StreamCounter: Sendable {
         case serverSentEvents
         /// A JSON text a line, or a JSON text sequence (RFC 7464), distinguished by the first byte.
         case jsonLines
-        /// Length-prefixed gRPC messages.
         case grpc
         /// gRPC messages with the trailers in a last frame.
         case grpcWeb
@@ -23,19 +20,16 @@ package struct StreamCounter: Sendable {
     private var scan: any StreamScan
     private var isStopped = false
 
-    /// How many whole messages there were. Of a WebSocket data messages, each once however many frames it came in;
-    /// control frames are not counted. Of server-sent events those that a browser would dispatch. Of lines those that
-    /// are not blank.
+    /// Whole messages: of a WebSocket data messages, not frames; of server-sent events those that a browser would
+    /// dispatch; of lines those that are not blank.
     package private(set) var count: Int64 = 0
 
-    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise. Also `nil` if
-    /// the section is compressed or longer than 16 KiB.
+    /// The trailers in the last frame of grpc-web; `nil` until they are whole, or if compressed or longer than 16 KiB.
     package private(set) var trailers: ByteBuffer?
 
     /// Whether a WebSocket's peer has said that it ends (RFC 6455 §5.5.1).
     package private(set) var hasClosed = false
 
-    /// Prepares to count from a stream's first byte.
     package init(_ format: Format) {
         scan =
             switch format {
@@ -67,7 +61,6 @@ package struct StreamCounter: Sendable {
     }
 }
 
-/// The state of one format.
 protocol StreamScan: Sendable {
     var count: Int64 { get }
     var trailers: ByteBuffer? { get }

@@ -168,7 +168,6 @@ struct GRPCCount: StreamScan {
         return true
     }
 
-    /// Takes a byte of a frame's prefix: flags, then a length of four bytes.
     private mutating func take(_ byte: UInt8) -> Bool {
         if prefixTaken == 0 {
             // Bit 0 says compressed, bit 7 (in grpc-web) trailers; the others mean nothing.
@@ -209,7 +208,6 @@ struct GRPCTextCount: StreamScan {
         return decoded.withUnsafeBytes { messages.feed($0) } && isText
     }
 
-    /// Reads a last group that has no padding.
     mutating func finish() {
         if let last = group.unpadded() { _ = last.withBytes { messages.feed($0) } }
     }

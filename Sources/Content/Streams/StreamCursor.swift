@@ -21,8 +21,7 @@ final class StreamCursor {
         self.reader = reader
     }
 
-    /// When the next message arrived; the distant past where that was not recorded, `nil` where there is no message.
-    /// Throws the source's error.
+    /// When the next message arrived, `.min` if that was not recorded; `nil` at the end. Throws the source's error.
     func nextArrival() throws -> Int64? {
         while first == messages.count {
             messages.removeAll(keepingCapacity: true)
@@ -61,7 +60,6 @@ final class StreamCursor {
         return remarks
     }
 
-    /// How many comment lines an event stream had.
     var commentCount: Int64 { (reader as? ServerSentEventReader)?.commentCount ?? 0 }
 
     /// `false` where nothing came that may still come.

@@ -70,7 +70,6 @@ package struct StreamedMessage: Sendable, Hashable {
 package struct WebSocketDetails: Sendable, Hashable {
     /// What kind of message or control frame it is; never `continuation`.
     package var opcode: WebSocketOpcode
-    /// How many frames it came in.
     package var frameCount: Int64 = 1
     /// The payload sizes of the first frames as they were sent; empty if there was one frame only.
     package var frameSizes: [Int64] = []
@@ -88,9 +87,8 @@ package struct WebSocketDetails: Sendable, Hashable {
 package struct ServerSentEventDetails: Sendable, Hashable {
     /// The event's type; `message` where it names none.
     package var type = "message"
-    /// The `id` that came with it; `nil` if none did.
     package var id: String?
-    /// The `retry` that came with it, in milliseconds; `nil` if none did.
+    /// In milliseconds.
     package var retry: Int64?
 
     package init() {}
@@ -117,7 +115,6 @@ package protocol StreamReader: AnyObject {
 }
 
 extension StreamReader {
-    /// Takes the next bytes and hands over each message that became whole with them.
     package func feed(_ bytes: ByteBuffer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         try bytes.withUnsafeReadableBytes { try feed($0, emit) }
     }

@@ -1,9 +1,8 @@
 import HTTPModel
 import NIOCore
 
-/// Reads a body in slices, each of bytes that arrived at one time, and undoes its content coding. What a decoder gives
-/// out for a slice it could not have given out before, so that the slice's time is also that of the messages that
-/// become whole with it.
+/// Reads a body in slices, each of bytes that arrived at one time, and undoes its content coding. The slice's time is
+/// also that of the messages that become whole with it.
 package struct TimedBody {
     /// A slice may complete messages of two bytes each, which wait until somebody takes them.
     private static let longestSlice: Int64 = 16 * 1024
@@ -17,7 +16,6 @@ package struct TimedBody {
     /// The bytes that were read from the session and not yet handed over.
     private var unread = ByteBuffer()
     private var offset: Int64 = 0
-    /// How many bytes the decoder gave.
     private var decodedCount = 0
     /// Set where the body does not have its content coding, and so is read as it came.
     private var uncoded: DecodingProblem?
@@ -33,11 +31,10 @@ package struct TimedBody {
         clock = ArrivalClock(body)
     }
 
-    /// What stopped the decoding.
     package var problem: DecodingProblem? { uncoded ?? decoder?.problem }
 
-    /// Reads the next slice and hands over what it decodes to, which may be nothing, or come in pieces; `false` at the
-    /// end of the bytes that are there. Throws the source's error.
+    /// Hands over what the next slice decodes to, in pieces; `false` at the end of what is there. Throws the source's
+    /// error.
     package mutating func readSlice(_ forward: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
         guard decoder?.isStopped != true else { return false }
         if unread.readableBytes == 0 {

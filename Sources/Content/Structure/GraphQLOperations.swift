@@ -1,4 +1,5 @@
-/// One GraphQL operation of a request (GraphQL over HTTP: JSON, single or batched; a query string; `application/graphql`).
+/// One GraphQL operation of a request (GraphQL over HTTP: JSON, single or batched; a query string;
+/// `application/graphql`).
 package struct GraphQLOperation: Sendable, Equatable {
     package enum Kind: String, Sendable {
         case query, mutation, subscription

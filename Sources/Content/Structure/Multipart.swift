@@ -5,7 +5,6 @@ package import NIOCore
 package struct MultipartPart: Sendable {
     package var fields: FieldSection
     package var content: ByteBuffer
-    /// The range in the whole body.
     package var range: Range<Int>
 
     /// The `name` of the form field, from `Content-Disposition`.
@@ -79,7 +78,6 @@ package struct Multipart: Sendable {
     private struct DelimiterLine {
         /// Where the line break before the delimiter begins, which is no part of the content.
         var start: Int
-        /// The start of the line after the delimiter.
         var end: Int
         var isClosing: Bool
     }

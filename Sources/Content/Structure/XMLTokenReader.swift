@@ -11,8 +11,8 @@ package struct XMLSyntaxError: Error, Hashable, CustomStringConvertible {
 
 /// Reads an XML document (XML 1.0, in UTF-8) token by token. Only one piece of the document is in memory.
 ///
-/// A document type that only names a file is skipped, and the file is not read. A document type that defines something is
-/// refused: the five entities of XML are the only ones, so no text grows.
+/// A document type that only names a file is skipped, and the file is not read. A document type that defines something
+/// is refused: the five entities of XML are the only ones, so no text grows.
 package struct XMLTokenReader {
     package enum Token: Hashable {
         case start(String, [String: String])
@@ -39,14 +39,11 @@ package struct XMLTokenReader {
     /// The name of an element without content, whose end is next.
     private var pendingEnd: String?
 
-    /// Prepares to read a document that comes in pieces, of which an empty one is the end. An error of `refill` becomes the message
-    /// of an `XMLSyntaxError`.
+    /// `refill` reads the next piece; an empty one is the end. Its error becomes the message of an `XMLSyntaxError`.
     package init(refill: @escaping () throws -> [UInt8]) { self.refill = refill }
 
-    /// The number of open elements.
     package var depth: Int { open.count }
 
-    /// An error at the current position.
     package func error(_ message: String) -> XMLSyntaxError {
         XMLSyntaxError(line: line, column: column, message: message)
     }
@@ -308,7 +305,6 @@ package struct XMLTokenReader {
         return position < bytes.count ? bytes[position] : nil
     }
 
-    /// Advances past the current byte.
     private mutating func advance() {
         pass(bytes[position...position])
         position += 1

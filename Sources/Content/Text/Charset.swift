@@ -4,8 +4,7 @@ package import NIOCore
 package struct Charset: Sendable, Hashable, CustomStringConvertible {
     package let name: String
 
-    /// Names a character encoding. As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, which they are parts
-    /// of.
+    /// As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, which they are parts of.
     package init(_ label: some StringProtocol) {
         let label = label.lowercased()
         switch label {

@@ -4,7 +4,6 @@ import Text
 package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The type in lower case, for example `text`.
     package var type: String
-    /// The subtype in lower case, for example `html`.
     package var subtype: String
     /// The parameters in order: names in lower case, values without their quotes.
     package var parameters: [FormField]
@@ -15,8 +14,7 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         parameters = []
     }
 
-    /// Reads a `Content-Type` value; `nil` if it does not begin with `type/subtype`. Parameters that break the grammar
-    /// are left out: a value on the network is to be read, not judged.
+    /// Reads a `Content-Type` value; `nil` if it does not begin with `type/subtype`. Wrong parameters are left out.
     package init?(_ text: some StringProtocol) {
         var scanner = ParameterScanner(String(text))
         let essence = scanner.upToSemicolon().lowercased()
@@ -42,7 +40,6 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// RFC 7303.
     package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
 
-    /// Whether its bodies are readable as text.
     package var isTextual: Bool {
         type == "text" || isJSON || isXML || MediaType.textualEssences.contains(essence)
     }

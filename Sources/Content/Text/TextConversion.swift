@@ -4,8 +4,8 @@ import Foundation
 enum TextConversion {
     /// Converts bytes; `nil` if the system does not know both encodings.
     ///
-    /// `skip` is called where bytes cannot be converted, with their offset and whether they are a character cut off at the
-    /// end. It returns how many bytes U+FFFD stands for, or `nil` to end the conversion.
+    /// `skip` is called where bytes cannot be converted, with their offset and whether they are a character cut off at
+    /// the end. It returns how many bytes U+FFFD stands for, or `nil` to end the conversion.
     static func convert(
         _ input: [UInt8],
         from source: String,

@@ -1,6 +1,5 @@
 package import NIOCore
 
-/// Decoded text with its encoding.
 package struct DecodedText: Sendable, Hashable {
     /// The text, without a byte order mark; what was invalid stands as U+FFFD.
     package var text: String
@@ -10,8 +9,7 @@ package struct DecodedText: Sendable, Hashable {
     package var isFallback: Bool
 }
 
-/// Reads bytes as text in the character encodings that HTTP messages have. UTF-8 and windows-1252 are read here, the
-/// others by the system's `iconv`.
+/// Reads text in the encodings of HTTP messages: UTF-8 and windows-1252 here, the others by the system's `iconv`.
 package enum TextDecoder {
     /// Reads bytes in an encoding; falls back to UTF-8 or windows-1252 where the system does not know it.
     package static func decode(_ bytes: ByteBuffer, as charset: Charset) -> DecodedText {

@@ -1,9 +1,7 @@
 package import NIOCore
 
-/// Writes text as bytes in the character encodings that ``TextDecoder`` reads: UTF-16 and windows-1252 here, others by
-/// `iconv`. Never writes a byte order mark.
+/// Writes text in the encodings that ``TextDecoder`` reads, without a byte order mark.
 package enum TextEncoder {
-    /// Why a text cannot be encoded.
     package enum Refusal: Error, Equatable {
         case charset
         /// The first character that the encoding does not have.
@@ -15,7 +13,6 @@ package enum TextEncoder {
         [.utf8, .windows1252, .utf16LittleEndian, .utf16BigEndian].contains(charset)
     }
 
-    /// Converts valid UTF-8.
     package static func encode(_ utf8: [UInt8], as charset: Charset) throws(Refusal) -> [UInt8] {
         switch charset {
         case .utf8: return utf8

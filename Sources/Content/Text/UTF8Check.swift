@@ -14,7 +14,6 @@ package struct UTF8Check: Sendable {
 
     package init() {}
 
-    /// Whether the bytes so far are complete and valid.
     package var isValid: Bool { isValidSoFar && pending == 0 }
 
     /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.

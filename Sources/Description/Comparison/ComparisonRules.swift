@@ -24,7 +24,6 @@ package struct ComparisonRules: Sendable, Hashable {
         "if-none-match", "if-modified-since", "alt-svc", "nel", "report-to", "x-sluice-mark",
     ]
 
-    /// In lower case.
     private var names: Set<String> = []
     private var places: [Place] = []
     /// Whether fields, moments and identifiers are left out without being named.
@@ -76,7 +75,6 @@ package struct ComparisonRules: Sendable, Hashable {
         return ignored.isEmpty ? tree : tree.without(ignored)
     }
 
-    /// Fields without the ignored ones.
     package func kept(of fields: [FormField], _ part: Place.Part) -> [FormField] {
         if namesNothing { return fields }
         var counts: [String: Int] = [:]

@@ -11,10 +11,8 @@ extension ExchangeDifference {
         case line(Place.Root, Int)
         /// The rest of a body after its first bytes, which are compared.
         case rest(Place.Root, after: Int64)
-        /// How many messages a direction has.
         case messages(StreamedMessage.Direction)
 
-        /// What of an exchange it belongs to.
         package var part: Part {
             switch self {
             case .scheme, .port, .line(.request, _), .rest(.request, _): .request

@@ -3,9 +3,8 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// What is another in one exchange than in the one that it is compared with: places with their values, JSON by path.
-///
-/// What is left out by ``ComparisonRules`` is counted. Bodies are compared without their content coding.
+/// The differences of two exchanges: places with their values. Those that ``ComparisonRules`` ignore are only counted.
+/// Bodies are compared without their content coding.
 package struct ExchangeDifference: Sendable {
     package struct Change: Sendable, Hashable {
         package let subject: Subject
@@ -18,12 +17,10 @@ package struct ExchangeDifference: Sendable {
         }
     }
 
-    /// What of an exchange may differ.
     package enum Part: String, Sendable, Hashable, CaseIterable {
         case request, status, fields, body
     }
 
-    /// An exchange and what its bodies are read from.
     package struct Side {
         package var exchange: RecordedExchange
         package var source: any ExchangeSource
@@ -41,7 +38,7 @@ package struct ExchangeDifference: Sendable {
     private static let mostMessages = 2_000
 
     package private(set) var changes: [Change] = []
-    /// How many there are, those that were not kept included.
+    /// Includes those that were not kept.
     package private(set) var count = 0
     /// How many differences were left out, and why.
     package private(set) var leftOut: [ComparisonRules.Reason: Int] = [:]
@@ -52,10 +49,8 @@ package struct ExchangeDifference: Sendable {
     /// Whether the order of fields of one name and each byte of a text count.
     private let isStrict: Bool
 
-    /// Compares two exchanges, the first taken for the older one: the requests as they were received from the clients, and the
-    /// responses as they were sent to them, or as they were `received` from the servers. Throws the sources' errors.
-    ///
-    /// - Parameter ofResponses: whether the responses alone are compared.
+    /// Compares two exchanges, the first taken for the older one: the requests as received, unless it is only
+    /// `ofResponses`, and the responses as sent or as `received`. Throws the sources' errors.
     package init(
         _ old: Side,
         _ new: Side,
@@ -226,7 +221,6 @@ package struct ExchangeDifference: Sendable {
         }
     }
 
-    /// Returns whether there is a difference.
     private mutating func lines(_ root: Place.Root, _ old: String, _ new: String) -> Bool {
         let (before, after) = (LineDifference.lines(old), LineDifference.lines(new))
         guard let hunks = LineDifference.hunks(before, after) else {

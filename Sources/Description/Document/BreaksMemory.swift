@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Keeps how a document's lines are broken into rows, so that a long one is not broken anew for each key and each frame.
+/// Keeps how a document's lines are broken into rows, so that a long one is not broken anew for each key and each
+/// frame.
 package final class BreaksMemory: Sendable {
     private struct Key: Hashable {
         var line: Int
@@ -13,7 +14,6 @@ package final class BreaksMemory: Sendable {
 
     private let known = Mutex<[Key: [Range<TextMark>]]>([:])
 
-    /// The rows of a line, made where they are not known.
     package func rows(_ line: Int, isFolded: Bool, _ width: Int, _ make: () -> [Range<TextMark>]) -> [Range<TextMark>] {
         let key = Key(line: line, isFolded: isFolded, width: width)
         if let rows = known.withLock({ $0[key] }) { return rows }

@@ -43,8 +43,7 @@ extension Place {
         self.init(Root(side), .json)
     }
 
-    /// The same place in a line of a body that has one JSON text a line, which are messages; counted from 1. `nil` for a
-    /// body as sent.
+    /// The same place in one of a body's lines, which are messages; from 1. `nil` for a body as sent.
     func line(_ number: Int) -> Place? {
         root == .request || root == .response ? Place(.message(number), part, steps) : nil
     }

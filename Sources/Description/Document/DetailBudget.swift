@@ -2,8 +2,8 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// How long the work on one document may take, and whether anybody still waits for it. A page that is not done by then
-/// is shown as far as it has come, and says so.
+/// How long the work on one document may take, and whether its result is still wanted. A late page is shown as far as
+/// it got.
 package struct DetailBudget: Sendable {
     /// Pages of what people exchange take some milliseconds.
     private static let usual = Duration.seconds(5)
@@ -11,14 +11,12 @@ package struct DetailBudget: Sendable {
     private let deadline: ContinuousClock.Instant
     private let isAbandoned: @Sendable () -> Bool
 
-    /// Begins to count; `isAbandoned` says that nobody waits for the document any more, and is asked often from the
-    /// thread that works.
+    /// `isAbandoned` says that the result is no longer wanted; it is called often, on the working thread.
     package init(_ time: Duration? = nil, isAbandoned: @escaping @Sendable () -> Bool = { false }) {
         deadline = .now + (time ?? DetailBudget.usual)
         self.isAbandoned = isAbandoned
     }
 
-    /// Whether the work is to end.
     var isSpent: Bool { isAbandoned() || .now >= deadline }
 
     /// Why a part of a document is missing.

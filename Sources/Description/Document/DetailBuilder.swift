@@ -1,9 +1,8 @@
 package import Content
 package import HTTPModel
 
-/// Makes the documents that describe one exchange: what the console's detail pane shows and `sluice show` prints. Never
-/// throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded, and so
-/// is the time that it takes.
+/// Makes the documents that describe one exchange, for the console's detail pane and `sluice show`. Never throws: what
+/// cannot be read becomes a line that says why. Work and time are bounded, whatever was recorded.
 package struct DetailBuilder {
     let exchange: RecordedExchange
     let source: any ExchangeSource
@@ -11,10 +10,8 @@ package struct DetailBuilder {
     let descriptors: DescriptorSet?
     let change: (String) -> TraceEntry.Change?
 
-    /// - Parameters:
-    ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
-    ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
-    ///   - change: what the rules of a stage change without their trace naming it.
+    /// `now` is in microseconds since 1970, for exchanges in flight. Without `descriptors` the fields of gRPC messages
+    /// have numbers. `change` tells what the rules of a stage change without their trace naming it.
     package init(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

@@ -8,7 +8,6 @@ package struct DetailDocument: Sendable {
     package var page: DetailPage?
     /// How the body is shown, where the page has one.
     package var bodyForm: BodyForm?
-    /// Whether something of the exchange was still to come when it was made.
     package var isUnfinished = false
     /// Which messages of a stream it has; `nil` where it has none.
     package var messages: MessageWindow?
@@ -20,7 +19,6 @@ package struct DetailDocument: Sendable {
         self.isWhole = isWhole
     }
 
-    /// The lines whose blocks are folded until somebody unfolds them.
     package var initialFolds: Set<Int> { Set(lines.indices.filter { lines[$0].fold?.startsFolded == true }) }
 
     /// The indexes of the lines to show where the blocks opened by these lines are folded.
@@ -38,8 +36,8 @@ package struct DetailDocument: Sendable {
         page == .messages ? lines[...] : lines[(lines.lastIndex { $0.name == "Body" } ?? lines.endIndex)...]
     }
 
-    /// The first line of each difference, where a page shows what two exchanges or messages differ in: each line with a sign
-    /// begins one, but removed and added lines that follow each other are one.
+    /// The first line of each difference, where a page shows what two exchanges or messages differ in: each line with a
+    /// sign begins one, but removed and added lines that follow each other are one.
     package var differences: [Int] {
         guard page == .difference else { return [] }
         return lines.indices.filter { line in

@@ -4,7 +4,6 @@ package struct Fold: Sendable, Hashable {
     package var end: Int
     /// What stands for the block where it is folded, for example `{ 12 members }`.
     package var summary: String
-    /// Whether the block is folded until somebody unfolds it.
     package var startsFolded: Bool
 
     package init(end: Int, summary: String, startsFolded: Bool = false) {
@@ -14,7 +13,6 @@ package struct Fold: Sendable, Hashable {
     }
 }
 
-/// One line of a document about an exchange.
 package struct DetailLine: Sendable, Hashable {
     package var spans: [Span]
     /// How many columns stay empty before it; where the line wraps, before its further rows too.
@@ -26,8 +24,8 @@ package struct DetailLine: Sendable, Hashable {
     package var keepsWords = false
     /// What can be copied of it other than its text.
     package var copyable: Copyable?
-    /// What the line is the heading of, for example a section or a message: by it a reader's place and folds are found
-    /// again where the document is made anew or belongs to another exchange.
+    /// The section or message that the line is the heading of, by which place and folds are found again in another
+    /// document.
     package var name: String?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
@@ -39,8 +37,7 @@ package struct DetailLine: Sendable, Hashable {
 
     package var plain: String { String(repeating: " ", count: indent) + spans.lazy.map(\.text).joined() }
 
-    /// What the line shows where its block is folded: its summary takes the place of the bracket that it begins with,
-    /// or follows the line.
+    /// The line with its block folded: the summary replaces the bracket that the line ends with, or follows the line.
     package var foldedSpans: [Span] {
         guard let fold else { return spans }
         let opener = spans.last.map { String($0.text.drop { $0 == " " }) } ?? ""

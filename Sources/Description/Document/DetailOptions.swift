@@ -37,7 +37,6 @@ package enum MessageVersion: String, CaseIterable, Sendable {
     case received, sent
 }
 
-/// A message that waits for a decision.
 package struct HeldSide: Sendable, Hashable {
     let isRequest: Bool
     /// How one decides: `execute (ctrl-e), cancel (ctrl-x) or abort (ctrl-a)`.
@@ -49,11 +48,9 @@ package struct HeldSide: Sendable, Hashable {
 package struct DetailOptions: Sendable, Hashable {
     package var page: DetailPage
     package var bodyForm: BodyForm = .pretty
-    /// Which message is shown, where a rule changed it.
     package var version: MessageVersion = .received
     /// How many bytes of a body are looked at.
     package var bodyLimit = 1 << 20
-    /// Whether images are drawn in half blocks.
     package var showsPreview = true
     /// The values that are shown of a body that is JSON; `nil` for all of the page.
     package var place: Place?
@@ -65,21 +62,17 @@ package struct DetailOptions: Sendable, Hashable {
     package var showsNewest = false
     /// Whether the page was chosen; if not, the one that says most about the exchange is shown.
     package var isPageChosen = true
-    /// Whether messages are shown in place of the chosen page if that would have them as bytes only: the page was chosen for
-    /// another exchange.
+    /// Whether messages replace a page chosen for another exchange that would have them as bytes only.
     package var prefersMessages = false
     /// A text that a body has: the page and the form of the body that show it are chosen. `nil` for none.
     package var bodyText: String?
-    /// Whether the console that asks has sent the request itself.
     package var isSentFromHere = false
     /// How the reader gets to the help on trusting the certificate; `nil` for the command that prints it.
     package var wayToTrust: String?
     /// How the reader goes on without verifying a server; `nil` if no running proxy can be told.
     package var wayToSkip: String?
-    /// How the reader gets from the values at ``place`` to the whole page, which is shown if there are none; `nil` if the page
-    /// has only the values.
+    /// How the reader gets from the values at ``place`` to the whole page; `nil` if the page has only the values.
     package var wayToWhole: String?
-    /// The message that waits at a breakpoint; `nil` where none does.
     package var held: HeldSide?
     /// Whether there are so few rows that headers are folded and nothing is left empty.
     package var isShort = false
@@ -89,14 +82,13 @@ package struct DetailOptions: Sendable, Hashable {
     package var besideWidth: Int?
     /// Whether what is in flight goes on; in a recording that has ended it never ends.
     package var isLive = true
-    /// Whether signs that are not ASCII may be used.
     package var isUnicode = true
 
     /// Whether lengths are drawn as bars beside their numbers.
     package var hasBars = true
 
-    /// Whether the page is printed and read from above, as `sluice show` does: streams with their first and last messages,
-    /// binary bodies described, nothing that a key would open or save.
+    /// Whether the page is printed, as by `sluice show`: first and last messages, binary bodies described, nothing for
+    /// keys.
     package var isPrinted = false
 
     package init(page: DetailPage = .overview) { self.page = page }

@@ -1,12 +1,10 @@
 import HTTPModel
 import Text
 
-/// Gathers the lines of a document: sections, facts, tables, in bounds. Nothing gets into a document but through here,
-/// so that no text from traffic reaches a screen as it is.
+/// Gathers the lines of a document, within bounds. No text from traffic gets into a document without passing here.
 package struct DetailWriter {
     /// In a body that is laid out, a line has at most this many bytes; the raw form has them all.
     static let longestLaidOut = 10_000
-    /// A document has at most this many lines.
     static let mostLines = 60_000
     /// More columns than this are never left empty before a line.
     static let deepestIndent = 60
@@ -19,13 +17,11 @@ package struct DetailWriter {
     private(set) var omissions: [String] = []
     /// A line has at most this many bytes: by itself, all that a page has of a body.
     var longestLine = 1 << 20
-    /// How many columns stay empty before all that is added.
     var margin = 0
     /// The moment that others are compared with, in microseconds since 1970.
     let now: Int64
     /// Whether numbers in JSON are shown as the moments that they may be.
     private(set) var showsDates: Bool
-    /// Which messages of a stream were added.
     var messages: MessageWindow?
 
     package init(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget(), now: Int64 = 0) {
@@ -35,7 +31,6 @@ package struct DetailWriter {
         showsDates = options.decodesValues
     }
 
-    /// Adds what `body` adds with more columns left empty before it.
     mutating func indented(_ columns: Int, _ body: (inout DetailWriter) throws -> Void) rethrows {
         margin += columns
         defer { margin -= columns }
@@ -51,12 +46,10 @@ package struct DetailWriter {
         showsDates = showed
     }
 
-    /// Says what can be copied of the last line.
     mutating func mark(_ copyable: Copyable) {
         if !lines.isEmpty, !isFull { lines[lines.count - 1].copyable = copyable }
     }
 
-    /// Puts other text into a line.
     mutating func replace(_ line: Int, _ spans: [Span]) {
         if lines.indices.contains(line) { lines[line].spans = spans.map { Span(VisibleText.of($0.text), $0.role) } }
     }
@@ -72,7 +65,6 @@ package struct DetailWriter {
     }
 
     var place: Int { lines.count }
-    /// Whether no more lines are taken.
     var isFull: Bool { lines.count >= DetailWriter.mostLines || isLate }
     /// Whether the budget is spent; looked at every few lines.
     private var isLate: Bool { lines.count % 64 == 63 && budget.isSpent }
@@ -125,7 +117,6 @@ package struct DetailWriter {
         lines[lines.count - 1].spans.append(Span(VisibleText.of(span.text), span.role))
     }
 
-    /// Says once that something was left out, which stands at the end of the document.
     mutating func leaveOut(_ sentence: String) {
         if !omissions.contains(sentence) { omissions.append(sentence) }
     }
@@ -169,9 +160,8 @@ package struct DetailWriter {
         return kept
     }
 
-    /// Adds a titled, foldable section; what `body` does not add to stays away.
-    ///
-    /// - Parameter summary: what stands for it where it is folded; by itself how many lines it has.
+    /// Adds a titled, foldable section; none if `body` adds nothing. Folded it shows `summary`, or how many lines it
+    /// has.
     mutating func section(
         _ title: String,
         notes: [String] = [],
@@ -216,8 +206,7 @@ package struct DetailWriter {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
     }
 
-    /// Adds names with values in two columns; the names' column is as wide as they need, up to a third of the page.
-    /// `names` are those of the values if the rows show others.
+    /// Adds names with values in two columns. `names` are those of the values if the rows show others.
     mutating func table(
         _ rows: [(name: Span, value: [Span])],
         marks: [Span]? = nil,

@@ -50,8 +50,8 @@ package struct LineBreaks {
     }
 
     /// Breaks a text into at least one row of `width` columns, `indent` of which stay empty. A space at which a row
-    /// ends is in none; a character that is wider than all rows has a row of its own. A word of more than 24 characters
-    /// is broken where the row ends; where words are kept, only one that has no room in a row of its own.
+    /// ends is in none. A word of more than 24 characters is broken where the row ends; where words are kept, only one
+    /// wider than a row.
     package static func rows(of spans: [Span], indent: Int, width: Int, keepsWords: Bool = false) -> [Range<TextMark>] {
         let longest = keepsWords ? max(longestWord, width - indent) : longestWord
         var breaks = LineBreaks(indent: indent, width: width, longestWord: longest)

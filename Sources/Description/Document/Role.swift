@@ -1,5 +1,5 @@
-/// What a piece of text means; the theme decides how it looks. A role is never the only carrier of a meaning: there is
-/// always a word or a sign too.
+/// What a text means; the theme decides how it looks. It is never the only carrier of a meaning: there is a word or
+/// sign, too.
 package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case text
     /// Text of less weight: remarks, what stayed the same.
@@ -19,10 +19,8 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     /// The name of a markup attribute, or a style sheet's property.
     case attribute
     case comment
-    /// A word of a programming language, or a method.
     case keyword
     case link
-    /// An outcome that is good.
     case success
     /// An outcome that leads elsewhere (3xx).
     case redirect
@@ -31,7 +29,6 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     /// An outcome that is the server's fault (5xx).
     case serverError
     case failure
-    /// Something to be careful with.
     case warning
     /// What is only in the newer of two.
     case added
@@ -39,7 +36,6 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case removed
     /// What differs between two.
     case changed
-    /// What a search found.
     case match
     /// Two pixels above each other, drawn as a half block.
     case image

@@ -1,10 +1,8 @@
-/// A run of text with one meaning.
 package struct Span: Sendable, Hashable {
     /// The text, without control characters.
     package var text: String
     package var role: Role
-    /// The colours of the 256-colour palette in which each half block of the text is drawn: first the upper pixel (the
-    /// foreground), then the lower one (the background). `nil` for everything but previews of images.
+    /// The upper and the lower pixel of each half block in an image's preview, in colours of the 256-colour palette.
     package var pixels: SIMD2<UInt8>?
 
     package init(_ text: String, _ role: Role = .text, pixels: SIMD2<UInt8>? = nil) {

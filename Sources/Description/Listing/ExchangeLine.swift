@@ -12,9 +12,9 @@ package enum ExchangeLine {
     /// The titles of the columns of `human`.
     package static let header = line(["ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE", "URL"])
 
-    /// The exchange in aligned columns, as `header` names them, and what is special about it. The time of day is in
-    /// UTC, the size that of the response body. The URL comes last and is never cut, so that it can be copied. Streams
-    /// have their messages counted, `12→` from the client and `30←` from the server, by now.
+    /// The exchange in the columns of `header`, and what is special about it. The time of day is local, the size that
+    /// of the response body. The URL is last and never cut, so that it can be copied. Messages are counted: `12→` from
+    /// the client, `30←` from the server.
     package static func human(_ record: ExchangeRecord) -> String {
         let line = line([
             record.id.description,
@@ -30,13 +30,12 @@ package enum ExchangeLine {
         return notes.isEmpty ? line : line + "  [\(notes.joined(separator: ", "))]"
     }
 
-    /// The same, with a note if the exchange is in no session.
     package static func human(_ exchange: RecordedExchange) -> String {
         human(exchange.record) + (exchange.isUnrecorded ? "  [not recorded]" : "")
     }
 
-    /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `colour`,
-    /// and `recorded`, `false`, if it is in no session.
+    /// One JSON object without a line break: the members of `JSONExport` up to `colour`, and `recorded` if it is
+    /// `false`.
     package static func json(_ record: ExchangeRecord, isUnrecorded: Bool = false) -> String {
         var writer = JSONWriter()
         // The writer throws only what its sink does, and this one has none.
@@ -119,8 +118,7 @@ package enum ExchangeLine {
         message.count > messageWidth ? message.prefix(messageWidth - 1) + "…" : message
     }
 
-    /// How many messages each side has sent; `nil` where the exchange is not a stream, or a call of one message each
-    /// way.
+    /// How many messages each side has sent; `nil` for no stream, and for a call of one message each way.
     private static func counts(_ record: ExchangeRecord) -> String? {
         let (sent, received) = (record.tally.fromClient, record.tally.fromServer)
         if record.kind == .webSocket { return "\(sent)→ \(received)←" }

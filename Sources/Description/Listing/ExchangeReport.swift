@@ -5,12 +5,8 @@ package import HTTPModel
 package enum ExchangeReport {
     private static let width = 100
 
-    /// The report, with a line feed at its end; what cannot be read is a line in it.
-    ///
-    /// - Parameters:
-    ///   - bodyLimit: how many bytes of each body to print at most.
-    ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
-    ///   - change: what the rules of a stage change without their trace naming it.
+    /// The report; what cannot be read is a line in it. `bodyLimit` is for each body; the others are those of
+    /// ``DetailBuilder``.
     package static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

@@ -1,6 +1,5 @@
 /// The first and the last of a sequence that may be too long to keep.
 struct FirstAndLast<Element> {
-    /// How many are kept at each end.
     static var keptAtEachEnd: Int { 50 }
 
     private(set) var first: [Element] = []

@@ -41,7 +41,8 @@ struct GRPCCall {
     private let descriptors: DescriptorSet?
     private let messageLimit: Int
 
-    /// Prepares to read from the first messages, of each at most `messageLimit` bytes; `nil` where neither body is gRPC.
+    /// Prepares to read from the first messages, of each at most `messageLimit` bytes; `nil` where neither body is
+    /// gRPC.
     init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet?, messageLimit: Int) {
         guard exchange.record.kind == .http else { return nil }
         (self.exchange, self.descriptors, self.messageLimit) = (exchange, descriptors, messageLimit)

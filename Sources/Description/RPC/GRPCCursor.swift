@@ -2,14 +2,12 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Reads one direction of a gRPC call frame by frame, each with the time at which its last byte arrived. The body is
-/// read in slices that end where an arrival does, so the time of a slice is that of the frames that it completes, with
-/// content coding too.
+/// Reads one direction of a gRPC call frame by frame, each with the time at which its last byte arrived: the body is
+/// read in slices that end where an arrival does.
 final class GRPCCursor {
     /// A frame with the time of its last byte, in microseconds since 1970; `nil` where that was not recorded.
     typealias TimedFrame = (frame: GRPCFrame, at: Int64?)
 
-    /// How many bytes to decode of a body with content coding.
     private static let decodedLimit = 256 << 20
 
     private var body: TimedBody
@@ -30,7 +28,6 @@ final class GRPCCursor {
 
     /// What ended the reading too early; complete once `peek` has returned `nil`.
     var problem: GRPCFramingError? { reader.problem }
-    /// What ended the decoding of the body's content coding too early.
     var codingProblem: DecodingProblem? { body.problem }
     /// The frame at the end of the body that is not whole, and when the last of its bytes arrived.
     var unfinished: TimedFrame? { reader.unfinished.map { ($0, body.arrival) } }

@@ -12,8 +12,7 @@ struct GRPCMessageText {
     let type: String?
     let descriptors: DescriptorSet?
 
-    /// The content of a message as ``VisibleText`` has it, of which at most `limit` bytes are decompressed, and how
-    /// many were read.
+    /// What a message says, of which at most `limit` bytes are decompressed, and how many were read.
     func lines(_ frame: GRPCFrame, limit: Int) -> (lines: [String], size: Int) {
         let content = frame.content(encoding: encoding, limit: limit)
         let isCut = frame.leftOut > 0 || content.stoppedAtLimit || frame.received < frame.size

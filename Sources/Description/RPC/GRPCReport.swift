@@ -4,17 +4,13 @@ import NIOCore
 import Text
 
 /// A gRPC call as lines for people: its first and last messages, each with its time and what it says, and its outcome.
-/// The messages of both directions stand in the order in which they arrived; without recorded arrivals the client's
-/// come first. Works on a call that is still in flight: what is there by now is shown.
+/// The call may still be in flight.
 package struct GRPCReport {
-    /// How many bytes of a message are read.
     private static let messageLimit = 64 * 1024
-    /// How many bytes of all messages are read.
     private static let contentLimit = 512 * 1024
     private static let labelWidth = 14
 
-    /// How the bodies are framed; `nil` where one is not gRPC, so that it is better seen as it is. A call that failed
-    /// on its way may have a gateway's error page, even under the media type of gRPC.
+    /// `nil` for a body that is not gRPC: a call that failed may have a gateway's error page under that media type.
     package var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?) { call.framings }
 
     private let exchange: RecordedExchange

@@ -127,7 +127,6 @@ extension JSONWriter {
         try objects("trace", trace) { $0.members(of: $1) }
     }
 
-    /// Writes an array of names and values.
     package mutating func pairs(_ name: String, _ pairs: some Sequence<(String, String)>) throws {
         try objects(name, pairs) {
             $0.member("name", $1.0)

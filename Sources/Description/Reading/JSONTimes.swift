@@ -7,7 +7,6 @@ extension JSONWriter {
         value(microseconds, decimals: 3, trimsZeros: true)
     }
 
-    /// Writes microseconds as a number of seconds.
     package mutating func seconds(_ microseconds: Int64) {
         value(microseconds, decimals: 6, trimsZeros: false)
     }

@@ -2,9 +2,8 @@ package import Content
 package import HTTPModel
 package import NIOCore
 
-/// Writes what an exchange in flight carries, as it comes: a line for each message of a stream, or a body's bytes.
-///
-/// Nothing is read twice, so that following a long stream costs what has come since.
+/// Writes what an exchange in flight carries: a line for each message of a stream, or a body's bytes. Nothing is read
+/// twice.
 package final class ExchangeFollower {
     private static let pieceSize = 256 << 10
     private static let messageLimit = 64 << 10
@@ -24,8 +23,8 @@ package final class ExchangeFollower {
     private var count = 0
     private var lastArrival: StreamPage.Arrivals = [:]
 
-    /// Prepares to follow an exchange whose response has begun, or has ended. With a `side`, its body is written whatever
-    /// it is, `raw` with its content coding; else messages where the exchange carries any, and the response's body where not.
+    /// With a `side`, its body is written, `raw` with its content coding; else messages, or the response's body without
+    /// them.
     package init(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -57,8 +56,8 @@ package final class ExchangeFollower {
     /// Whether lines are written, and not the bytes of a body.
     package var writesLines: Bool { if case .body = way { false } else { true } }
 
-    /// Writes what has come since the last call; with a `state` that is not in flight, to the end. Throws the source's error
-    /// or the sink's.
+    /// Writes what has come since the last call; with a `state` not in flight, to the end. Throws the errors of source
+    /// and sink.
     package func advance(_ state: ExchangeRecord.State, _ sink: (ByteBuffer) throws -> Void) throws {
         switch way {
         case .messages(let timeline, var page):

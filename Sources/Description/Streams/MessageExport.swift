@@ -23,12 +23,10 @@ package enum MessageExport {
         case missing(count: Int)
         /// The session does not have the bodies any more; why, without the end of the sentence.
         case dropped(String)
-        /// The exchange carries no messages.
         case noStream
     }
 
-    /// Reads a message by its place among those of both directions in the order in which they arrived, from 1. Throws the
-    /// source's error.
+    /// Reads a message by its place among those of both directions, from 1. Throws the source's error.
     package static func message(
         _ number: Int,
         of exchange: RecordedExchange,

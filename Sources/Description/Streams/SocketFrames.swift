@@ -4,9 +4,8 @@ package import NIOCore
 
 /// The messages of a WebSocket whose secrets are replaced, as frames without compression (RFC 6455 §5.2).
 package enum SocketFrames {
-    /// Calls `body` with the frame of each message, in the order in which they arrived, and with when it did:
-    /// microseconds since 1970, `nil` where that was not recorded. Returns what is not in the frames, in sentences. Throws
-    /// what the source or `body` throws.
+    /// Calls `body` with the frame of each message in the order of arrival, `at` in microseconds since 1970. Returns
+    /// what is not in the frames, in sentences. Throws what the source or `body` throws.
     package static func forEach(
         of exchange: RecordedExchange,
         from source: any ExchangeSource,

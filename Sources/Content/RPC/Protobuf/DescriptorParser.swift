@@ -8,7 +8,6 @@ struct DescriptorParser {
     private(set) var messages: [String: MessageDescriptor] = [:]
     private(set) var enums: [String: EnumDescriptor] = [:]
     private(set) var services: [String: [DescriptorSet.Method]] = [:]
-    /// Extensions by the message they extend.
     private var extensions: [(extendee: String, field: FieldDescriptor)] = []
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }

@@ -33,7 +33,6 @@ package struct DescriptorSet: Sendable {
     var enums: [String: EnumDescriptor] = [:]
     var services: [String: [Method]] = [:]
 
-    /// The full names of the services, sorted.
     package var serviceNames: [String] { services.keys.sorted() }
 
     package init(_ bytes: ByteBuffer) throws(DescriptorSetError) {
@@ -67,9 +66,8 @@ package struct DescriptorSet: Sendable {
         return .found(method)
     }
 
-    /// Reads a message as a type of the set, given by its full name; `nil` if the set does not have the type. Fields
-    /// that the type does not have, or has with another wire type, keep their numbers. A partial message may end within
-    /// a field.
+    /// Reads a message as a type of the set; `nil` if the set does not have it. Fields that the type does not have, or
+    /// has with a different wire type, keep their numbers. A partial message may end within a field.
     package func decode(
         _ bytes: ByteBuffer,
         as type: String,

@@ -1,4 +1,3 @@
-/// One field of a message type, as a descriptor describes it.
 struct FieldDescriptor: Sendable, Hashable {
     /// The types of `FieldDescriptorProto`, by their numbers.
     enum Kind: Int, Sendable {
@@ -32,7 +31,6 @@ struct FieldDescriptor: Sendable, Hashable {
     var oneof: Int?
 }
 
-/// A message type.
 struct MessageDescriptor: Sendable, Hashable {
     var fullName: String
     var fields: [Int: FieldDescriptor] = [:]

@@ -4,7 +4,6 @@ package import NIOCore
 package struct ProtobufLimits: Sendable, Hashable {
     /// How deep messages may be nested; what is deeper is shown as bytes.
     package var depth = 64
-    /// How many values to read.
     package var values = 10_000
     /// How many bytes of a text to show.
     package var text = 4096
@@ -61,8 +60,7 @@ package struct ProtobufContent: Sendable, Hashable {
     /// Whether the limit on values was reached, so that the rest is missing.
     package var isCut: Bool
 
-    /// The message as text, a line each. With a descriptor in the JSON form of proto3, where all that JSON cannot say
-    /// follows `//`; without one like `protoc --decode_raw`, with other readings after `#`.
+    /// The JSON form of proto3 with remarks after `//`; without a descriptor like `protoc --decode_raw`, with `#`.
     package var lines: [String] { isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root) }
 
     /// Reads a message of which no descriptor is known; a partial one may end within a field.

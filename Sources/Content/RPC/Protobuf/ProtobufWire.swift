@@ -33,7 +33,6 @@ struct WireField {
 
     var number: Int
     var value: Value
-    /// Where its tag begins.
     var start: Int
 }
 
@@ -128,7 +127,6 @@ struct WireCursor {
         return bytes[position..<(position + count)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// How many bytes a varint needs.
     static func length(ofVarint value: UInt64) -> Int { max(1, (64 - value.leadingZeroBitCount + 6) / 7) }
 
     /// Skips to the end of a group if the field that was just read starts one; returns the range of the group's fields.

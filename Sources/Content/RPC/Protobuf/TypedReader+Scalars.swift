@@ -63,7 +63,6 @@ extension TypedReader {
         return ProtobufNode(label, .scalar(text), remark: remarks.joined(separator: "; "))
     }
 
-    /// A map's key as the name of a member.
     func mapKey(_ field: FieldDescriptor, _ value: WireField.Value) -> String {
         if field.kind == .string, case .bytes(let range) = value {
             return String(decoding: bytes[range].prefix(limits.text), as: UTF8.self)
@@ -87,7 +86,6 @@ extension TypedReader {
 }
 
 extension WireCursor {
-    /// Reads the next of packed values.
     mutating func packedValue(_ kind: FieldDescriptor.Kind) -> WireField.Value? {
         switch kind.form {
         case .fixed64: fixed(8).map { .fixed64($0) }

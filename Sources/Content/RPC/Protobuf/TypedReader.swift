@@ -150,7 +150,6 @@ struct TypedReader {
         return received
     }
 
-    /// Whether a field may be sent so.
     func fits(_ value: WireField.Value, _ field: FieldDescriptor) -> Bool {
         switch (field.kind.form, value) {
         case (.varint, .varint), (.fixed32, .fixed32), (.fixed64, .fixed64): true

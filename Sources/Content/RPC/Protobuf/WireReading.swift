@@ -30,12 +30,11 @@ enum WireReading {
         return nil
     }
 
-    /// Four bytes: a floating-point number where it is one of a usual size, else an integer.
+    /// A floating-point number of a usual size, else an integer.
     static func fixed32(_ bits: UInt32) -> (text: String, remark: String) {
         fixed(bits, Float(bitPattern: bits), Int32(bitPattern: bits), nil)
     }
 
-    /// Eight bytes: a floating-point number where it is one of a usual size, else an integer.
     static func fixed64(_ bits: UInt64) -> (text: String, remark: String) {
         fixed(bits, Double(bitPattern: bits), Int64(bitPattern: bits), moment(bits))
     }
@@ -81,7 +80,6 @@ enum WireReading {
         return values.count >= 2 ? values : nil
     }
 
-    /// Bytes in hexadecimal, cut, and what to say about them.
     static func bytes(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {
         var text = "<"
         for byte in bytes.prefix(limit) { text += byte.padded(to: 2, radix: 16) }

@@ -3,8 +3,7 @@ import CZlib
 /// Undoes the compression of the messages of one direction of a WebSocket (RFC 7692 §7.2.2). The window is zlib's
 /// largest whatever was agreed on, as that reads every smaller one too.
 final class MessageInflater {
-    /// How much may come out of a stream: this, and this many times what went in. A bomb is stopped soon, and no
-    /// traffic that is worth compressing gets near it.
+    /// How much may come out of a stream: this, and this many times what went in. Real traffic does not get near it.
     private static let freeOutput: Int64 = 64 << 20
     private static let highestRatio: Int64 = 100
     private static let windowSize = 32 * 1024
@@ -37,8 +36,7 @@ final class MessageInflater {
         return failure.map { _ in "not decompressed, as an earlier message could not be" }
     }
 
-    /// Decompresses the next bytes of a message and returns what failed with them. After a failure the bytes of all
-    /// messages up to a reset are ignored.
+    /// Returns what failed. After a failure the bytes of all messages up to a reset are ignored.
     func feed(_ bytes: UnsafeRawBufferPointer, _ forward: (UnsafeRawBufferPointer) -> Void) -> String? {
         guard failure == nil, !bytes.isEmpty else { return nil }
         consumed += Int64(bytes.count)

@@ -1,7 +1,6 @@
 /// What a close frame says (RFC 6455 §5.5.1).
 package struct WebSocketClose: Sendable, Hashable {
     package var code: UInt16
-    /// The reason; empty if there is none.
     package var reason = ""
 
     /// What the code means, for example `going away`; `nil` for a code nobody has registered.

@@ -2,7 +2,6 @@
 package struct WebSocketExtensions: Sendable, Hashable {
     /// The parameters of permessage-deflate (RFC 7692 §7.1); `nil` if it was not agreed on.
     package var deflate: PerMessageDeflate?
-    /// The names of all other extensions, in order.
     package var others: [String] = []
 
     package init() {}
@@ -40,11 +39,9 @@ package struct WebSocketExtensions: Sendable, Hashable {
 package struct PerMessageDeflate: Sendable, Hashable {
     /// Whether the server begins each message with an empty window.
     package var serverNoContextTakeover = false
-    /// Whether the client begins each message with an empty window.
     package var clientNoContextTakeover = false
     /// The base-2 logarithm of the server's largest window.
     package var serverMaxWindowBits = 15
-    /// The base-2 logarithm of the client's largest window.
     package var clientMaxWindowBits = 15
 
     package init() {}

@@ -2,7 +2,6 @@
 package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
     /// A further frame of the message before it.
     case continuation = 0x0
-    /// Text in UTF-8.
     case text = 0x1
     case binary = 0x2
     /// The end of one direction.
@@ -14,7 +13,6 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
 
     /// Whether a frame of this kind stands for itself, even between the frames of a message.
     package var isControl: Bool { rawValue & 0x8 != 0 }
-    /// The name in lower case, for example `text`.
     package var name: String { String(describing: self) }
 }
 
@@ -126,8 +124,7 @@ struct WebSocketFrameOrder {
     /// Whether a message has begun and its last frame is still to come.
     private(set) var isInMessage = false
 
-    /// What is wrong with the next frame, as a sentence without its full stop. `allowedReserved` are the reserved bits
-    /// that an extension gives a meaning.
+    /// What is wrong with the next frame. `allowedReserved` are the reserved bits that an extension gives a meaning.
     mutating func problem(with frame: WebSocketFrameHead, allowedReserved: UInt8) -> String? {
         let unexpected = frame.reserved & ~allowedReserved
         if unexpected != 0 {

@@ -2,15 +2,13 @@ import NIOCore
 
 /// Reads the messages and control frames of one direction of a WebSocket (RFC 6455 §5), decompressed (RFC 7692).
 ///
-/// Of a payload only the beginning is kept; the rest is decompressed, checked and counted as it passes. Frames that
-/// the protocol does not allow end the reading. What is wrong but leaves no doubt about the frames, like a client's
-/// missing mask, is noted with the message.
+/// Of a payload only the beginning is kept. Frames that the protocol does not allow end the reading; lesser mistakes,
+/// like a client's missing mask, are noted with the message.
 package final class WebSocketReader: StreamReader {
     /// How many frames of a message have their sizes told.
     private static let mostFrameSizes = 16
     private static let pieceSize = 16 * 1024
 
-    /// Where the frames stopped being what the protocol allows; nothing after it is read.
     package private(set) var problem: StreamError?
 
     private let direction: StreamedMessage.Direction
@@ -33,7 +31,6 @@ package final class WebSocketReader: StreamReader {
     private var isClosed = false
     private var unmasked: [UInt8] = []
 
-    /// Prepares to read from a direction's first frame, keeping `payloadLimit` bytes of each payload.
     package init(
         direction: StreamedMessage.Direction,
         extensions: WebSocketExtensions = WebSocketExtensions(),

@@ -12,10 +12,8 @@ struct BodyView {
     var depth = 0
     /// Whether it answers a GraphQL request, so that its errors come first.
     var isAnswer = false
-    /// The place of a body that is JSON.
     var place: Place?
 
-    /// Adds the lines of the body in the form that was asked for.
     func write(into writer: inout DetailWriter) {
         if let failure = body.failure { writer.add("The body cannot be read: \(failure)", .failure) }
         if let problem = body.problem {

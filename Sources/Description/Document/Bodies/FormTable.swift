@@ -8,7 +8,7 @@ struct FormTable {
 
     private let text: String
 
-    /// Prepares to show a query without its `?`, or the body of a form.
+    /// `text` is a query without its `?`, or the body of a form.
     init(_ text: String) { self.text = text }
 
     func write(into writer: inout DetailWriter) {

@@ -4,7 +4,6 @@ package import NIOCore
 
 /// The beginning of a recorded body, without its content coding unless it is shown as on the wire.
 package struct LoadedBody {
-    /// The fields of the head that it belongs to.
     package let fields: FieldSection
     package let mediaType: MediaType?
     package let codings: [ContentCoding]
@@ -12,11 +11,9 @@ package struct LoadedBody {
     package let recordedSize: Int64
     /// The bytes without content coding, up to the limit.
     package let bytes: ByteBuffer
-    /// Whether there is more than was looked at.
     package let isCut: Bool
     /// What stopped the decoding, other than the limit.
     package let problem: DecodingProblem?
-    /// Why the body cannot be read from the session.
     package let failure: String?
     /// What is said of the bytes if they are as on the wire; `nil` if they are decoded.
     package let wireFact: String?
@@ -75,7 +72,6 @@ package struct LoadedBody {
 
     package var isEmpty: Bool { recordedSize == 0 && bytes.readableBytes == 0 }
 
-    /// What the body is as text; `nil` where it is none.
     package var text: (text: String, notes: [String])? {
         let type = fields.value(of: .contentType) ?? mediaType?.description
         let preview = BodyPreview(bytes, contentType: type, contentEncoding: nil, limit: max(1, bytes.readableBytes))
@@ -95,8 +91,8 @@ package struct LoadedBody {
         [mediaType?.essence, Measures.size(recordedSize), wireFact ?? decodedFact].compactMap(\.self)
     }
 
-    /// What its content coding saved, for example `45.0 KB decoded from gzip, 27 % on the wire`; only the names of the
-    /// codings where not all of it was decoded, `nil` where there is none.
+    /// What the content coding saved, `45.0 KB decoded from gzip, 27 % on the wire`; without numbers if not all was
+    /// decoded.
     package var decodedFact: String? {
         guard !codings.isEmpty else { return nil }
         let names = codings.map(\.description).joined(separator: ", ")

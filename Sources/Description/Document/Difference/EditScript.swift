@@ -13,9 +13,7 @@ enum EditScript {
         }
     }
 
-    /// More edits than this are not looked for.
     private static let mostEdits = 1000
-    /// More comparisons than this are not made.
     private static let mostSteps = 8_000_000
 
     /// The places where two sequences differ, in order; `nil` where they differ in too many.

@@ -7,9 +7,7 @@ enum FieldDifference {
         var name: String
         /// Which of several of the name it is, in the newer list if it is there.
         var index: Int?
-        /// `nil` if the value was added.
         var old: String?
-        /// `nil` if the value was removed.
         var new: String?
         var isSame = false
 
@@ -18,8 +16,8 @@ enum FieldDifference {
         }
     }
 
-    /// The entries: those of the first list in its order, then the added ones. If it is strict, the values of a name have an
-    /// order, and bytes count, not characters.
+    /// Those of the first list in its order, then the added ones. If strict, values of a name have an order, and bytes
+    /// count.
     static func entries(
         _ before: [FormField],
         _ after: [FormField],
@@ -87,8 +85,8 @@ enum FieldDifference {
 }
 
 extension DetailWriter {
-    /// Adds entries as a table, each with the sign of what happened to it and, if it did not stay the same, what `label` says
-    /// of it. `named` is shown for the name; `role` is that of the names of unchanged values.
+    /// Adds entries with the sign of what happened, and for changes what `label` says. `role` is that of unchanged
+    /// names.
     mutating func changes(
         _ entries: [FieldDifference.Entry],
         named: (FieldDifference.Entry) -> String = { $0.name },

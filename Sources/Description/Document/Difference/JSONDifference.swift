@@ -29,7 +29,8 @@ struct JSONDifference {
         /// A string without quotes and escapes; another value as it is written.
         var plain: String { tree.string(of: node) ?? tree.text(of: node) }
 
-        /// Whether one is a number and the other is, too, and so on; `true`, `false` and `null` are each of a type of their own.
+        /// Whether one is a number and the other is, too, and so on; `true`, `false` and `null` are each of a type of
+        /// their own.
         func isOfType(of other: Value) -> Bool {
             let kind = tree.nodes[node].kind
             return kind == other.tree.nodes[other.node].kind && kind != .literal

@@ -2,8 +2,7 @@ import Content
 import HTTPModel
 import Text
 
-/// JSON laid out with one member or element a line, in colours and with folds. Nothing is read into values: numbers
-/// keep their digits, strings their escapes, members their order and duplicates.
+/// JSON laid out with one member or element a line. Numbers keep their digits, members their order and duplicates.
 struct JSONLayout {
     private struct Open {
         var line: Int
@@ -18,7 +17,6 @@ struct JSONLayout {
     /// The text that the bytes are from, and where they begin in it.
     private let whole: [UInt8]
     private let start: Int
-    /// The place of the whole text; `nil` if it has none.
     private let place: Place?
     /// What stands before the next value.
     private var name: [Span] = []
@@ -108,7 +106,6 @@ struct JSONLayout {
         writer.margin -= open.count * 2
     }
 
-    /// Adds the line of a value, which can be copied from it.
     private func add(_ spans: [Span], _ token: JSONToken, _ writer: inout DetailWriter) {
         let before = writer.place
         writer.add(spans, indent: open.count * 2)
@@ -174,8 +171,8 @@ struct JSONLayout {
 }
 
 extension DetailWriter {
-    /// Adds JSON laid out; if the bytes are not JSON it adds nothing and returns what is wrong. The values have places in
-    /// the one of the text.
+    /// Adds JSON laid out. If the bytes are not JSON it adds nothing and returns the error. `whole` is the place of the
+    /// text.
     @discardableResult
     mutating func json(_ bytes: [UInt8], isCut: Bool = false, at whole: Place? = nil) -> JSONSyntaxError? {
         let start = place

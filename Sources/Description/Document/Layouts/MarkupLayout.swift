@@ -1,8 +1,7 @@
 import HTTPModel
 import Text
 
-/// HTML or XML laid out by its tags, in colours and with folds. White space around text is not kept; elements that
-/// nobody closes, or closes in the wrong order, do no harm.
+/// HTML or XML laid out by its tags. White space around text is not kept; wrong and missing closing tags do no harm.
 struct MarkupLayout {
     private struct Open {
         var name: String
@@ -157,7 +156,6 @@ struct MarkupLayout {
         return spans
     }
 
-    /// A piece of a tag on one line.
     private func text(_ range: Range<Int>) -> String {
         if !bytes[range].contains(where: { $0 < 0x20 }) { return bytes.text(range) }
         return String(decoding: bytes[range].map { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 ? 0x20 : $0 }, as: UTF8.self)

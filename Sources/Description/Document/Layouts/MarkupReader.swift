@@ -22,7 +22,6 @@ struct MarkupReader {
     private let bytes: [UInt8]
     private let isHTML: Bool
     private var place = 0
-    /// The element whose content is not markup.
     private var rawElement: String?
 
     init(_ bytes: [UInt8], isHTML: Bool) {

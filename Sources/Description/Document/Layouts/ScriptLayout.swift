@@ -28,7 +28,6 @@ struct ScriptLayout {
     }
 }
 
-/// The lines of a script while they are put together.
 private struct ScriptLines {
     /// Dense lines get a break at the next comma from here on.
     private static let comfortableLine = 100
@@ -130,7 +129,6 @@ private struct ScriptLines {
         length = 0
     }
 
-    /// A token that may go over several lines.
     private mutating func pieces(_ token: ScriptReader.Token, _ writer: inout DetailWriter) {
         let role: Role =
             switch token.kind {
@@ -159,8 +157,7 @@ private struct ScriptLines {
     }
 }
 
-/// Tells where the next field of a GraphQL selection begins: fields stand side by side there, with nothing but a space
-/// between (GraphQL, section 2.4).
+/// Tells where the next field of a GraphQL selection begins: only spaces divide fields (GraphQL, section 2.4).
 private struct FieldBoundary {
     /// Whether what came last goes on: a colon, a directive's or a spread's sign, and the like.
     private var isOpen = true

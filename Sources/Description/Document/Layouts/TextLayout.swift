@@ -3,7 +3,8 @@ import Text
 
 /// Text as it came, line by line.
 enum TextLayout {
-    /// Adds the lines of a text; what cannot be seen is made visible, a carriage return at a line's end too where asked.
+    /// Adds the lines of a text; what cannot be seen is made visible, a carriage return at a line's end too where
+    /// asked.
     static func write(_ text: String, showsReturns: Bool = false, role: Role = .text, into writer: inout DetailWriter) {
         var text = text
         text.withUTF8 { bytes in
@@ -22,7 +23,6 @@ enum TextLayout {
 }
 
 extension [UInt8] {
-    /// Some of the bytes as UTF-8.
     func text(_ range: Range<Int>) -> String {
         withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
     }

@@ -5,9 +5,9 @@ import Text
 
 /// Two exchanges beside each other: what is different between them.
 package enum Comparison {
-    /// Compares two exchanges, the first taken for the older one, their responses as they were sent to the clients or as
-    /// they were `received` from the servers; what cannot be read is a line. Of each body `bodyLimit` bytes are compared; those
-    /// of the second are read from `secondSource` where there is one. `names` are those of their sessions, if they differ.
+    /// Compares two exchanges, the first taken for the older one, `bodyLimit` bytes of each body; what cannot be read
+    /// is a line. The second one's bodies are read from `secondSource` if it is set. `names` are those of their
+    /// sessions, if they differ.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,

@@ -6,7 +6,6 @@ import NIOCore
 package struct DifferencePage {
     package let exchange: RecordedExchange
     package let labels: RuleLabels
-    /// Reads the beginning of a body, as far as the page looks at it.
     package let load: (BodySide) -> LoadedBody
 
     package init(exchange: RecordedExchange, labels: RuleLabels, load: @escaping (BodySide) -> LoadedBody) {

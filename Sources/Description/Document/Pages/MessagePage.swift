@@ -226,7 +226,6 @@ struct MessagePage {
         return exchange.record.kind == .webSocket || (try? timeline.next()) != nil
     }
 
-    /// Whether the body is frames that hold messages.
     private func hasMessages(_ body: LoadedBody) -> Bool {
         if exchange.record.kind == .webSocket { return true }
         guard body.problem == nil, let type = body.mediaType else { return false }

@@ -85,7 +85,6 @@ struct OverviewPage {
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
     }
 
-    /// Both forms of a host that has letters outside ASCII, and whether it may pose as another.
     private func host(_ url: RequestURL, _ writer: inout DetailWriter) {
         guard let forms = HostForms(url.host) else { return }
         writer.fact("host", forms.text)

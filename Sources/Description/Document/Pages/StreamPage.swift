@@ -57,7 +57,6 @@ struct StreamPage {
 
     // MARK: Other streams
 
-    /// When the last message of each side arrived.
     typealias Arrivals = [StreamedMessage.Direction: Int64]
 
     /// A message, and how long after the one before it from the same side it came.
@@ -114,7 +113,6 @@ struct StreamPage {
         }
     }
 
-    /// Adds the first and the last messages, a line each.
     private func ends(_ timeline: MessageTimeline, _ writer: inout DetailWriter) throws {
         var rows = FirstAndLast<Row>()
         var tally = MessageCounts()

@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import Text
 
-/// What values mean: under the line that has them, folded, where it is certain; all that they may mean where it is asked.
+/// What values mean: certain meanings folded under the line, possible ones if asked.
 extension DetailWriter {
     /// Explains the value in the last line. What is certain (tokens, credentials) opens under it.
     mutating func explain(_ value: String, field: String = "") {
