@@ -1,15 +1,13 @@
 import Foundation
 package import NIOCore
 
-/// The clients that may use the proxy: this machine, and the given networks.
+/// Allows this machine and the given networks.
 package struct AccessRules: Sendable, Hashable {
     package var networks: [Network]
 
     package init(networks: [Network] = []) { self.networks = networks }
 
-    /// A client without a known address may not use the proxy.
-    ///
-    /// A connection that its client reset before it was accepted has no address, but its bytes can still be read.
+    /// `false` without a known address: such a client has reset its connection, but its bytes can be read.
     package func allows(_ address: SocketAddress?) -> Bool {
         guard let address, let bytes = Network.bytes(of: address) else { return false }
         return Network.loopback.contains { $0.contains(bytes) } || networks.contains { $0.contains(bytes) }
@@ -20,7 +18,7 @@ package struct AccessRules: Sendable, Hashable {
         private let prefix: [UInt8]
         private let length: Int
 
-        /// Reads `address` or `address/length`; `nil` for anything else.
+        /// Reads `address` or `address/length`.
         package init?(_ text: String) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             guard let first = parts.first, parts.count <= 2,
@@ -42,7 +40,7 @@ package struct AccessRules: Sendable, Hashable {
             Network(prefix: [UInt8](repeating: 0, count: 15) + [1], length: 128),
         ]
 
-        /// The address's bytes; an IPv4 address mapped into IPv6 as its four (RFC 4291 §2.5.5.2).
+        /// An IPv4 address mapped into IPv6 has four (RFC 4291 §2.5.5.2).
         static func bytes(of address: SocketAddress) -> [UInt8]? {
             guard let text = address.ipAddress else { return nil }
             if address.protocol == .inet { return packed(text, AF_INET, 4) }

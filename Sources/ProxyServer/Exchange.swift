@@ -2,20 +2,16 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 
-/// Connects an exchange's machine with the client's leg and the server's.
-///
-/// It decides nothing. Each event is passed to the machine, then its effects are carried out one by one. An effect may
-/// immediately cause another event (a pooled connection is ready at once), so draining is not reentrant.
+/// Connects an exchange's machine with its legs: passes each event to the machine, then carries out the effects one by
+/// one. An effect may cause another event at once, so draining is not reentrant.
 final class Exchange {
     private var machine: ExchangeMachine
     private let loop: LoopContext
     private var client: (any ClientLeg)?
     let identity: ClientIdentity
     private var upstream: (any UpstreamLeg)?
-    /// Replaces a server's response body.
     private var file: AnswerFileReader? { didSet { oldValue?.exchange = nil } }
     private let connector: UpstreamConnector
-    /// Whether it is the first exchange of the client's connection.
     private var isFirst = false
     private var nameCheck: NameCheck?
     private var isRunning = false
@@ -44,7 +40,6 @@ final class Exchange {
         isFirst = identity.began(self)
     }
 
-    /// Whose limits it counts against.
     var payer: ClientKey { identity.key }
     var id: ExchangeID { machine.record.id }
     var sentURL: RequestURL { machine.record.sentURL ?? machine.record.url }
@@ -62,8 +57,8 @@ final class Exchange {
     /// were just being closed. Clients repeat a request themselves, but not the first one on a connection.
     var needsFreshConnection: Bool { isFirst && !machine.mayBeRepeated }
 
-    /// Whether the client authenticates its HTTP/1 connection. Then the server is asked in HTTP/1 too: a stream of
-    /// HTTP/2 cannot be authenticated so.
+    /// Whether the client authenticates its HTTP/1 connection: streams of HTTP/2 cannot, so the server is asked in
+    /// HTTP/1.
     var authenticatesConnection: Bool {
         guard machine.record.clientVersion < .http2, let fields = machine.outgoingHead?.fields else { return false }
         return ConnectionAuthentication.isNamed(in: fields, by: .authorization)
@@ -131,8 +126,7 @@ final class Exchange {
         run { $0.upstreamReady(leg.facts, now: now) }
     }
 
-    /// No connection to the server was made; with the times of its phases in microseconds. `proxy` is the connection to
-    /// a proxy that refused.
+    /// With the times of the phases in microseconds; `proxy` is the connection to a proxy that refused.
     func upstreamNotReached(
         dns: Int64?,
         connect: Int64? = nil,
@@ -179,7 +173,6 @@ final class Exchange {
 
     func recorderBecameFull(_ isFull: Bool) { run { $0.recorderBecameFull(isFull) } }
 
-    /// The client's process was found.
     func clientIdentified(_ process: ClientProcess) { run { $0.clientIdentified(process) } }
 
     func interrupt(_ failure: ExchangeFailure) { run { $0.interrupted(failure, now: now) } }
@@ -229,7 +222,6 @@ final class Exchange {
         }
     }
 
-    /// The peer whose answer is awaited, in words.
     private var awaited: String {
         let authority = machine.record.url.authority
         guard let proxy = connector.readingProxy else { return "the server \(authority)" }
@@ -253,9 +245,8 @@ final class Exchange {
         machine.isTunnel && machine.record.sizes.requestBody == 0 && machine.record.sizes.responseBody == 0
     }
 
-    /// How long it has waited only for its client: for the rest of a request that is not held while no response
-    /// arrives, for a client of HTTP/2 to accept more of the response, or for any byte in an unused tunnel. `nil` if it
-    /// waits for something else.
+    /// How long it has waited only for its client: for the rest of a request without a response, for a client of HTTP/2
+    /// to read, or for any byte in an unused tunnel; else `nil`.
     func stall(now: NIODeadline) -> TimeAmount? {
         guard !isHeldUp, !machine.isStream else { return nil }
         guard machine.record.kind == .http else { return isUnusedTunnel ? silence(now: now) : nil }
@@ -270,7 +261,6 @@ final class Exchange {
 
     // MARK: - Effects
 
-    /// Passes an event to the machine, and carries out the effects.
     private func run(_ event: (inout ExchangeMachine) -> Void) {
         event(&machine)
         run()

@@ -22,8 +22,7 @@ package final class HoldBoard: Sendable {
     /// Oldest first.
     package var all: [Held] { held.withLock { Array($0.values) }.sorted { $0.since < $1.since } }
 
-    /// Decides about a message, from any thread; returns whether it was still held. A late or repeated decision does
-    /// nothing.
+    /// Decides, from any thread; returns whether the message was still held. A late or repeated decision does nothing.
     @discardableResult
     package func resolve(_ id: HoldID, _ resolution: HoldResolution) -> Bool {
         guard let entry = held.withLock({ $0.removeValue(forKey: id) }) else { return false }

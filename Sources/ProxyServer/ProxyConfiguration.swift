@@ -29,7 +29,6 @@ package struct ProxyConfiguration: Sendable {
     package var connections = ConnectionLimits()
     /// Answers in place of servers; if set, no connection to a server is ever made.
     package var answers: (any RecordedAnswers)?
-    /// Finds the process of a client on this machine.
     package var clientProcesses: (any ClientProcessSource)?
     /// May block.
     var lookUp: Resolver.LookUp = Resolver.addresses(of:family:)
@@ -38,7 +37,6 @@ package struct ProxyConfiguration: Sendable {
 
     package init(authority: CertificateAuthority) { self.authority = authority }
 
-    /// Options of reverse listeners.
     package struct ReverseOptions: Sendable, Hashable {
         /// Whether the server gets the client's `Host` instead of its own.
         package var keepsHost = false
@@ -71,11 +69,9 @@ package struct ProxyConfiguration: Sendable {
         var idleForOthers = TimeAmount.seconds(2)
         /// The same for a connection on which its client has never sent anything.
         var silentForOthers = TimeAmount.milliseconds(500)
-        /// The time without progress by a client, in sending or reading, after which its connection may be closed for
-        /// another client.
+        /// Without progress of a client, after which its connection may be closed for another client.
         var stallForOthers = TimeAmount.seconds(5)
-        /// The time in which a client of HTTP/2 reads nothing of a response, after which its stream of the server may
-        /// be used for a waiting request.
+        /// Without reading by a client of HTTP/2, after which its stream of the server may serve a waiting request.
         package var streamForOthers = TimeAmount.seconds(30)
         /// For the beginning of a server's response after the request; `nil` for ``idle``.
         package var response: TimeAmount?
@@ -94,9 +90,7 @@ package struct ProxyConfiguration: Sendable {
     }
 }
 
-/// The rules in force, replaced as a whole when a profile is reloaded.
-///
-/// Exchanges keep the rules with which they began.
+/// The rules in force, replaced as a whole; exchanges keep those with which they began.
 package struct ProxyRules: Sendable {
     package var chain: StageChain
     /// Whether TLS to a host (in lower case) and port is decrypted; with the address, if the client asked for one.
@@ -104,8 +98,7 @@ package struct ProxyRules: Sendable {
     package var decrypts: @Sendable (_ host: String?, _ port: Int, _ address: String?) -> Bool
     /// Further clients that may use the proxy; checked when they connect.
     package var access: AccessRules?
-    /// The route to a server, by the requested and by the final URL; called for each connection; `nil` if all are
-    /// direct.
+    /// The route to a server by the requested and the final URL, for each connection; `nil` if all are direct.
     package var route: (@Sendable (RequestURL) -> UpstreamRoute)?
     /// The client certificate for a server, by host (in lower case) and port.
     package var identity: (@Sendable (_ host: String, _ port: Int) -> TLSClientIdentity?)?

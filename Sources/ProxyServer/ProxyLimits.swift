@@ -1,4 +1,3 @@
-package import NIOCore
 import Wire
 
 /// The proxy's fixed limits for the guide's table.

@@ -4,11 +4,8 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// The proxy's own pages, with its certificate authority for download.
-///
-/// They answer requests for the proxy's own address, and for `http://sluice.proxy/` through the proxy.
+/// Pages about the proxy and its authority, at its own address and at `http://sluice.proxy/` through it.
 struct ProxyPages: Stage {
-    /// The host name under which the proxy answers its clients.
     static let host = "sluice.proxy"
 
     let id = StageID("sluice", order: 0)
@@ -30,7 +27,6 @@ struct ProxyPages: Stage {
         ["", "/", "/ca.pem", "/ca.der", "/ca.cer", "/ca.crt", "/ca.mobileconfig"].contains(path)
     }
 
-    /// Whether a host is a name or address of this proxy.
     static func isOwnHost(_ host: String, _ shared: SharedState) -> Bool {
         if host == "localhost" || host == ProxyPages.host { return true }
         return shared.ownAddresses.withLock { addresses in
@@ -111,7 +107,6 @@ struct ProxyPages: Stage {
     }
 }
 
-/// Discards records of requests for the proxy itself.
 final class DiscardingSink: RecordSink {
     func record(_ event: RecordEvent) {}
 }

@@ -1,4 +1,3 @@
-import ExchangeCore
 package import HTTPModel
 package import Logging
 package import NIOCore
@@ -13,7 +12,6 @@ package final class ProxyServer: Sendable {
         package let address: SocketAddress
     }
 
-    /// In the order of the configuration.
     package let listening: [Listening]
     /// The address as a forward proxy; else the first listener's.
     package let address: SocketAddress
@@ -22,9 +20,8 @@ package final class ProxyServer: Sendable {
     /// The SHA-256 of the key that all certificates of this proxy have, as ``LeafKey/publicKeyHash`` has it.
     package var leafKeyHash: [UInt8]? { shared.leafKey.publicKeyHash }
 
-    /// For exchanges that are not traffic.
+    /// For exchanges that are not traffic, and their connections.
     package func makeExchangeID() -> ExchangeID { shared.makeExchangeID() }
-    /// For connections of such exchanges.
     package func makeConnectionID() -> ConnectionID { shared.makeConnectionID() }
 
     let shared: SharedState
@@ -35,11 +32,8 @@ package final class ProxyServer: Sendable {
     /// Set when the proxy is stopping.
     private let ending = Mutex<EventLoopFuture<Void>?>(nil)
 
-    /// Starts a proxy; `makeOutlet` makes the outlet for the records of one event loop, and `logger` gets problems
-    /// outside exchanges.
-    ///
-    /// All listeners have their ports before the first client is accepted. Throws ``ListeningError`` if Sluice cannot
-    /// listen on an address, and OpenSSL's error if TLS cannot be set up.
+    /// Starts a proxy; `makeOutlet` makes a loop's outlet for records. All listeners have their ports before the first
+    /// client is accepted. Throws ``ListeningError`` for an address, and OpenSSL's error if TLS cannot be set up.
     package static func start(
         _ configuration: ProxyConfiguration,
         rules: ProxyRules = ProxyRules(),
@@ -211,9 +205,8 @@ package final class ProxyServer: Sendable {
         for (loop, entrance) in zip(loops, entrances) { await entrance.perform { loop.value.rules = rules } }
     }
 
-    /// Stops: accepts no more clients, lets exchanges finish, and ends the rest after the grace period.
-    ///
-    /// All records are in the outlets when this returns. Further callers wait for the same shutdown.
+    /// Accepts no more clients, lets exchanges finish, and ends the rest after the grace period; then all records are
+    /// in the outlets. Further callers wait for the same shutdown.
     package func stop(grace: Duration = .seconds(3)) async {
         let end = ending.withLock { ending in
             let end =
@@ -256,5 +249,21 @@ package final class ProxyServer: Sendable {
     private func isBusy() async -> Bool {
         for loop in loops where (try? await loop.eventLoop.submit { loop.value.isBusy }.get()) == true { return true }
         return false
+    }
+
+    /// Decrypts a host again for clients that refused Sluice's certificate, at one port or all; returns how many pairs.
+    package func decryptAgain(_ host: String, port: Int?) -> Int {
+        shared.refusals.withLock { $0.forget(host: host, port: port).count }
+    }
+
+    /// For new connections; `nil` to toggle. Returns whether the host is now verified.
+    package func setVerified(_ host: String, _ isVerified: Bool?) -> Bool {
+        shared.setVerified(host.lowercased(), isVerified)
+    }
+
+    /// Hosts with ports that are not decrypted for some client because it refused Sluice's certificate, sorted.
+    package var undecryptedHosts: [String] {
+        let pairs = shared.refusals.withLock { $0.undecrypted }
+        return Set(pairs.map(Undecrypted.place)).sorted()
     }
 }

@@ -2,14 +2,11 @@ package import HTTPModel
 package import NIOCore
 package import Wire
 
-/// Sent to the handlers above when a TLS handshake is done.
 package struct TLSHandshakeCompleted: Sendable {
     package let details: TLSDetails
 }
 
-/// Runs a TLS session in a channel: ciphertext on the socket's side, plaintext on the other.
-///
-/// Small writes are collected until the flush, so that one flush makes few records.
+/// Runs a TLS session in a channel. Small writes are collected until the flush, which then makes few records.
 package final class TLSChannelHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
@@ -24,7 +21,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     private var gathered = ByteBuffer()
     /// Kept until the ciphertext of their writes is sent.
     private var promises: [EventLoopPromise<Void>] = []
-    /// Bytes that arrived before the handler was added.
     private var early: ByteBuffer?
 
     /// Writes of at least this many bytes are encrypted separately.
@@ -36,7 +32,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         self.early = early
     }
 
-    /// Begins the handshake if the channel is active already.
     package func handlerAdded(context: ChannelHandlerContext) {
         if context.channel.isActive { start(context) }
     }
@@ -124,8 +119,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        // After our half-close the peer's close is not reported before the channel is inactive. Otherwise it is, and a
-        // channel that becomes inactive without it was reset.
+        // After our half-close the peer's close is reported only so; otherwise an unreported one is a reset.
         if isOutputClosed || !isOpen {
             session.receiveEOF()
             advance(context)
@@ -206,10 +200,7 @@ package struct TLSCloseNotifyWithheld: Sendable {
     package init() {}
 }
 
-/// Sent to the handlers above when the peer sends no more.
-///
-/// A channel that becomes inactive without this, and was not closed on this side, was reset.
+/// The peer sends no more. A channel that becomes inactive without this, and was not closed here, was reset.
 package struct TLSInputClosed: Sendable {
-    /// Whether the peer sent close_notify.
     package let cleanly: Bool
 }

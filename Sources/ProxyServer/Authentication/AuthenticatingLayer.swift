@@ -1,7 +1,6 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
-import Wire
 
 /// A connection whose CONNECT waits for the client's authentication.
 final class AuthenticatingLayer: ClientLayer {

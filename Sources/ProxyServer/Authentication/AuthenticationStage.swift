@@ -3,11 +3,10 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// Authenticates a client before other stages see its request (RFC 9110 §11.7).
+/// Authenticates a client before other stages (RFC 9110 §11.7).
 struct AuthenticationStage: Stage {
     let id = StageID("proxy-auth", order: .min)
     let check: AuthenticationCheck
-    /// `nil` if it is not known yet.
     var outcome: ProxyAuthentication.Outcome?
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? { Handler(self) }
@@ -27,16 +26,14 @@ struct AuthenticationStage: Stage {
     }
 }
 
-/// The authentication of a client: its credentials, or the outcome if it is known.
 struct AuthenticationCheck: BlockingWork {
-    /// `nil` if there are none that can be read.
+    /// `nil` if missing or unreadable.
     let credentials: BasicCredentials?
     let authentication: ProxyAuthentication
     let client: SocketAddress?
-    /// Whether the client takes Sluice for the server itself, without knowing of a proxy.
+    /// Whether clients regard Sluice as the server.
     let isReverse: Bool
 
-    /// Called with the outcome on the client's event loop.
     var record: Record?
 
     struct Record: Sendable {
@@ -58,19 +55,18 @@ struct AuthenticationCheck: BlockingWork {
 
     let isHeavy = true
 
-    /// The outcome if it is known; `nil` if it must be verified: then the credentials are in the queue.
+    /// `nil` if the credentials must be verified: then they are in the queue.
     func known() -> ProxyAuthentication.Outcome? {
         guard let credentials else { return .missing }
         return authentication.enqueue(credentials, client: client) ? nil : .busy
     }
 
-    /// Verifies queued credentials on a thread that may block.
+    /// Verifies queued credentials; blocks.
     func find() -> ProxyAuthentication.Outcome {
         guard let credentials else { return .missing }
         return authentication.verify(credentials, client: client)
     }
 
-    /// The answer that refuses a client; `nil` if it is accepted.
     private func answer(to outcome: ProxyAuthentication.Outcome) -> LocalAnswer? {
         let title = "This proxy requires a user and a password"
         switch outcome {

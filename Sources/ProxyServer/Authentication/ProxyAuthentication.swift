@@ -5,31 +5,24 @@ package import Wire
 
 /// Authenticates clients; one for all event loops.
 ///
-/// A password is hashed once, on its own thread, and then remembered, so that a request costs one comparison. The
-/// number of waiting credentials is limited, in all and for each client. Wrong attempts are counted by the client's
-/// address: beyond a limit nothing is hashed.
+/// A password is hashed once, on its own thread, and then remembered. Waiting credentials are limited, in all and for
+/// each client. Too many wrong attempts of a client's address are not hashed.
 package final class ProxyAuthentication: Sendable {
-    /// The outcome for a client.
     package enum Outcome: Sendable, Hashable {
         case accepted
-        /// There are no credentials, or none that can be read.
         case missing
         case wrong
-        /// There were too many wrong passwords from this address; the next is accepted after this time.
         case tooMany(seconds: Int)
-        /// Too many credentials wait.
         case busy
     }
 
-    /// The credentials of Sluice's own requests and of its child command, new at each start.
+    /// For Sluice's own requests and its child command, new at each start.
     package let own: BasicCredentials
 
     private struct State {
-        /// Correct passwords by user.
         var accepted: [[UInt8]: [UInt8]] = [:]
-        /// Wrong attempts of each client, and when they were last reduced.
+        /// Wrong attempts, and when they were last reduced.
         var attempts: [ClientKey: (count: Double, at: NIODeadline)] = [:]
-        /// Waiting credentials with their number; the same ones of one client are hashed once if they are correct.
         var queued: [Attempt: Int] = [:]
         var queue = SharedLimit(total: ProxyAuthentication.queueLimit)
     }
@@ -41,14 +34,12 @@ package final class ProxyAuthentication: Sendable {
 
     private let users: ProxyUsers
     private let state = Mutex(State())
-    /// Held while a password is hashed: hashing uses one core at most, and the second of two requests with the same
-    /// password finds it remembered.
+    /// Hashing uses one core at most, and a second request with the same password finds it remembered.
     private let hashing = Mutex(())
-    /// The wrong attempts that a client may make at once, and the time for one more.
+    /// Wrong attempts at once, and the time for one more.
     static let (burst, pause) = (10.0, TimeAmount.seconds(6))
-    /// Limit of different waiting credentials, which take tens of milliseconds each.
+    /// Different waiting credentials, which take tens of milliseconds each.
     static let queueLimit = 64
-    /// Beyond this number of addresses with wrong attempts the oldest are forgotten.
     private static let rememberedAddresses = 10_000
 
     package init(_ users: ProxyUsers) {
@@ -59,7 +50,7 @@ package final class ProxyAuthentication: Sendable {
         own = BasicCredentials(user: "sluice".utf8, password: password)
     }
 
-    /// The outcome if it is known; `nil` if it needs ``verify(_:client:now:)``.
+    /// `nil` if ``verify(_:client:now:)`` is needed.
     func remembered(_ credentials: BasicCredentials) -> Outcome? {
         if credentials.user == own.user, PasswordHash.isEqual(credentials.password, own.password) { return .accepted }
         let accepted = state.withLock { $0.accepted[credentials.user] }
@@ -67,7 +58,6 @@ package final class ProxyAuthentication: Sendable {
         return .accepted
     }
 
-    /// Queues credentials for ``verify(_:client:now:)``; `false` if there are too many.
     func enqueue(_ credentials: BasicCredentials, client: SocketAddress?) -> Bool {
         let attempt = Attempt(credentials: credentials, client: ClientKey(client))
         return state.withLock { state in
@@ -85,7 +75,7 @@ package final class ProxyAuthentication: Sendable {
         }
     }
 
-    /// Verifies credentials; takes tens of milliseconds, and waits for earlier ones.
+    /// Takes tens of milliseconds, and waits for earlier credentials.
     func verify(_ credentials: BasicCredentials, client: SocketAddress?, now: NIODeadline = .now()) -> Outcome {
         let client = ClientKey(client)
         defer { dequeue(Attempt(credentials: credentials, client: client)) }
@@ -99,15 +89,13 @@ package final class ProxyAuthentication: Sendable {
             state.withLock { state in
                 state.accepted[credentials.user] = credentials.password
                 // A correct password is not a wrong attempt.
-                if let attempts = state.attempts[client] {
-                    state.attempts[client] = (max(0, attempts.count - 1), attempts.at)
-                }
+                state.attempts[client] = state.attempts[client].map { (max(0, $0.count - 1), $0.at) }
             }
             return .accepted
         }
     }
 
-    /// Counts an attempt; returns the seconds until the next one if this is too many.
+    /// Returns the seconds until the next attempt if this is too many.
     private static func begin(_ state: inout State, _ client: ClientKey, _ now: NIODeadline) -> Int? {
         var count = 0.0
         if let earlier = state.attempts[client] {
@@ -116,7 +104,7 @@ package final class ProxyAuthentication: Sendable {
         }
         if count + 1 > burst {
             state.attempts[client] = (count, now)
-            // Rounded to milliseconds first, because the binary count is inexact.
+            // In milliseconds first, because the binary count is inexact.
             let milliseconds = ((count + 1 - burst) * Double(pause.nanoseconds) / 1e6).rounded()
             return max(1, Int((milliseconds / 1_000).rounded(.up)))
         }
@@ -131,8 +119,7 @@ package final class ProxyAuthentication: Sendable {
 }
 
 extension ByteBuffer {
-    /// Overwrites with asterisks the text after each word `Authorization` in bytes that are not a request, with or
-    /// without a colon, to the end of the line and of its continuation lines.
+    /// Overwrites the text after each `Authorization` in malformed bytes up to the end of a (folded) line.
     mutating func obliterateAuthorization() {
         let word = Array("authorization".utf8)
         var bytes = Array(readableBytesView)
@@ -152,7 +139,7 @@ extension ByteBuffer {
         setBytes(bytes, at: readerIndex)
     }
 
-    /// The end of a line with its continuation lines (RFC 9112 §5.2), without its CR LF.
+    /// The end of a line with continuation lines (RFC 9112 §5.2), without CR LF.
     private static func endOfFoldedLine(_ bytes: [UInt8], from start: Int) -> Int {
         var place = start
         while let lineFeed = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) {

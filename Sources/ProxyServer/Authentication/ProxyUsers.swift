@@ -1,18 +1,16 @@
 package import Wire
 
-/// Proxy users: the lines `user:hash` of a file.
+/// The lines `user:hash` of a file.
 package struct ProxyUsers: Sendable, Hashable {
     package private(set) var names: [String] = []
     private var hashes: [[UInt8]: PasswordHash] = [:]
 
-    /// The longest name and password in bytes, the limit of SOCKS (RFC 1929).
+    /// Bytes of a name or password, the limit of SOCKS (RFC 1929).
     package static let longest = 255
 
     package init() {}
 
-    /// Empty lines and lines that begin with `#` are comments.
-    ///
-    /// Throws an error with the line's number.
+    /// Lines with `#` are comments.
     package init(_ text: String) throws(ProxyUsersError) {
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let first = line.first { $0 != " " && $0 != "\t" }
@@ -34,7 +32,6 @@ package struct ProxyUsers: Sendable, Hashable {
         }
     }
 
-    /// Why a text cannot be a user's name; `nil` if it can.
     package static func fault(ofUser user: String) -> String? {
         if user.isEmpty { return "the user has no name" }
         if user.utf8.count > longest { return "the user's name is longer than \(longest) bytes" }
@@ -44,7 +41,6 @@ package struct ProxyUsers: Sendable, Hashable {
         return isPlain ? nil : "a user's name cannot have ':', spaces or control characters"
     }
 
-    /// Adds a user, or changes the password.
     package mutating func set(_ hash: PasswordHash, for user: String) {
         if hashes.updateValue(hash, forKey: Array(user.utf8)) == nil { names.append(user) }
     }
@@ -60,8 +56,7 @@ package struct ProxyUsers: Sendable, Hashable {
 
     func hash(ofUser user: [UInt8]) -> PasswordHash? { hashes[user] }
 
-    /// The hash for an unknown user's password, so that the time does not reveal that the user is unknown: the hash of
-    /// one of the users, chosen by the name, so that a name takes the same time again.
+    /// A known user's hash, chosen by the name, so that the time reveals nothing.
     func hash(insteadOf user: [UInt8]) -> PasswordHash? {
         guard !names.isEmpty else { return nil }
         let place = Int(UInt(bitPattern: user.hashValue) % UInt(names.count))
@@ -69,9 +64,7 @@ package struct ProxyUsers: Sendable, Hashable {
     }
 }
 
-/// Why a file of users cannot be used.
 package struct ProxyUsersError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The line, counted from 1.
     package let line: Int
     package let reason: String
 

@@ -3,14 +3,12 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// Records an exchange whose client is not authenticated yet. Only a little of a refused exchange is recorded, and only
-/// some of many.
+/// Records an exchange whose client is not authenticated yet; little of a refused exchange, and only some of many.
 final class UnprovenSink: RecordSink {
     private enum State {
-        /// Not known yet. `hasBegun` after the beginning was recorded. Successors: all.
+        /// `hasBegun` after the beginning was recorded. Successors: all.
         case waiting([RecordEvent], hasBegun: Bool)
         case accepted
-        /// With the number of earlier refused requests of the client that were not recorded.
         case refused(unrecorded: Int)
         case discarded
     }
@@ -39,7 +37,6 @@ final class UnprovenSink: RecordSink {
                 recordLittle(event, 0)
             }
             state = .waiting(events + [event], hasBegun: hasBegun)
-            // It ended without authentication, for example because its client left.
             if case .finished = event { decided(isAccepted: false) }
         }
     }
@@ -63,31 +60,27 @@ final class UnprovenSink: RecordSink {
     }
 
     private func recordLittle(_ event: RecordEvent, _ unrecorded: Int) {
-        func little(_ record: ExchangeRecord, _ messages: ExchangeMessages) -> (ExchangeRecord, ExchangeMessages) {
+        func recordLittle(
+            _ event: (ExchangeRecord, ExchangeMessages) -> RecordEvent,
+            _ record: ExchangeRecord,
+            _ messages: ExchangeMessages
+        ) {
             var (record, messages) = (record, messages)
-            record.abridge()
-            messages.abridge()
+            RefusedRecords.abridge(&record, &messages, unrecorded)
             if record.sizes.requestBody > 0 { record.flags.insert(.requestBodyIncomplete) }
-            if unrecorded > 0 { messages.trace.append(RefusedRecords.note(unrecorded)) }
-            return (record, messages)
+            sink.record(event(record, messages))
         }
         switch event {
-        case .opened(let record, let messages):
-            let (record, messages) = little(record, messages)
-            sink.record(.opened(record, messages))
-        case .updated(let record, let messages):
-            let (record, messages) = little(record, messages)
-            sink.record(.updated(record, messages))
-        case .finished(let record, let messages):
-            let (record, messages) = little(record, messages)
-            sink.record(.finished(record, messages))
+        case .opened(let record, let messages): recordLittle(RecordEvent.opened, record, messages)
+        case .updated(let record, let messages): recordLittle(RecordEvent.updated, record, messages)
+        case .finished(let record, let messages): recordLittle(RecordEvent.finished, record, messages)
         case .body(_, .requestReceived, _), .body(_, .requestSent, _): break
         case .connection, .body, .arrival, .progress, .identified: sink.record(event)
         }
     }
 }
 
-/// Limits recorded refusals of a client: a hundred, then one a second; the others are counted.
+/// Limits recorded refusals of a client: a hundred, then one a second.
 final class RefusedRecords: Sendable {
     private struct Refusals {
         var room = RefusedRecords.burst
@@ -96,17 +89,15 @@ final class RefusedRecords: Sendable {
     }
 
     static let burst = 100.0
-    /// Beyond this number all clients are forgotten.
     private static let mostClients = 10_000
 
     private let clients = Mutex<[ClientKey: Refusals]>([:])
 
-    /// Whether a refusal would be recorded.
     func hasRoom(for client: ClientKey, now: NIODeadline) -> Bool {
         clients.withLock { $0[client].map { RefusedRecords.refilled($0, now).room >= 1 } ?? true }
     }
 
-    /// Counts a refusal; returns how many before it were not recorded, or `nil` if it is not recorded either.
+    /// Returns how many refusals before this one were not recorded; `nil` if it is not recorded either.
     func count(_ client: ClientKey, now: NIODeadline, isRecorded: Bool = false) -> Int? {
         clients.withLock { clients in
             if clients[client] == nil, clients.count >= RefusedRecords.mostClients { clients = [:] }
@@ -129,8 +120,12 @@ final class RefusedRecords: Sendable {
         return refusals
     }
 
-    static func note(_ unrecorded: Int) -> TraceEntry {
+    /// Leaves little of a refused exchange, with a note about earlier ones that were not recorded.
+    static func abridge(_ record: inout ExchangeRecord, _ messages: inout ExchangeMessages, _ unrecorded: Int) {
+        record.abridge()
+        messages.abridge()
+        guard unrecorded > 0 else { return }
         let text = "\(unrecorded) refused requests of this client before this one are not recorded"
-        return TraceEntry(stage: "sluice", outcome: .note, text: text)
+        messages.trace.append(TraceEntry(stage: "sluice", outcome: .note, text: text))
     }
 }

@@ -1,14 +1,13 @@
 import NIOCore
 
-/// Clients that refuse Sluice's TLS for a server and so get tunnels to it for a while.
-///
-/// The second refusal starts ten minutes of tunnels. After that the next connection is decrypted again, unless a tunnel
-/// of that client to that server is still open; one more refusal then starts twice the time, up to a day.
+/// Clients that refuse Sluice's TLS for a server get tunnels to it: for ten minutes after the second refusal. Then the
+/// next connection is decrypted again, unless a tunnel is still open; one more refusal starts twice the time, up to a
+/// day.
 struct CertificateRefusals {
-    /// A client by its address and program, if known, and a server as CONNECT named it.
+    /// A client by address and program, if known, and a server as CONNECT named it.
     struct Pair: Hashable {
         let client: String
-        /// Not the process: many programs, like curl, are a new one for each connection.
+        /// Not the process: programs like curl have one for each connection.
         var program: String?
         let host: String
         let port: Int
@@ -16,24 +15,19 @@ struct CertificateRefusals {
         var who: String { program.map { "\($0) at \(client)" } ?? client }
     }
 
-    /// Why the TLS handshake with the client failed.
     enum Reason: Hashable {
-        /// It does not trust Sluice's certificate.
         case certificate
-        /// It has no TLS version, cipher suite or signature algorithm in common with Sluice.
+        /// No common TLS version, cipher suite or signature algorithm.
         case nothingShared
     }
 
     private struct Entry {
-        /// Refusals so far.
         var count = 0
-        /// The duration of the latest tunnels; `nil` before the first.
+        /// Of the latest tunnels; `nil` before the first.
         var wait: TimeAmount?
         var reason = Reason.certificate
-        /// When the next connection may be decrypted again.
         var end = NIODeadline.uptimeNanoseconds(0)
         var tunnels = 0
-        /// Distinguishes the entry from earlier ones of its pair.
         var number = 0
     }
 
@@ -43,14 +37,11 @@ struct CertificateRefusals {
 
     private let capacity: Int
     private var entries: [Pair: Entry] = [:]
-    /// Oldest first; may contain removed pairs.
-    private var order: CircularBuffer<(pair: Pair, number: Int)> = []
     private var lastNumber = 0
 
-    /// Beyond `capacity` the oldest pairs are removed.
     init(capacity: Int = 4_096) { self.capacity = capacity }
 
-    /// How long the client still gets tunnels; `nil` if the server is to be decrypted for it.
+    /// The remaining time of tunnels; `nil` if the server is to be decrypted.
     func remaining(_ pair: Pair, now: NIODeadline) -> TimeAmount? {
         guard let entry = entries[pair], entry.wait != nil else { return nil }
         if now < entry.end { return entry.end - now }
@@ -59,16 +50,16 @@ struct CertificateRefusals {
 
     func reason(_ pair: Pair) -> Reason { entries[pair]?.reason ?? .certificate }
 
-    /// Whether any program at the client's address gets tunnels to the server.
+    /// Whether any program at the client's address gets tunnels.
     func concernsAddress(of pair: Pair) -> Bool {
         entries.contains {
             $0.value.wait != nil && $0.key.host == pair.host && $0.key.port == pair.port && $0.key.client == pair.client
         }
     }
 
-    /// Counts a failed handshake; returns the duration of tunnels if they begin with this one.
+    /// Counts a failed handshake; returns the duration of tunnels that begin with it.
     mutating func refused(_ pair: Pair, _ reason: Reason = .certificate, now: NIODeadline) -> TimeAmount? {
-        // Handshakes that began together fail together.
+        // Simultaneous handshakes fail together.
         if remaining(pair, now: now) != nil { return nil }
         var entry = entries[pair] ?? Entry()
         entry.count += 1
@@ -82,7 +73,7 @@ struct CertificateRefusals {
         return entry.wait
     }
 
-    /// The client accepted the certificate in a new attempt: earlier refusals no longer count.
+    /// A successful handshake in a new attempt resets the count.
     mutating func accepted(_ pair: Pair, now: NIODeadline) {
         if entries[pair]?.wait != nil, remaining(pair, now: now) == nil { entries[pair] = nil }
     }
@@ -94,12 +85,11 @@ struct CertificateRefusals {
         entries[pair]?.tunnels -= 1
     }
 
-    /// Decrypts a host again for every client, at one port or at all; returns the removed pairs.
+    /// Decrypts a host again for every client, at one port or all; returns the removed pairs.
     mutating func forget(host: String, port: Int?) -> [Pair] {
         let found = entries.keys.filter { pair in
             pair.host == host && (port == nil || pair.port == port) && entries[pair]?.wait != nil
         }
-        // Open tunnels still count, for the next refusals.
         for pair in found {
             entries[pair] = entries[pair].flatMap {
                 $0.tunnels > 0 ? Entry(tunnels: $0.tunnels, number: $0.number) : nil
@@ -108,7 +98,6 @@ struct CertificateRefusals {
         return found
     }
 
-    /// Pairs that get tunnels now.
     var undecrypted: [Pair] { entries.filter { $0.value.wait != nil }.map(\.key) }
 
     private mutating func store(_ entry: Entry, for pair: Pair) {
@@ -116,12 +105,11 @@ struct CertificateRefusals {
         if entry.number == 0 {
             lastNumber += 1
             entry.number = lastNumber
-            order.append((pair, lastNumber))
         }
         entries[pair] = entry
-        while entries.count > capacity, let oldest = order.popFirst() {
-            if entries[oldest.pair]?.number == oldest.number { entries[oldest.pair] = nil }
+        guard entries.count > capacity, let oldest = entries.min(by: { $0.value.number < $1.value.number }) else {
+            return
         }
-        if order.count > 2 * capacity { order.removeAll { entries[$0.pair]?.number != $0.number } }
+        entries[oldest.key] = nil
     }
 }

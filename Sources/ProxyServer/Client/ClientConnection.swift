@@ -6,7 +6,7 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// One connection from a client: the end of its channel's pipeline, with the layer for its protocol.
+/// A client's connection: the end of its channel's pipeline, with the layer for its protocol.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -16,30 +16,26 @@ final class ClientConnection: ChannelDuplexHandler {
     let listener: Listener
     private(set) var record: ConnectionRecord
     let identity: ClientIdentity
-    /// The memory of its exchanges' heads; a connection inside another one shares the outer one's.
+    /// For its exchanges' heads; a connection inside another one shares it.
     let heads: HeadAccount
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
     private(set) var lastActivity: NIODeadline
     private var output: ConnectionOutput?
-    /// Unsent bytes when time limits were last enforced.
     private var lastUnsent = 0
     private var isReadPending = false
     private(set) var isClosed = false
     private var hasEndedOutput = false
-    /// Set when the client sends no more: whether that was a half-close.
+    /// Set at the client's end: whether that was a half-close.
     private var inputEnd: Bool?
-    /// Whether the client ended TLS without close_notify.
     private(set) var lacksCloseNotify = false
     private var hasBoundBuffer = false
     private(set) var hasReceived = false
-    /// TLS bytes of the client while a key for it is being made.
+    /// TLS bytes that wait for a key.
     private var earlyTLS: ByteBuffer?
-    /// When the TLS handshake began, on the monotonic clock.
     private var tlsStart: NIODeadline?
-    /// The destination before the redirection.
     private var originalDestination: SocketAddress?
-    /// Set for a tunnel that is not read because the client refused Sluice's certificate.
+    /// Set for an unread tunnel of a client that refused Sluice's certificate.
     private var refusedPair: CertificateRefusals.Pair?
 
     init(loop: LoopContext, listener: Listener, channel: any Channel, heads: HeadAccount? = nil) {
@@ -51,7 +47,6 @@ final class ClientConnection: ChannelDuplexHandler {
         recordedMode = listener.mode == .regular ? nil : "\(listener.mode)"
         lastActivity = loop.eventLoop.now
         localAddress = channel.localAddress
-        localPort = localAddress?.port
         record = ConnectionRecord(
             id: loop.shared.makeConnectionID(),
             leg: .client,
@@ -61,22 +56,18 @@ final class ClientConnection: ChannelDuplexHandler {
         )
     }
 
-    /// The proxy's own address as the client sees it, for records of requests without another.
     func ownURL(scheme: String) -> RequestURL {
         RequestURL(scheme: scheme, host: localAddress?.ipAddress ?? "localhost", port: localPort ?? 0, path: "/")
     }
 
-    /// How its listener takes traffic, as recorded; `nil` for a forward proxy.
+    /// The recorded mode; `nil` for a forward proxy.
     let recordedMode: String?
     var channel: (any Channel)? { context?.channel }
     var isWritable: Bool { context?.channel.isWritable ?? false }
     let localAddress: SocketAddress?
-    let localPort: Int?
+    var localPort: Int? { localAddress?.port }
     var allocator: ByteBufferAllocator { context?.channel.allocator ?? ByteBufferAllocator() }
 
-    // MARK: - Refused certificates
-
-    /// The client by its address and program, with the requested server.
     func pair(with tunnel: RequestScope.Tunnel) -> CertificateRefusals.Pair {
         let address = record.peerAddress
         let client = address.lastIndex(of: ":").map { address[..<$0] } ?? address[...]
@@ -84,7 +75,6 @@ final class ClientConnection: ChannelDuplexHandler {
         return CertificateRefusals.Pair(client: String(client), program: program, host: tunnel.host, port: tunnel.port)
     }
 
-    /// The connection becomes a tunnel because the client refused Sluice's certificate.
     func opensTunnel(_ pair: CertificateRefusals.Pair) {
         guard !isClosed else { return }
         refusedPair = pair
@@ -93,9 +83,8 @@ final class ClientConnection: ChannelDuplexHandler {
 
     // MARK: - Layers
 
-    /// Switches to another protocol, beginning with bytes that were already received.
     func become(_ layer: any ClientLayer, with bytes: ByteBuffer? = nil) {
-        // An earlier write may have shown that the client is gone.
+        // An earlier write may have failed.
         guard !isClosed else {
             layer.closed()
             return
@@ -107,10 +96,8 @@ final class ClientConnection: ChannelDuplexHandler {
         readIfWanted()
     }
 
-    /// Adds TLS for `host` between the socket and the layer, with a minted certificate; `early` contains the client's
-    /// TLS bytes so far.
-    ///
-    /// If the key must be made first, another thread does that.
+    /// Adds TLS for `host` between socket and layer; `early` has the client's TLS bytes so far. A missing key is made
+    /// on another thread.
     func beginTLS(host: String, protocols: [String], key: LeafKey.Kind, early: ByteBuffer) throws {
         if loop.mint.has(key) { return try startTLS(host: host, protocols: protocols, key: key, early: early) }
         earlyTLS = early
@@ -151,7 +138,6 @@ final class ClientConnection: ChannelDuplexHandler {
         layer = firstLayer(context.channel)
     }
 
-    /// The first layer on a connection to this listener.
     private func firstLayer(_ channel: any Channel) -> any ClientLayer {
         switch listener.mode {
         case .regular: SniffLayer(connection: self, scope: .proxy)
@@ -161,7 +147,6 @@ final class ClientConnection: ChannelDuplexHandler {
         }
     }
 
-    /// The destination of a connection that the kernel redirected here.
     private func redirectedScope(_ channel: any Channel) -> RequestScope {
         originalDestination = OriginalDestination.of(channel)
         guard let original = originalDestination, let host = original.ipAddress, let port = original.port,
@@ -189,8 +174,7 @@ final class ClientConnection: ChannelDuplexHandler {
         layer?.received(unwrapInboundIn(data))
     }
 
-    /// Ends it if its other end is a connection of this proxy to a server: the exchange there fails and closes, and the
-    /// received bytes are not a request to answer.
+    /// Detaches it if its other end is a connection of this proxy to a server: the exchange there fails and closes it.
     func endsIfItLeadsBack() -> Bool {
         guard let channel, loop.shared.ownConnections.leadsBack(channel, from: originalDestination) else {
             return false
@@ -230,7 +214,7 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // If a write showed the reset, it is reported already; otherwise the client's end came before, or follows ours.
+        // Without an earlier error or end it was reset.
         if !isClosed, inputEnd == nil, !hasEndedOutput {
             layer?.failed(IOError(errnoCode: ECONNRESET, reason: "the connection was reset"))
         }
@@ -259,7 +243,6 @@ final class ClientConnection: ChannelDuplexHandler {
 
     // MARK: - For the layers
 
-    /// Reads if the layer wants it and an earlier read was refused.
     func readIfWanted() {
         guard isReadPending, earlyTLS == nil, layer?.wantsRead ?? false, let context else { return }
         isReadPending = false
@@ -273,7 +256,6 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func flush() { output?.flush() }
 
-    /// Limits how much the kernel accepts from the client before it is read.
     func limitReceiveBuffer() {
         guard !hasBoundBuffer else { return }
         hasBoundBuffer = true
@@ -283,20 +265,17 @@ final class ClientConnection: ChannelDuplexHandler {
             }
     }
 
-    /// The receive buffer of a client whose bytes are paced.
-    ///
-    /// Not 64 KiB, the size of one segment on Linux's loopback: with room for less than two of them the sender waits
-    /// for its persist timer, and an upload over HTTP/2 falls a tenth behind its pace.
+    /// For paced clients. Not 64 KiB, the size of one segment on Linux's loopback: with room for less than two of them
+    /// the sender waits for its persist timer, and an upload over HTTP/2 falls a tenth behind its pace.
     private static let boundedBuffer = ChannelOptions.Types.SocketOption.Value(256 << 10)
 
     func close() {
         guard let context else { return }
         context.close(mode: .all, promise: nil)
-        // The pipeline may outlive this call; the layer must not.
+        // The pipeline may outlive this call, but not the layer.
         finish()
     }
 
-    /// Closes it while it is idle.
     func close(for reason: OwnClose) {
         layer?.closing(reason)
         close()
@@ -306,17 +285,16 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func withholdCloseNotify() { output?.withholdCloseNotify() }
 
-    /// Closes after earlier writes have left, so that the client sees that the message is incomplete: without
-    /// close_notify, and with a reset if nothing else shows it.
+    /// Closes after earlier writes so that the client sees an incomplete message: without close_notify, or with a
+    /// reset.
     func cut(resets: Bool) {
         output?.withholdCloseNotify()
         if resets { output?.resetAfterWrites() } else { output?.closeAfterWrites() }
     }
 
-    /// Ends our side, after earlier writes.
     func closeOutput() { output?.end(peerHasEnded: inputEnd != nil) }
 
-    /// Accepts nothing new: closes at once if idle, else when idle.
+    /// Closes at once if idle, else when idle.
     func beginStopping() {
         layer?.beginStopping()
         guard layer?.isIdle ?? true else { return }
@@ -326,13 +304,11 @@ final class ClientConnection: ChannelDuplexHandler {
 
     var isBusy: Bool { layer?.isIdle == false || unsent > 0 }
 
-    /// Written bytes that the client has not read.
     private var unsent: Int {
         context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
     }
 
-    /// Why it may be closed for another client, and since when; `nil` if it may not, like one inside another
-    /// connection.
+    /// Why it may be closed for another client, and since when; `nil` if not, as for one inside another connection.
     func reasonToGiveWay(now: NIODeadline) -> (reason: GivingWay, time: TimeAmount)? {
         guard channel?.parent?.parent == nil else { return nil }
         let timeouts = loop.configuration.timeouts
@@ -344,10 +320,8 @@ final class ClientConnection: ChannelDuplexHandler {
         return silence > timeouts.tunnelForOthers ? (.silentTunnel, silence) : nil
     }
 
-    /// Closes it for another client.
     func giveWay(_ reason: GivingWay, after time: TimeAmount) {
-        let hint = loop.configuration.connections.hint
-        layer?.failed(ExchangeFailure(reason.code, reason.text(after: time), hint: hint))
+        layer?.failed(reason.failure(after: time, hint: loop.configuration.connections.hint))
         close()
     }
 
@@ -357,7 +331,7 @@ final class ClientConnection: ChannelDuplexHandler {
             layer?.enforceTimeout(lastActivity: lastActivity, now: now)
             return
         }
-        // A client that reads slowly is not idle; only one that reads nothing is given up.
+        // A slow reader is not idle.
         if unsent != lastUnsent { lastActivity = now }
         lastUnsent = unsent
         guard now - lastActivity > loop.configuration.timeouts.idle else { return }
@@ -365,10 +339,9 @@ final class ClientConnection: ChannelDuplexHandler {
         close()
     }
 
-    /// The recorder has room again.
     func resume() { layer?.resume() }
 
-    /// Whether a client that sends no more has closed its end completely, as far as this machine knows.
+    /// Whether a client that sends no more has closed its end completely, if known.
     var isAbandoned: Bool {
         guard let source = loop.configuration.clientProcesses, let proxy = localAddress,
             let client = channel?.remoteAddress
@@ -379,54 +352,41 @@ final class ClientConnection: ChannelDuplexHandler {
 
 /// Why a connection is closed for another client.
 enum GivingWay {
-    /// Its client neither sends nor reads, and nothing else is waited for.
     case stalled
-    /// A tunnel without any bytes.
     case silentTunnel
 
-    var code: ExchangeFailure.Code {
-        switch self {
-        case .stalled: .clientTimeout
-        case .silentTunnel: .timeout
-        }
-    }
-
-    func text(after time: TimeAmount) -> String {
-        let whole = TimeAmount.seconds(time.nanoseconds / 1_000_000_000).inWords
-        let what =
+    func failure(after time: TimeAmount, hint: String) -> ExchangeFailure {
+        let (code, what): (ExchangeFailure.Code, String) =
             switch self {
-            case .stalled: "the client had neither sent nor read anything for \(whole)"
-            case .silentTunnel: "no bytes had passed through this tunnel for \(whole)"
+            case .stalled: (.clientTimeout, "the client had neither sent nor read anything for")
+            case .silentTunnel: (.timeout, "no bytes had passed through this tunnel for")
             }
-        return "The limit of client connections was reached, and \(what), so Sluice closed it for another client."
+        let why = "\(what) \(TimeAmount.seconds(time.nanoseconds / 1_000_000_000).inWords)"
+        let text = "The limit of client connections was reached, and \(why), so Sluice closed it for another client."
+        return ExchangeFailure(code, text, hint: hint)
     }
 }
 
 extension ExchangeFailure {
-    /// The client read nothing of the response for too long.
     static func stalledClient(_ limit: TimeAmount) -> ExchangeFailure {
         let text = "The client read nothing of the response for \(limit.inWords), so Sluice ended it."
         return ExchangeFailure(.clientTimeout, text, hint: "--idle-timeout sets a longer limit.")
     }
 
-    /// The same, while other requests waited for its stream of the server.
+    /// If other requests waited for its stream of the server.
     static func stalledClient(waitedFor limit: TimeAmount) -> ExchangeFailure {
-        let text =
-            "The client read nothing of the response for \(limit.inWords), while other requests waited for a stream of this "
-            + "server, so Sluice ended it."
+        let why = "while other requests waited for a stream of this server"
+        let text = "The client read nothing of the response for \(limit.inWords), \(why), so Sluice ended it."
         let hint = "Read this server's responses faster, or request less at a time."
         return ExchangeFailure(.clientTimeout, text, hint: hint)
     }
 }
 
-/// The client has reset the stream of HTTP/2 that carries a connection.
 struct StreamResetError: Error {
     let code: HTTP2ErrorCode
 }
 
-/// An address as `host:port`, an IPv6 host in brackets.
-///
-/// An IPv4 address is written as such even if the listener accepts both families.
+/// `host:port`, an IPv6 host in brackets; IPv4 even if the listener accepts both families.
 func describe(_ address: SocketAddress) -> String {
     guard var host = address.ipAddress, let port = address.port else { return "" }
     if host.hasPrefix("::ffff:"), host.contains(".") { host.removeFirst(7) }

@@ -1,38 +1,32 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
-import Synchronization
 import Wire
 
-/// A client's connection that speaks HTTP/1: reads requests, one exchange at a time, and writes their responses.
-///
-/// Pipelined requests wait in the parser until the exchange before them ends, so that they are answered in order (RFC
-/// 9112 §9.3.2).
+/// Reads requests of HTTP/1, one exchange at a time, and writes their responses. Pipelined requests wait in the parser
+/// (RFC 9112 §9.3.2).
 final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private enum State {
-        /// No request, or its head is being read, which began then. Successors: all.
+        /// No request, or its incomplete head began then. Successors: all.
         case awaiting(headBegan: NIODeadline?)
-        /// The head of a CONNECT was read, but not its end. Successors: `closing`.
+        /// After the head of a CONNECT. Successor: `closing`.
         indirect case connecting(RequestScope.Tunnel, AuthenticationCheck?)
-        /// A request is answered. Successors: `awaiting`, `closing`.
+        /// Successors: `awaiting`, `closing`.
         case serving(Exchange)
-        /// No further request is read: the connection is closing, or another layer has it.
+        /// The connection is closing, or another layer has it.
         case closing
     }
 
-    /// The current request and its response.
     private struct Message {
         var method = ""
         var version = HTTPVersion.http11
         var body = Body.arriving
-        /// Whether the connection may carry another request afterwards.
         var keepsAlive = true
         var responseFraming = BodyFraming.none
-        /// Whether the exchange still reads the request.
         var isWanted = true
     }
 
-    /// The request's body: the next request begins only after a `whole` one.
+    /// The next request needs a `whole` body.
     private enum Body {
         case arriving, whole, malformed
     }
@@ -42,17 +36,14 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private var parser = HTTP1RequestParser()
     private var state: State
     private var message = Message()
-    /// The exchange whose bytes are being read.
     private var reading: Exchange?
     private var isProcessing = false
     private var hasInputEnded = false
-    /// The first bytes of a request without a complete head, recorded if it is not a request.
+    /// Recorded if it is not a request.
     private var messageStart: ByteBuffer?
-
-    /// Why the first bytes do not pass unread if they are not a request.
+    /// Why invalid first bytes do not pass unread.
     private let unreadHint: String
 
-    /// The first request may have begun before.
     init(connection: ClientConnection, scope: RequestScope, headBegan: NIODeadline? = nil, unreadHint: String = "") {
         self.connection = connection
         self.scope = scope
@@ -76,7 +67,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     var wantsRead: Bool {
         guard !hasInputEnded else { return false }
         guard let exchange else { return mayBegin || !parser.hasUnparsedBytes }
-        // After a complete request only one read of further requests is accepted.
+        // At most one read of further requests.
         return exchange.isRequestComplete ? !parser.hasUnparsedBytes : message.isWanted
     }
 
@@ -89,7 +80,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         process()
     }
 
-    /// Keeps the bytes of a head, as far as they are recorded.
     private func noteStart(_ bytes: ByteBuffer) {
         if parser.isIdle {
             messageStart = bytes
@@ -102,11 +92,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         hasInputEnded = true
         switch state {
         case .serving(let exchange):
-            // A client may close its sending side after its last request and still wait for the response; one that has
-            // really gone is noticed when time limits are enforced, if it is on this machine, or at the next write. A
-            // client that ends TLS will not read on. While a message is held nothing is written, and a stopped client
-            // is far more likely than a half-close. The same holds for a stream of messages, which may write nothing
-            // for hours.
+            // A client may half-close after its last request and read on; if it has really gone, the time limits show
+            // it on this machine, or the next write. A client that ends TLS does not read on. While nothing is written,
+            // for a held message or a stream of messages, a stopped client is more likely than a half-close.
             let mayReadOn = isHalfClose && exchange.isRequestComplete && !exchange.isHeld && !exchange.isStream
             if !mayReadOn { exchange.clientGone() }
         case .awaiting, .connecting:
@@ -127,11 +115,11 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         guard case .awaiting(.some) = state, !(error is ExchangeFailure) else { return }
         state = .closing
         let text = "The client's connection broke in the middle of a request head."
-        intake.recordMalformed(text, .clientGone, status: 0, method: "", head: firstBytes)
+        intake.recordMalformed(ExchangeFailure(.clientGone, text), head: firstBytes)
     }
 
     func closing(_ reason: OwnClose) {
-        // Bytes that are not read because of a full client or recorder may complete the head.
+        // Unread bytes may complete the head.
         guard case .awaiting(.some) = state, mayBegin else { return }
         state = .closing
         intake.recordMalformed(reason.failure(inTheMiddleOf: "a request head"), head: firstBytes)
@@ -148,7 +136,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         case .serving(let exchange): if hasInputEnded, connection.isAbandoned { exchange.clientGone() }
         case .closing: if now - lastActivity > timeouts.requestHead { connection.close() }
         case .awaiting(.some) where !mayBegin:
-            // If nothing is read because of a full client or recorder, the client is not at fault.
+            // The client is not at fault if nothing is read.
             state = .awaiting(headBegan: now)
         case .awaiting(let began?):
             guard now - began > timeouts.requestHead else { return }
@@ -162,7 +150,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     // MARK: - Requests
 
-    /// Handles as many events as possible now.
     private func process() {
         guard !isProcessing else { return }
         isProcessing = true
@@ -188,7 +175,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     private func nextEvent() throws(HTTP1ParseError) -> HTTP1RequestParser.Event? {
-        // A request may begin after another one in the same read.
+        // After another request in the same read.
         if messageStart == nil, case .awaiting = state { messageStart = parser.nextBytes }
         return try parser.next()
     }
@@ -202,7 +189,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// Notes whether a head is being read, and since when.
     private func noteHead() {
         guard case .awaiting(let began) = state else { return }
         if parser.isIdle {
@@ -212,21 +198,20 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// Whether another request may begin: not while unsent answers or records pile up.
+    /// `false` while unsent answers or records pile up.
     private var mayBegin: Bool { connection.isWritable && !loop.isRecorderFull }
 
     func resume() {
         if exchange == nil { process() }
     }
 
-    /// Closes once a client that sends no more has all its answers.
+    /// Closes after the last answer to a client that sends no more.
     private func closeIfServed() {
         guard hasInputEnded, exchange == nil, !isClosing, mayBegin else { return }
         state = .closing
         connection.closeAfterFlush()
     }
 
-    /// Ends the read cycle of the previous exchange, and begins that of `next`.
     private func beginReading(_ next: Exchange?) {
         let previous = reading
         reading = next
@@ -268,7 +253,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// No requests follow the answer to a CONNECT, whatever its status.
+    /// No request follows, whatever the status.
     private static func answerConnect(
         _ head: ResponseHead,
         _ framing: BodyFraming,
@@ -307,7 +292,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// What a client that does not speak HTTP/1 probably meant.
     private func hint(for error: HTTP1ParseError) -> String {
         guard error.code == .notHTTP || error.code == .unsupportedVersion, let first = messageStart?.readableBytesView
         else { return unreadHint }
@@ -326,17 +310,14 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return unreadHint
     }
 
-    /// The most recorded bytes of an invalid request.
     private static let mostFirstBytes = 65_536
 
-    /// The first bytes of the current message, for its record.
     private var firstBytes: ByteBuffer? {
         (messageStart ?? parser.nextBytes).flatMap {
             $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, Self.mostFirstBytes))
         }
     }
 
-    /// Answers an invalid request, records it, and closes.
     private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
         let failure = ExchangeFailure(.badRequest, text, hint: hint)
         let bytes = head?.received ?? firstBytes
@@ -353,8 +334,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         lingeringClose()
     }
 
-    /// Closes our side and reads on for a moment: a client that is still sending would otherwise get a reset before it
-    /// has read the answer (RFC 9112 §9.6).
+    /// Reads on for a moment: a client that is still sending would otherwise get a reset before it reads the answer
+    /// (RFC 9112 §9.6).
     private func lingeringClose() {
         connection.flush()
         connection.become(LingeringLayer(connection: connection))
@@ -386,9 +367,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if framing == .chunked, message.version == .http10 { framing = .untilClose }
         framing = SentFraming.settle(&head, as: framing, requestMethod: message.method)
         message.responseFraming = framing
-        // A client that waits for 100 may or may not send its body after this answer (RFC 9110 §10.1.1).
+        // After this answer the client may or may not send its body (RFC 9110 §10.1.1).
         if framing == .untilClose || exchange?.awaitsContinue == true { message.keepsAlive = false }
-        // Nobody will read the rest of the request, so the next one cannot be found.
+        // The next request cannot be found after unread bytes.
         if !requestIsOpen, message.body != .whole { message.keepsAlive = false }
         if head.status == 101 {
             // The upgrade's own Connection field stays.
@@ -403,7 +384,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return bytes
     }
 
-    /// The response to the client has our version; HTTP/2 has no reason phrases.
+    /// HTTP/2 has no reason phrases.
     private func makeOurs(_ head: inout ResponseHead) {
         if head.version == .http2, head.reason.isEmpty { head.reason = ResponseHead.standardReason(head.status) }
         head.version = .http11
@@ -426,13 +407,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
-    /// A body that ends with the connection looks complete to the client otherwise.
+    /// Otherwise a body until the close looks complete.
     func withholdCloseNotify() {
         if message.responseFraming == .untilClose { connection.withholdCloseNotify() }
     }
 
     func abort(_ code: HTTP2ErrorCode) {
-        // The server's end is passed on as it was; one of ours shows by an unmet length, if there is one.
+        // The server's end is passed on; Sluice's own shows by an unmet length, if there is one.
         let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
         if message.responseFraming == .none {

@@ -3,13 +3,13 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A client's connection that speaks HTTP/2, with an exchange for each stream.
+/// An exchange for each stream of a connection of HTTP/2.
 final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     private let connection: ClientConnection
     private let scope: RequestScope
     private let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: any HTTP2ServedStream] = [:]
-    /// Streams that wait only for the client to accept bytes: how many bytes of each had left, and since when.
+    /// Streams that the client does not read: their sent bytes, and since when.
     private var stalls: [HTTP2StreamID: (sent: Int64, since: NIODeadline)] = [:]
     private var isStopping = false
     private var lastStreamEnd: NIODeadline
@@ -26,9 +26,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     private var loop: LoopContext { connection.loop }
 
-    // MARK: - ClientLayer
-
-    /// A paused stream withholds its own window; only a full recorder stops all reading.
+    /// A paused stream withholds its window.
     var wantsRead: Bool { !loop.isRecorderFull }
     var isIdle: Bool { streams.isEmpty && !session.hasEvents }
 
@@ -40,7 +38,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     }
 
     func inputClosed(isHalfClose: Bool) {
-        // Without the client's WINDOW_UPDATE and RST_STREAM no stream can continue.
+        // Streams need WINDOW_UPDATE and RST_STREAM of the client.
         connection.close()
     }
 
@@ -72,7 +70,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         let timeouts = loop.configuration.timeouts
-        // While the recorder is full nothing is read, and the client is not at fault.
+        // The client is not at fault while nothing is read.
         if let since = session.incompleteSince, now - since > timeouts.requestHead, wantsRead {
             let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
             let failure = HTTP2Error(.enhanceYourCalm, "A head or frame was not complete \(limit).")
@@ -82,7 +80,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         }
         if !streams.isEmpty {
             endStalls(now: now)
-            // A client that reads nothing of a response is given up like a slow one of HTTP/1.
+            // Like a slow client of HTTP/1.
             let isOver = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
             if isOver, stalls.isEmpty { connection.close() }
             return
@@ -100,7 +98,6 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         return stalls.contains(nil) ? nil : stalls.compactMap(\.self).min()
     }
 
-    /// Resets streams of which the client reads nothing, whatever else it does on the connection.
     private func endStalls(now: NIODeadline) {
         let last = stalls
         stalls = [:]
@@ -112,10 +109,8 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         }
     }
 
-    // MARK: - HTTP2Carrier
-
     var takesOutput: Bool { connection.isWritable }
-    /// Checked between requests, because one read may bring many.
+    /// One read may bring many requests.
     var takesEvents: Bool { !loop.isRecorderFull }
     func writeOutput(_ bytes: ByteBuffer) { connection.write(bytes) }
     func flushOutput() { connection.flush() }
@@ -124,7 +119,6 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         if session.isOver || isStopping && streams.isEmpty { connection.closeAfterFlush() }
     }
 
-    /// The stream of an event; begins its exchange's read cycle.
     private func stream(_ id: HTTP2StreamID) -> (any HTTP2ServedStream)? {
         guard let stream = streams[id] else { return nil }
         driver.beginReading(stream.exchange)
@@ -148,7 +142,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         case .failed(let failure): failed(failure)
         case .malformedRequest(_, let status, let explanation, let head):
             let method = StoredHead.request(head)?.method ?? ""
-            intake.recordMalformed(explanation, status: status, method: method, head: head)
+            intake.recordMalformed(.init(.badRequest, explanation), status: status, method: method, head: head)
         case .settings, .goAway, .interim, .responseHead, .refused: break
         }
     }
@@ -172,7 +166,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             arrival.purpose = .extendedConnect
             arrival.notes.append(WebSocketBridge.clientNote)
         } else {
-            // A client that speaks HTTP/2 without ALPN knows that its server does.
+            // Without ALPN the client knows that its server speaks HTTP/2.
             let isCleartext = connection.record.tls == nil
             let isGRPC = received.fields.withValue(of: .contentType) { $0.starts(with: "application/grpc".utf8) }
             arrival.purpose = .http(expectsHTTP2: isCleartext || isGRPC == true)
@@ -191,7 +185,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         }
     }
 
-    /// Serves the inside of a CONNECT as a client's connection.
+    /// Serves the inside of a CONNECT like a client's connection.
     private func open(_ tunnel: RequestScope.Tunnel, _ check: AuthenticationCheck?, on id: HTTP2StreamID) {
         guard let channel = connection.channel else { return }
         let stream = HTTP2ConnectStream(driver, id, parent: channel)
@@ -209,7 +203,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         SniffLayer.open(tunnel, check, on: inside, version: .http2, early: nil, answer: answer)
     }
 
-    /// On the proxy's own port a request for another scheme than `http` needs the absolute form.
+    /// On the proxy's port `https` needs the absolute form.
     private func makeAbsolute(_ head: inout RequestHead, scheme: String) {
         guard case .proxy = scope, scheme == "https", let host = head.fields.value(of: .host) else { return }
         let target = head.target
@@ -217,36 +211,32 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     }
 
     private func refuse(_ id: HTTP2StreamID, status: Int, _ text: String, _ head: RequestHead) {
-        intake.recordMalformed(text, status: status, method: head.method, head: head.received)
+        intake.recordMalformed(.init(.badRequest, text), status: status, method: head.method, head: head.received)
         let answer = LocalAnswer.explanation(status: status, title: "The request was not understood", text: text)
         _ = session.sendResponse(answer.head, on: id, isEnd: false)
         session.sendData(answer.body, on: id)
         session.sendEnd(nil, on: id)
     }
 
-    /// The client broke the rules for the connection: all exchanges end, and GOAWAY gives the reason.
+    /// All exchanges end, and GOAWAY has the reason.
     private func failed(_ failure: HTTP2Error) {
         let text = "The client broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
-        intake.recordMalformed(text, status: 0, method: "", head: nil)
+        intake.recordMalformed(ExchangeFailure(.badRequest, text), head: nil)
         driver.sendRest()
         closeStreams()
-        // Reads for a moment, else the client gets a reset before it has read GOAWAY.
+        // Else the client may get a reset before it reads GOAWAY.
         connection.become(LingeringLayer(connection: connection))
     }
 }
 
 protocol HTTP2ServedStream: AnyObject {
-    /// The exchange of the stream itself; `nil` for none.
     var exchange: Exchange? { get }
-    /// Whether only the client's reading is left.
+    /// Whether the client only has to read the rest.
     var isServed: Bool { get }
     func data(_ bytes: ByteBuffer)
-    /// The client has sent everything.
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64)
-    /// The stream was reset, by the client or because of it.
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String)
-    /// Most of the waiting bytes were sent.
     func drained()
-    /// The connection is gone; with a failure if Sluice ended it.
+    /// With a failure if Sluice ended the connection.
     func connectionClosed(_ failure: ExchangeFailure?)
 }

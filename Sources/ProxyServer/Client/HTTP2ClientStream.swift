@@ -1,12 +1,11 @@
-import ExchangeCore
 import HTTPModel
 import NIOCore
 import Wire
 
-/// One stream of a client's HTTP/2 connection: the client's side of one exchange.
+/// A stream of a client: the client's side of one exchange.
 final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     var exchange: Exchange?
-    /// Set if the client asked for another protocol (RFC 8441).
+    /// For another protocol (RFC 8441).
     var upgrade: WebSocketBridge?
 
     var isServed: Bool { exchange == nil }
@@ -16,14 +15,12 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     private let connection: ClientConnection
     private var isReading = true
     private var hasEnded = false
-    /// Bytes of the stream's window that were not returned yet.
+    /// Bytes whose window was not returned.
     private var withheld = 0
-    /// A head without a body, until it is known whether anything follows: a response that ends with its head must end
-    /// with its HEADERS frame, because gRPC distinguishes it so from a response that lost its trailers.
+    /// A head that may be without a body: then its HEADERS frame must end the stream, as gRPC requires.
     private var pending: ResponseHead?
-    /// Events after an extended CONNECT that is not answered yet. Its window is not returned, which limits them.
+    /// Events after an unanswered extended CONNECT; its window limits them.
     private var early: [Early] = []
-
     private var isAnswered = false
 
     private enum Early {
@@ -36,8 +33,6 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         self.id = id
         self.connection = connection
     }
-
-    // MARK: - ClientLeg
 
     var isWritable: Bool { driver.session.queuedBytes(on: id) < HTTP2Framing.highMark }
 
@@ -90,7 +85,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func becomeTunnel() { deliverEarly() }
 
-    /// Passes on the early events; without a tunnel the exchange drops them.
+    /// Without a tunnel the exchange drops early events.
     private func deliverEarly() {
         let waiting = early
         early = []
@@ -131,8 +126,6 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         if !hasEnded, upgrade == nil { driver.reset(id, .noError) }
     }
 
-    // MARK: - From the connection
-
     func data(_ bytes: ByteBuffer) {
         if isUnanswered { return early.append(.data(bytes)) }
         let count = bytes.readableBytes
@@ -143,7 +136,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
         hasEnded = true
         if isUnanswered { return early.append(.end(trailers, wireBytes: wireBytes)) }
-        // The request for another protocol ended before; this is the end of the protocol's bytes.
+        // The end of the other protocol's bytes.
         exchange?.requestEnd(trailers: trailers, wireBytes: upgrade == nil ? wireBytes : 0)
     }
 

@@ -3,25 +3,23 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A CONNECT on a client's HTTP/2 connection (RFC 9113 §8.5): a connection within a connection.
-///
-/// Its inside is a client's connection like any other, with TLS and requests; so the stream is the inside of a channel,
-/// like a socket of others.
+/// A CONNECT on a client's HTTP/2 connection (RFC 9113 §8.5). Its inside is a client's connection with TLS and
+/// requests, so the stream is the core of a channel, like a socket.
 final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousChannelOptions {
     private enum Input {
         /// Successor: `ended`.
         case open
-        /// The client has ended; the channel gets that after the earlier bytes. Successor: `delivered`.
+        /// The channel gets the end after earlier bytes. Successor: `delivered`.
         case ended
         case delivered
     }
 
     private enum Output {
-        /// The CONNECT waits for its answer. Successors: `open`, `ended`.
+        /// No answer yet. Successors: `open`, `ended`.
         case unanswered
         /// Successor: `ended`.
         case open
-        /// The last frame is sent, or in the session's hands.
+        /// The session has the last frame.
         case ended
     }
 
@@ -32,11 +30,11 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     private let id: HTTP2StreamID
     private let parent: any Channel
     private let closePromise: EventLoopPromise<Void>
-    /// It keeps the channel's end until it is closed.
+    /// Keeps the channel until it is closed.
     private(set) lazy var pipeline = ChannelPipeline(channel: HTTP2ConnectChannel(self, parent: parent, closePromise))
     private var input = Input.open
     private var output = Output.unanswered
-    /// Bytes that the channel has not read; the client's window is returned when it does.
+    /// Bytes that the channel has not read, and whose window is not returned.
     private var unread: Deque<ByteBuffer> = []
     private var isReadWanted = false
     private var isDelivering = false
@@ -51,13 +49,11 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         closePromise = parent.eventLoop.makePromise()
     }
 
-    /// Connects a client's connection to the stream.
     func serve(_ connection: ClientConnection) throws {
         try pipeline.syncOperations.addHandler(connection)
         pipeline.read()
     }
 
-    /// Returns the bytes of the head.
     func answer(_ head: ResponseHead, _ framing: BodyFraming) -> ByteBuffer {
         guard case .unanswered = output else { return ByteBuffer() }
         output = .open
@@ -65,8 +61,6 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         HTTP2Framing.settle(&head.fields, as: framing)
         return driver.session.sendResponse(head, on: id, isEnd: false)
     }
-
-    // MARK: - From the client
 
     func data(_ bytes: ByteBuffer) {
         if isActive { unread.append(bytes) } else { driver.consume(bytes.readableBytes, on: id) }
@@ -84,7 +78,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         pipeline.fireChannelWritabilityChanged()
     }
 
-    /// The client is gone without ending its bytes properly.
+    /// The client did not end its bytes properly.
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) { end(StreamResetError(code: code)) }
 
     func connectionClosed(_ failure: ExchangeFailure?) { end(failure ?? StreamResetError(code: .connectError)) }
@@ -96,7 +90,6 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
 
-    /// Passes on received bytes and the end as the channel reads.
     private func deliver() {
         guard !isDelivering else { return }
         isDelivering = true
@@ -114,8 +107,6 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         if case .ended = output { close0(error: ChannelError.eof, mode: .all, promise: nil) }
     }
 
-    // MARK: - ChannelCore
-
     func localAddress0() throws -> SocketAddress { try parent._channelCore.localAddress0() }
     func remoteAddress0() throws -> SocketAddress { try parent._channelCore.remoteAddress0() }
     func register0(promise: EventLoopPromise<Void>?) { promise?.succeed() }
@@ -132,7 +123,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         deliver()
     }
 
-    /// Written bytes are queued in the session at once, in order with the end that follows.
+    /// Queued in the session at once, in order with the end.
     func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard isActive, case .open = output else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -188,8 +179,6 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         promise?.succeed()
     }
 
-    // MARK: - Options
-
     func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) throws {
         try parent.syncOptions?.setOption(option, value: value)
     }
@@ -204,7 +193,6 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     }
 }
 
-/// The channel of an ``HTTP2ConnectStream``, as its handlers see it.
 private final class HTTP2ConnectChannel: Channel {
     let allocator = ByteBufferAllocator()
     let eventLoop: any EventLoop

@@ -1,12 +1,11 @@
 import NIOCore
 
-/// A connection that is closing: further bytes are dropped for a moment.
+/// A closing connection, whose bytes are dropped for a moment.
 final class LingeringLayer: ClientLayer {
     private let connection: ClientConnection
     private var dropped = 0
     private let began: NIODeadline
 
-    /// Dropped bytes after which the connection is cut.
     static let limit = 4 << 20
     /// How long the client may be silent, and how long it may send.
     static let (silence, patience) = (TimeAmount.seconds(2), TimeAmount.seconds(30))

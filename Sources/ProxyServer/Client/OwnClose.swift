@@ -1,12 +1,10 @@
 import HTTPModel
 
-/// Why Sluice closes an idle client connection.
 enum OwnClose {
-    /// The limit of connections is reached; with how to raise it.
+    /// At the limit of connections; with how to raise it.
     case forOthers(hint: String)
     case stopping
 
-    /// The failure of an incomplete request.
     func failure(inTheMiddleOf beginning: String) -> ExchangeFailure {
         switch self {
         case .forOthers(let hint):

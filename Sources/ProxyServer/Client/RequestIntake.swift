@@ -5,7 +5,6 @@ import Wire
 
 /// Checks and routes each request before its exchange begins, in all versions of HTTP.
 struct RequestIntake {
-    /// A request as its adapter has read it.
     struct Arrival {
         var head: RequestHead
         /// The method as the client sent it.
@@ -15,13 +14,11 @@ struct RequestIntake {
         var notes: [String] = []
         /// Whether this exchange alone can be reset.
         var takesResets = false
-        /// The purpose of the connection to the server.
         var purpose = UpstreamConnector.Purpose.http(expectsHTTP2: false)
         var kind = ExchangeRecord.Kind.http
         var flags: ExchangeRecord.Flags = []
         /// Overrides the connector for the purpose.
         var connector: UpstreamConnector?
-        /// Overrides the loop's stages and sink.
         var chain: StageChain?
         var sink: (any RecordSink)?
         /// Set for a tunnel that may become HTTP.
@@ -33,7 +30,6 @@ struct RequestIntake {
     enum Outcome {
         /// The exchange with the head to pass to it, and these notes.
         case exchange(Exchange, RequestHead, notes: [String])
-        /// A CONNECT, with the check of its client.
         case connect(RequestScope.Tunnel, AuthenticationCheck?)
         case refused(status: Int, explanation: String)
     }
@@ -43,7 +39,6 @@ struct RequestIntake {
 
     private var loop: LoopContext { connection.loop }
 
-    /// Begins the exchange of a request that is proxied or answered.
     func admit(_ arrival: consuming Arrival, for leg: any ClientLeg) -> Outcome {
         do throws(HTTP1ParseError) {
             try HostCheck.check(arrival.head)
@@ -77,9 +72,8 @@ struct RequestIntake {
         }
     }
 
-    /// Removes the client's proxy credentials, whose value is neither recorded nor sent on, in any mode.
-    ///
-    /// Returns the check; `nil` if clients need none, have passed it before, or are known by them.
+    /// Removes the client's proxy credentials, which are never recorded or sent on; returns the check, if one is
+    /// needed.
     private func takeCredentials(_ head: inout RequestHead) -> AuthenticationCheck? {
         guard let authentication = loop.configuration.authentication, let isReverse = asksAsServer else {
             head.fields.obliterate(.proxyAuthorization)
@@ -140,7 +134,6 @@ struct RequestIntake {
 
     // MARK: - Exchanges
 
-    /// Begins the exchange of a tunnel through a layer, from its CONNECT on.
     func begin(_ tunnel: RequestScope.Tunnel, _ arrival: Arrival, through layer: TunnelClientLayer) {
         let destination = tunnel.destination(scheme: arrival.kind == .tunnel ? "tunnel" : "https")
         let exchange = makeExchange(arrival, tunnel.url, destination, for: layer)
@@ -177,10 +170,8 @@ struct RequestIntake {
         return Exchange(machine: machine, client: leg, identity: connection.identity, loop: loop, connector: connector)
     }
 
-    /// Set if the client asked for an address, and names it as in the URL only inside the tunnel.
-    ///
-    /// If the server's certificate is verified for that name, no request is sent to a wrong server; if a recording
-    /// answers, none is sent.
+    /// Set if the client asked for an address, and names the URL's host only inside the tunnel. A certificate that is
+    /// verified for the name proves it; a recording sends no request.
     private func claim(_ url: RequestURL, _ destination: Destination) -> NameClaim? {
         guard case .tunnel(let tunnel) = scope, let address = tunnel.targetAddress, url.host != address else {
             return nil
@@ -195,7 +186,6 @@ struct RequestIntake {
         )
     }
 
-    /// The stages of the rules; in a reverse listener with its own around them.
     private func chain(_ kind: ExchangeRecord.Kind) -> StageChain {
         guard case .reverse(let target) = scope, kind == .http else { return loop.rules.chain }
         return loop.reverseChain(target, clientScheme: connection.record.tls == nil ? "http" : "https")
@@ -223,17 +213,6 @@ struct RequestIntake {
     }
 
     /// Records an invalid request, answered with `status`, or not at all if that is 0.
-    func recordMalformed(
-        _ text: String,
-        _ code: ExchangeFailure.Code = .badRequest,
-        status: Int,
-        method: String,
-        head: ByteBuffer?
-    ) {
-        recordMalformed(ExchangeFailure(code, text), status: status, method: method, head: head)
-    }
-
-    /// Records an incomplete request, answered with `status`, or not at all if that is 0.
     func recordMalformed(_ failure: ExchangeFailure, status: Int = 0, method: String = "", head: ByteBuffer?) {
         var head = head
         head?.obliterateAuthorization()
@@ -256,15 +235,9 @@ struct RequestIntake {
             // Any client may send this, so the records are limited.
             let refusals = loop.shared.refusedRecords
             guard let unrecorded = refusals.count(connection.identity.key, now: loop.eventLoop.now) else { return }
-            record.abridge()
-            messages.abridge()
-            if unrecorded > 0 { messages.trace.append(RefusedRecords.note(unrecorded)) }
+            RefusedRecords.abridge(&record, &messages, unrecorded)
         }
         recordFailed(record, messages, failure)
-    }
-
-    func recordFailedHandshake(_ text: String, hint: String = "") {
-        recordFailedHandshake(ExchangeFailure(.clientTLS, text, hint: hint))
     }
 
     func recordFailedHandshake(_ failure: ExchangeFailure) {

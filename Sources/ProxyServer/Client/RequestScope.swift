@@ -1,13 +1,10 @@
 import ExchangeCore
 import HTTPModel
-import NIOCore
-import Wire
 
 /// The destination of requests on a connection: the base of a request target.
 enum RequestScope {
     /// The proxy's own port: targets are absolute, or CONNECT, or for the proxy itself.
     case proxy
-    /// The inside of a tunnel to a host.
     case tunnel(Tunnel)
     /// A reverse listener: targets are paths of its server.
     case reverse(ReverseTarget)
@@ -35,8 +32,8 @@ enum RequestScope {
         var port: Int
         /// The name in the client's TLS hello if it differs from the host.
         var serverName: String?
-        /// The address to connect to without a look-up of the host: the name with the root's dot, if CONNECT had it, or
-        /// the address that the client asked for, if its TLS then named the host.
+        /// The address to connect to: the name with the root's dot from CONNECT, or the requested address if TLS named
+        /// the host.
         var address: String?
         /// Whether the client asked for an address and its TLS may still name the host for the rules.
         var isUnnamed = false
@@ -49,7 +46,6 @@ enum RequestScope {
         /// The address that the client asked for, if its TLS then named the host.
         var askedAddress: String? { address.flatMap { HostAddress.isAddress($0[...]) ? $0 : nil } }
 
-        /// The address that the client asked for.
         var targetAddress: String? { askedAddress ?? (isNamed ? nil : host) }
 
         /// The URL of a request inside, if the client names this one.
@@ -83,7 +79,6 @@ enum RequestScope {
                 + "that server needs a tunnel of its own, or a request outside of any."
         }
 
-        /// Host and port, as a tunnel is recorded.
         var url: RequestURL { RequestURL(scheme: "tunnel", host: host, port: port, path: "") }
 
         func destination(scheme: String) -> Destination {
@@ -95,7 +90,6 @@ enum RequestScope {
 enum RoutedRequest {
     /// To a server: the client's URL, the destination, and remarks about the two.
     case forward(RequestURL, Destination, remarks: [String] = [])
-    /// To the proxy itself.
     case own(RequestURL)
     case connect(RequestScope.Tunnel)
     case invalid(String, status: Int = 400)
@@ -140,8 +134,7 @@ struct RequestRouter {
         return RequestRouter.hasPath(head) ? origin(head) : absolute(&head)
     }
 
-    /// An IPv6 address and a port with brackets, if the address has none: the last colon begins the port. iOS sends
-    /// such CONNECTs.
+    /// Adds the brackets that iOS omits around an IPv6 address; the last colon begins the port.
     private static func bracketed(_ target: String) -> String? {
         guard let colon = target.lastIndex(of: ":"), case let host = String(target[..<colon]), host.contains(":"),
             Resolver.address(host, port: 0) != nil
@@ -155,9 +148,7 @@ struct RequestRouter {
         return first == UInt8(ascii: "/") || first == UInt8(ascii: "*")
     }
 
-    /// Inside a tunnel every request is for the tunnel's target, or refused.
-    ///
-    /// If that is only an address, the request's `Host` names it: that is the host of its URL, with any port in `Host`.
+    /// Inside a tunnel every request is for its target, or refused. If that is an address, `Host` names the URL's host.
     private func inside(_ tunnel: RequestScope.Tunnel, _ head: inout RequestHead) -> RoutedRequest {
         let named: String?
         var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
@@ -212,7 +203,6 @@ struct RequestRouter {
         return .forward(url, Destination(scheme: target.scheme, host: target.host, port: target.port))
     }
 
-    /// The URL of a request to the proxy itself, by its Host field.
     private func ownURL(_ head: RequestHead) -> RequestURL? {
         let named = head.fields.value(of: .host).flatMap { RequestURL.splitAuthority($0) }
         guard let named, head.target.hasPrefix("/") else { return nil }
@@ -225,7 +215,6 @@ struct RequestRouter {
         url.host == ProxyPages.host || url.port == ownPort && ProxyPages.isOwnHost(url.host, shared)
     }
 
-    /// The absolute form on the proxy's own port.
     private func absolute(_ head: inout RequestHead) -> RoutedRequest {
         guard var url = RequestURL(head.target) else { return RequestRouter.noTarget(head) }
         let rootedName = RequestRouter.makeOriginForm(&head, of: &url)

@@ -5,27 +5,23 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// Decides by the first bytes of a connection, or of a tunnel, what is spoken there. Line breaks, spaces and tabs before that
-/// are skipped, as servers do before a request line (RFC 9112 §2.2); until something else comes the client counts as silent.
+/// Decides by the first bytes of a connection, or of a tunnel, what is spoken there; line breaks, spaces and tabs
+/// before them are skipped (RFC 9112 §2.2).
 ///
-/// 0. Before any byte: a tunnel to a host that the rules do not intercept passes unread, and so does one whose client
-///    has refused our certificate for that host (``CertificateRefusals``), unless a rule has to read it. Where a client
-///    asked for an address, its ClientHello may name the host, so that is decided then, as it is if the client's
-///    program was not known before; without TLS it is read, as it is on the way to a forward proxy.
-/// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
-///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
-///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, the server is asked: where it
-///    chooses one of the client's protocols, TLS is ended on both legs and the bytes pass through. Where a recording
-///    answers, there is nobody to ask.
+/// 0. Before any byte, a tunnel passes unread if the rules do not intercept its host, or if its client has refused our
+/// certificate (``CertificateRefusals``) and no rule must read it. If the client asked for an address, or its program
+/// is unknown, this is decided after its ClientHello.
+/// 1. A TLS ClientHello: TLS ends here with a minted certificate. If ALPN agrees on `h2` or `http/1.1` (RFC 7301), that
+/// is spoken; without an agreement the inside is sniffed again. If the client of a tunnel offers neither, the server is
+/// asked: if it chooses one of the client's protocols, TLS ends on both legs and the bytes pass through.
 /// 2. The beginning of an HTTP/1 request: HTTP.
-/// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through; not where a recording answers.
-/// 4. What may still become one of these is waited for, as long as a head may take; then the connection ends.
-/// 5. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error. So it is in a tunnel where a
-///    rule has to read requests to its host (``StageChain/reader(of:)``), unless the server speaks first or the
-///    bytes are SSH.
+/// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through; a recording does not.
+/// 4. Incomplete bytes of one of these: waits as long as for a head, then closes.
+/// 5. Anything else: in a tunnel the bytes pass through, else it is an error; also in a tunnel if a rule must read
+/// requests to its host (``StageChain/reader(of:)``), unless the server speaks first or the bytes are SSH.
 ///
-/// A listener that stands in for a server is sniffed as a tunnel to it where that server may speak anything over TLS, else
-/// as the proxy's own port.
+/// A reverse listener is sniffed like a tunnel if its server may speak anything over TLS, else like the proxy's own
+/// port.
 final class SniffLayer: ClientLayer {
     private enum State {
         /// Successors: `handshaking`, `decided`.
@@ -47,7 +43,6 @@ final class SniffLayer: ClientLayer {
     /// Whether the server was asked for the client's protocols, and chose none.
     private let agreesOnNothing: Bool
     private var first = ByteBuffer()
-    /// The time of the first byte.
     private var began: NIODeadline?
     private var timer: Scheduled<Void>?
     /// Whether the client's program is being identified.
@@ -76,8 +71,7 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - CONNECT
 
-    /// Answers a CONNECT and serves its inside; `check` is the check of the client, and `early` contains bytes that
-    /// were read after it.
+    /// Answers a CONNECT and serves its inside; `early` has bytes that were read after it.
     static func open(
         _ tunnel: RequestScope.Tunnel,
         _ check: AuthenticationCheck?,
@@ -138,7 +132,6 @@ final class SniffLayer: ClientLayer {
         if !isIdentifying { decide() }
     }
 
-    /// The first bytes without the skipped ones.
     private var content: ByteBuffer { HTTP1Sniffer.content(of: first) }
 
     private func decide() {
@@ -175,7 +168,6 @@ final class SniffLayer: ClientLayer {
     private var speaksHTTP2: Bool { loop.configuration.http2.contains(.client) }
     private var protocols: [String] { speaksHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"] }
 
-    /// For the trace of a tunnel that could have been read.
     private static let unreadHTTP2 = "the client speaks HTTP/2, which is off for clients (--http2), so it is not read"
 
     /// `unreadHint` tells why invalid requests do not pass unread.
@@ -239,7 +231,6 @@ final class SniffLayer: ClientLayer {
 
     private var isIdentifying: Bool { identification == .underWay }
 
-    /// Whether any program at the client's address gets tunnels to this server.
     private func isRefused(_ tunnel: RequestScope.Tunnel) -> Bool {
         let pair = connection.pair(with: tunnel)
         return loop.shared.refusals.withLock { $0.concernsAddress(of: pair) }
@@ -259,7 +250,6 @@ final class SniffLayer: ClientLayer {
         connection.identity.whenKnown(goOn)
     }
 
-    /// The name for the certificate if the client names no host.
     private var certificateHost: String {
         if case .tunnel(let tunnel) = scope { return tunnel.host }
         return connection.localAddress?.ipAddress ?? "127.0.0.1"
@@ -270,7 +260,7 @@ final class SniffLayer: ClientLayer {
         do {
             try connection.beginTLS(host: host, protocols: protocols, key: key, early: first)
         } catch {
-            intake.recordFailedHandshake("No certificate could be made for \(host): \(error)")
+            intake.recordFailedHandshake(.init(.clientTLS, "No certificate could be made for \(host): \(error)"))
             connection.close()
         }
     }
@@ -301,7 +291,7 @@ final class SniffLayer: ClientLayer {
         guard case .handshaking = state else { return }
         state = .decided
         guard let failure = error as? TLSError else { return }
-        intake.recordFailedHandshake(failure.explanation, hint: hint(after: failure))
+        intake.recordFailedHandshake(.init(.clientTLS, failure.explanation, hint: hint(after: failure)))
     }
 
     /// Counts a handshake that the client refused; returns the hint for its record.
@@ -326,8 +316,7 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - Bytes
 
-    /// The tool with a rule that must read requests to a tunnel's host, with or without TLS: by its name, or by the
-    /// address that the client asked for.
+    /// The tool that must read requests to a tunnel's host, by its name or by the requested address.
     private func reader(of tunnel: RequestScope.Tunnel) -> String? {
         for case let host? in [tunnel.host, tunnel.askedAddress] {
             let url = RequestURL(scheme: "http", host: host, port: tunnel.port, path: "")
@@ -361,7 +350,6 @@ final class SniffLayer: ClientLayer {
         )
     }
 
-    /// Connects and passes bytes through unread.
     private func passUnread(_ tunnel: RequestScope.Tunnel, _ reason: Unread?) {
         startTunnel(tunnel, kind: .tunnel, purpose: .tunnel, early: first, retry: nil, notes: [], reason: reason)
     }
@@ -373,13 +361,12 @@ final class SniffLayer: ClientLayer {
             let text =
                 "'intercept' does not have \(tunnel.host) decrypted, and a client that is not decrypted cannot be asked for a user "
                 + "and a password (--proxy-auth)."
-            intake.recordFailedHandshake(text)
+            intake.recordFailedHandshake(ExchangeFailure(.clientTLS, text))
             return connection.close()
         }
         passUnread(tunnel, .notIntercepted)
     }
 
-    /// Passes all bytes without reading them, from the first one on.
     func forwardUnread() {
         guard case .sniffing = state, let tunnel = scope.tunnel else { return }
         passUnread(tunnel, nil)
@@ -413,10 +400,8 @@ final class SniffLayer: ClientLayer {
         )
     }
 
-    /// Connects, and passes the bytes through, beginning with `early`.
-    ///
-    /// `retry` makes the layer that takes the connection back if it turns out to be readable; `mustBeRead`: also for
-    /// bytes that cannot be read, unless the server has spoken before.
+    /// Connects, and passes bytes through from `early` on. `retry` makes the layer that takes a readable connection
+    /// back; with `mustBeRead` also an unreadable one, unless the server spoke first.
     private func startTunnel(
         _ tunnel: RequestScope.Tunnel,
         kind: ExchangeRecord.Kind,
@@ -450,7 +435,6 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - The rest of ClientLayer
 
-    /// What the first bytes may still become.
     private enum Beginning {
         case hello, preface, request
 
@@ -529,10 +513,11 @@ final class SniffLayer: ClientLayer {
         switch (state, beginning) {
         case (.decided, _), (.sniffing, nil): break
         case (.handshaking, _), (.sniffing, .hello):
-            intake.recordFailedHandshake("The client's TLS handshake was not complete \(limit)")
+            let text = "The client's TLS handshake was not complete \(limit)"
+            intake.recordFailedHandshake(ExchangeFailure(.clientTLS, text))
         case (.sniffing, .preface):
             let text = "The client's HTTP/2 preface was not complete \(limit)"
-            intake.recordMalformed(text, status: 0, method: "", head: first)
+            intake.recordMalformed(ExchangeFailure(.badRequest, text), head: first)
         case (.sniffing, .request):
             becomeHTTP1()
             connection.enforceTimeout(now: now)

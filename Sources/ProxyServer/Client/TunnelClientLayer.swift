@@ -1,15 +1,12 @@
-import ExchangeCore
 import HTTPModel
 import NIOCore
 import Wire
 
 /// A client's connection whose bytes pass through: after CONNECT, after an upgrade, or in an unknown protocol.
 final class TunnelClientLayer: ClientLayer, ClientLeg {
-    /// How a client gets the answer to its request for a tunnel.
     struct Answer {
         /// Writes the answer, with the failure that it reports; returns the bytes of its head.
         let write: (ResponseHead, BodyFraming, ExchangeFailure?) -> ByteBuffer
-        /// Whether an answer that refuses the tunnel may have a body.
         var hasBody = true
     }
 
@@ -26,20 +23,17 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     private let connection: ClientConnection
     var exchange: Exchange?
-    /// The client's tunnel, if it asked for a host.
     var tunnel: RequestScope.Tunnel?
     private var input: Input
-    /// Whether bytes may have passed.
     private var isEstablished: Bool
     /// Called when the server is connected, before any byte passes.
     var onEstablished: ((TunnelClientLayer) -> Void)?
-    /// Set if the connection may turn out to be readable: the tunnel is not recorded then, and the connection is taken
-    /// back with the client's first bytes; with `mustBeRead` in any case.
+    /// For a connection that may turn out to be readable: the tunnel is not recorded then, and the client's first bytes
+    /// are taken back; with `mustBeRead` always.
     var guess: (sink: TentativeSink, mustBeRead: Bool, takeBack: (ByteBuffer) -> Void)?
     private var timer: Scheduled<Void>?
     private var isMachineReading = true
     private var hasOutputEnded = false
-    /// Whether the client can read the answer's body.
     private var isBodyWanted = true
 
     init(connection: ClientConnection, _ input: Input, isEstablished: Bool = false) {

@@ -3,7 +3,6 @@ import NIOCore
 
 /// Explains why a host is not decrypted for a client whose TLS failed, and how to change that.
 enum Undecrypted {
-    /// For the log.
     static func notice(
         _ pair: CertificateRefusals.Pair,
         _ reason: CertificateRefusals.Reason,
@@ -26,7 +25,6 @@ enum Undecrypted {
         "Connections to \(place) do not pass undecrypted, because a rule of '\(tool)' must read them."
     }
 
-    /// For a failed handshake.
     static func hint(_ pair: CertificateRefusals.Pair, _ wait: TimeAmount) -> String {
         "For \(words(wait)) this client's connections to \(place(pair)) pass undecrypted; "
             + "'sluice decrypt \(place(pair))' ends that, --no-auto-tunnel turns it off."

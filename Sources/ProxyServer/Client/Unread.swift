@@ -4,7 +4,6 @@ import NIOCore
 import Synchronization
 
 extension SniffLayer {
-    /// Why a tunnel is to pass unread.
     enum Unread {
         /// No rule decrypts its host.
         case notIntercepted
@@ -45,6 +44,5 @@ extension SniffLayer {
 }
 
 extension ProxyRules {
-    /// The tool with a rule that must read the inside of a tunnel's TLS.
     func reader(of tunnel: RequestScope.Tunnel) -> String? { chain.reader(of: tunnel.url)?.name }
 }

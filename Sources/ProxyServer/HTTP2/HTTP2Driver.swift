@@ -4,20 +4,16 @@ import Wire
 
 /// The connection of an HTTP/2 session.
 protocol HTTP2Carrier: AnyObject {
-    /// Whether the socket accepts more now.
     var takesOutput: Bool { get }
     func writeOutput(_ bytes: ByteBuffer)
-    /// Flushes written bytes.
     func flushOutput()
     /// Whether events are accepted now; others wait in the session.
     var takesEvents: Bool { get }
     func handle(_ event: HTTP2Event)
-    /// There is nothing more to send now.
     func outputWasMade()
 }
 
-/// Runs one HTTP/2 session on a connection: handles events until there are none, keeps the read cycles of their
-/// exchanges, and sends output.
+/// Runs an HTTP/2 session on a connection: handles events, keeps the read cycles of exchanges, and sends output.
 final class HTTP2Driver {
     let session: HTTP2Session
     private let eventLoop: any EventLoop
@@ -69,7 +65,6 @@ final class HTTP2Driver {
 
     private var canTakeEvents: Bool { !isStopped && carrier?.takesEvents == true }
 
-    /// Sends as much as windows and the socket allow.
     func pump() {
         guard let carrier else { return }
         var hasWritten = true

@@ -1,12 +1,9 @@
 import HTTPModel
 import Wire
 
-/// Translates between the two requests for another protocol: Upgrade (RFC 9110 §7.8), which exchanges know, and
-/// extended CONNECT (RFC 8441) of HTTP/2.
+/// Translates between Upgrade (RFC 9110 §7.8), which exchanges know, and extended CONNECT (RFC 8441) of HTTP/2.
 struct WebSocketBridge {
-    /// The requested protocol, for example `websocket`.
     let protocolName: String
-    /// Whether the server has agreed.
     var isOpen = false
     private let key: String?
 
@@ -18,7 +15,6 @@ struct WebSocketBridge {
 
     // MARK: - From the client
 
-    /// Changes a client's extended CONNECT to an upgrade.
     init(_ protocolName: String, makingUpgrade head: inout RequestHead) {
         self.protocolName = protocolName
         key = nil
@@ -32,7 +28,6 @@ struct WebSocketBridge {
         head = StoredHead.request(head.serialized()) ?? head
     }
 
-    /// Changes a 101 to the answer to an extended CONNECT.
     func makeConnectAnswer(_ head: inout ResponseHead) {
         head.status = 200
         head.fields.removeAll(.connection)
@@ -55,7 +50,6 @@ struct WebSocketBridge {
         head.fields.removeAll(WebSocketBridge.keyField)
     }
 
-    /// Changes the answer to an extended CONNECT to a 101.
     func makeSwitchingProtocols(_ head: inout ResponseHead) {
         head.status = 101
         head.reason = ResponseHead.standardReason(101)

@@ -2,10 +2,8 @@ import HTTPModel
 import Wire
 
 extension Listener {
-    /// Reads `MODE[@[HOST:]PORT]`, as mitmproxy writes it: `regular`, `socks5@1081`, `transparent@0.0.0.0:8080`,
-    /// `reverse:https://api.example.com@[::1]:8443`.
-    ///
-    /// `regular` is the default address of a forward proxy.
+    /// Reads `MODE[@[HOST:]PORT]` like mitmproxy: `regular`, `socks5@1081`, `transparent@0.0.0.0:8080`,
+    /// `reverse:https://api.example.com@[::1]:8443`. `regular` is the default address of a forward proxy.
     package init(reading text: String, regular: Listener = Listener()) throws(ListenerModeError) {
         // The last @ begins the address: an earlier one belongs to user information.
         let at = text.lastIndex(of: "@")

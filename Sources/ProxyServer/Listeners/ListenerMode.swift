@@ -1,6 +1,6 @@
 import HTTPModel
 
-package enum ListenerMode: Sendable, Hashable {
+package enum ListenerMode: Sendable, Hashable, CustomStringConvertible {
     /// As a forward proxy: clients name the server in each request, or by CONNECT.
     case regular
     /// In place of one server: clients regard the listener as the server.
@@ -10,7 +10,6 @@ package enum ListenerMode: Sendable, Hashable {
     /// Connections that the kernel redirected here; Linux only.
     case transparent
 
-    /// Whether its clients can be asked for a user and a password.
     package var canAuthenticate: Bool {
         switch self {
         case .regular, .socks5: true
@@ -21,9 +20,7 @@ package enum ListenerMode: Sendable, Hashable {
 
     /// The default port, as in mitmproxy.
     package var defaultPort: Int { self == .socks5 ? 1_080 : 8_080 }
-}
 
-extension ListenerMode: CustomStringConvertible {
     package var description: String {
         switch self {
         case .regular: "regular"
@@ -35,7 +32,7 @@ extension ListenerMode: CustomStringConvertible {
 }
 
 /// The server of a reverse listener.
-package struct ReverseTarget: Sendable, Hashable {
+package struct ReverseTarget: Sendable, Hashable, CustomStringConvertible {
     package enum Transport: String, Sendable, Hashable, CaseIterable {
         case http, https
         /// Bytes that pass unread.
@@ -57,7 +54,6 @@ package struct ReverseTarget: Sendable, Hashable {
 
     var scheme: String { transport == .http ? "http" : "https" }
 
-    /// The value of a `Host` field.
     var authority: String { RequestURL(scheme: scheme, host: host, port: port, path: "").authority }
 
     /// The tunnel for bytes that are not HTTP; `nil` if only HTTP is allowed.
@@ -76,19 +72,15 @@ package struct ReverseTarget: Sendable, Hashable {
         case .https, .tls: RequestScope.Tunnel(scheme: "http", host: host, port: port)
         }
     }
-}
 
-extension ReverseTarget: CustomStringConvertible {
     package var description: String {
         let authority = RequestURL(scheme: transport.rawValue, host: host, port: port, path: "").authority
         return "\(transport.rawValue)://\(authority)"
     }
 }
 
-/// An address for clients.
 package struct Listener: Sendable, Hashable {
     package var mode: ListenerMode
-    /// An address or a name.
     package var host: String
     /// 0 for any free port.
     package var port: Int
@@ -108,9 +100,13 @@ package struct Listener: Sendable, Hashable {
     }
 }
 
-/// An unknown mode, with what to write instead.
 package struct ListenerModeError: Error, Hashable, CustomStringConvertible {
     package let description: String
 
     init(_ text: String) { description = text }
+}
+
+package struct ListeningError: Error {
+    package let listener: Listener
+    package let cause: any Error
 }

@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// The destination of a connection before the kernel redirected it.
 enum OriginalDestination {
     /// The answer to a client that was not redirected.
     static let missing = """
@@ -11,7 +10,6 @@ enum OriginalDestination {
         'sluice transparent --print' shows the rules that redirect.
         """
 
-    /// `nil` if the connection was not redirected.
     static func of(_ channel: any Channel) -> SocketAddress? {
         #if os(Linux)
         guard let provider = channel as? any SocketOptionProvider, let local = channel.localAddress else { return nil }

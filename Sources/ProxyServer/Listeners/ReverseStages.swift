@@ -1,8 +1,8 @@
 import ExchangeCore
 import HTTPModel
 
-/// The stages of a reverse listener: before the tools, the server gets its own name in `Host`; after the tools,
-/// redirects to the server are changed to lead to this listener.
+/// In a reverse listener the server gets its own name in `Host` before the tools; its redirects are made local after
+/// them.
 enum ReverseStages {
     struct Place: Hashable {
         let target: ReverseTarget
@@ -10,7 +10,6 @@ enum ReverseStages {
         let clientScheme: String
     }
 
-    /// The rules' stages between those of the listener.
     static func chain(
         around rules: StageChain,
         at place: Place,

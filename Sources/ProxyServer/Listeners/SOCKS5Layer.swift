@@ -7,9 +7,7 @@ final class SOCKS5Layer: ClientLayer {
     private let connection: ClientConnection
     private var reader = SOCKS5Reader()
     private var began: NIODeadline?
-    /// Whether another layer has the connection, or it is closed.
     private var isDone = false
-    /// Whether the client is being authenticated.
     private var isAuthenticating = false
 
     /// The methods of authentication (RFC 1928 §3).
@@ -22,7 +20,6 @@ final class SOCKS5Layer: ClientLayer {
     init(connection: ClientConnection) { self.connection = connection }
 
     private var loop: LoopContext { connection.loop }
-    /// `nil` if clients need no authentication.
     private var authentication: ProxyAuthentication? { loop.configuration.authentication }
 
     // MARK: - ClientLayer
@@ -167,7 +164,6 @@ final class SOCKS5Layer: ClientLayer {
         end(reason: reason)
     }
 
-    /// Records why the client gets no connection, and closes after the answer.
     private func end(reason: String) {
         guard !isDone else { return }
         isDone = true

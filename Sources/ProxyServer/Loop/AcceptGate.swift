@@ -2,11 +2,9 @@ import Foundation
 import Logging
 import NIOCore
 
-/// Pauses a listener while the process has no free descriptor, or the maximum of clients; idle connections are closed
-/// meanwhile. If none are idle and a client waits, the quietest connection is closed.
-///
-/// NIO's `AcceptBackoffHandler` withholds reads, but the failed one stays pending, so that the listener is reported
-/// readable again at once and forever. Without `autoRead` it is not registered at all.
+/// Pauses a listener at the limit of descriptors or clients while idle connections are closed; if none are idle and a
+/// client waits, the quietest connection is closed. NIO's `AcceptBackoffHandler` would leave the listener readable
+/// forever; without `autoRead` it is not registered at all.
 final class AcceptGate: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
@@ -96,7 +94,6 @@ final class AcceptGate: ChannelInboundHandler {
         return channel.eventLoop.makeSucceededFuture(true)
     }
 
-    /// Warns at most once a minute.
     private func warn(_ reason: String, _ now: NIODeadline) {
         if let lastWarning, now - lastWarning < .minutes(1) { return }
         lastWarning = now

@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// Limits of open client connections.
 package struct ConnectionLimits: Sendable, Hashable {
     /// The connections of all clients; further connections wait until others end.
     package var inAll: Int { didSet { isGiven = true } }
@@ -40,14 +39,12 @@ package struct ConnectionLimits: Sendable, Hashable {
             : "'ulimit -n' has room for no more, with as many servers and \(ConnectionLimits.files) files"
     }
 
-    /// How to raise the limit.
     var hint: String {
         isGiven
             ? "Raise --max-connections, within 'ulimit -n'."
             : "Raise 'ulimit -n', or --max-connections if not every client needs a server."
     }
 
-    /// The default limit for one client of another machine.
     package static let perForeignClient = 1_000
 
     func perClient(_ address: SocketAddress) -> Int {
@@ -67,7 +64,6 @@ final class ClientCounts: Sendable {
     private struct State {
         var total = 0
         var byClient: [[UInt8]: Int] = [:]
-        /// When the last warning about a client's limit was logged.
         var lastWarning: NIODeadline?
     }
 
@@ -76,7 +72,6 @@ final class ClientCounts: Sendable {
 
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
-    /// The decision about a new connection.
     enum Admission: Hashable {
         case admitted
         /// Its client has too many; `isNew` if that was not logged in the last minute.
@@ -118,6 +113,5 @@ final class ClientCounts: Sendable {
     /// The limit of all clients with its reason, as the end of a sentence.
     var bound: String { "clients have \(limits.inAll) connections, and \(limits.reason)" }
 
-    /// Whether further clients must wait.
     var isFull: Bool { state.withLock { $0.total >= limits.inAll } }
 }

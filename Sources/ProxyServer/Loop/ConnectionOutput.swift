@@ -1,9 +1,8 @@
 import Foundation
 import NIOCore
 
-/// Writes on a connection, and ends it with a half-close, a close, or a reset, each after earlier writes are sent.
-///
-/// Small writes are collected until the flush, so that a head and a short body leave in one buffer and one system call.
+/// Writes on a connection, and ends it after earlier writes. Small writes are collected until the flush, so that a head
+/// and a short body leave in one system call.
 final class ConnectionOutput {
     private let context: ChannelHandlerContext
     /// How long the peer may read nothing of the last bytes before the connection is closed.
@@ -12,7 +11,6 @@ final class ConnectionOutput {
     private var gathered = ByteBuffer()
     private var written: EventLoopFuture<Void>?
 
-    /// Buffers of at least this many bytes are written separately.
     private static let large = 4 << 10
 
     init(_ context: ChannelHandlerContext, limit: TimeAmount, close: @escaping () -> Void) {
@@ -49,10 +47,7 @@ final class ConnectionOutput {
         context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
     }
 
-    /// Ends our side, after earlier writes.
-    ///
-    /// A half-close after the peer's half-close would be a full close, at once, with pending writes; so it is a close
-    /// after the writes instead.
+    /// A half-close after the peer's would be a full close with pending writes, so it is a close after the writes.
     func end(peerHasEnded: Bool) {
         flush()
         guard written == nil else { return }

@@ -3,7 +3,6 @@ import ExchangeCore
 
 /// A queue in which clients take turns, each with its own elements in order. Each operation takes constant time.
 struct FairQueue<Element> {
-    /// Identifies an element for its removal.
     struct Ticket: Hashable {
         fileprivate let number: Int
         fileprivate let client: ClientKey
@@ -23,7 +22,6 @@ struct FairQueue<Element> {
 
     var count: Int { elementsByTicket.count }
     var isEmpty: Bool { elementsByTicket.isEmpty }
-    /// All elements in the order in which they were added.
     var elements: [Element] { elementsByTicket.sorted { $0.key < $1.key }.map(\.value) }
 
     @discardableResult
@@ -36,7 +34,6 @@ struct FairQueue<Element> {
         return Ticket(number: lastTicket, client: client)
     }
 
-    /// Removes an element; `nil` if it is no longer in the queue.
     @discardableResult
     mutating func remove(_ ticket: Ticket) -> Element? {
         guard let element = elementsByTicket.removeValue(forKey: ticket.number), var line = lines[ticket.client] else {

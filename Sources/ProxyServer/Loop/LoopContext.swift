@@ -6,9 +6,8 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// The state that the connections of one event loop share: TLS contexts, the pool, the recorder's batch, the rules.
-///
-/// All of it belongs to that loop; nothing is locked.
+/// The state of one event loop's connections: TLS contexts, the pool, the recorder's batch, the rules; nothing is
+/// locked.
 final class LoopContext {
     let eventLoop: any EventLoop
     /// For other threads.
@@ -21,7 +20,6 @@ final class LoopContext {
     let mint: CertificateMint
     let pool: UpstreamPool
     var rules: ProxyRules { didSet { reverseChains = [:] } }
-    /// The chains of reverse listeners, made from the rules in force.
     private var reverseChains: [ReverseStages.Place: StageChain] = [:]
     var sweep: RepeatedTask?
 
@@ -53,7 +51,6 @@ final class LoopContext {
 
     var configuration: ProxyConfiguration { shared.configuration }
 
-    /// The rules' stages between those of a reverse listener.
     func reverseChain(_ target: ReverseTarget, clientScheme: String) -> StageChain {
         let place = ReverseStages.Place(target: target, clientScheme: clientScheme)
         if let chain = reverseChains[place] { return chain }
@@ -72,10 +69,7 @@ final class LoopContext {
     private var hasTrust = false
     private(set) var trustLoad: EventLoopFuture<Void>?
 
-    /// Calls `body` once the authorities are loaded, at once if they are.
-    ///
-    /// If the system has them in one large file, reading takes 20 to 30 ms, too long for an event loop. An error is
-    /// reported by the TLS session that needs them.
+    /// Calls `body` once the authorities are loaded, which may take 20 to 30 ms. TLS sessions report errors.
     func withTrust(_ body: @escaping () -> Void) {
         if hasTrust { return body() }
         let trust = shared.configuration.trust
@@ -91,8 +85,7 @@ final class LoopContext {
 
     private var keys: [LeafKey.Kind: EventLoopFuture<LeafKey>] = [:]
 
-    /// Calls `body` once the mint has a key of this kind. An RSA key takes some 100 ms, so another thread makes it, and
-    /// only for the first client that needs it.
+    /// Calls `body` once the mint has a key of this kind; another thread makes an RSA key, which takes some 100 ms.
     func makeKey(_ kind: LeafKey.Kind, _ body: @escaping (Result<Void, any Error>) -> Void) {
         let key = keys[kind] ?? NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try LeafKey(kind) }
         keys[kind] = key
@@ -101,11 +94,9 @@ final class LoopContext {
 
     // MARK: - Work
 
-    /// Work in progress on other threads.
     private var works = 0
 
-    /// Runs blocking work on another thread, `isHeavy` work on a thread of its own, and delivers the result on this
-    /// loop; a stopping server waits for it for a while.
+    /// Runs blocking work on another thread, `isHeavy` work on one of its own; a stopping server waits a while for it.
     func offload<Value: Sendable>(
         isHeavy: Bool = false,
         _ work: @escaping @Sendable () throws -> Value,
@@ -155,7 +146,6 @@ final class LoopContext {
 
     func remove(_ exchange: Exchange) { exchanges[ObjectIdentifier(exchange)] = nil }
 
-    /// Whether something must end before Sluice stops.
     var isBusy: Bool { works > 0 || !exchanges.isEmpty || connections.values.contains(where: \.isBusy) }
 
     private func recorderBecameFull(_ isFull: Bool) {
@@ -175,8 +165,7 @@ final class LoopContext {
         pool.closeIdle(before: now - configuration.timeouts.pooled)
     }
 
-    /// Closes idle connections to free descriptors: those to servers, else the clients' that were silent longest.
-    /// Returns how many.
+    /// Closes idle connections to servers, else those of clients that were silent longest; returns how many.
     func closeIdle() -> Int {
         let toServers = pool.closeIdle(before: .distantFuture)
         guard toServers == 0 else { return toServers }
@@ -207,7 +196,6 @@ final class LoopContext {
         }.max { $0.time < $1.time }
     }
 
-    /// How many client connections are closed at once.
     private static let closedAtOnce = 8
 
     /// Accepts no further requests: idle connections are closed, busy ones after their exchange.

@@ -1,9 +1,7 @@
 package import NIOCore
 import Synchronization
 
-/// Lets other threads schedule on an event loop until it is shut.
-///
-/// Tasks on a loop that was shut down are lost, and NIO complains about them on standard error.
+/// Lets other threads schedule on an event loop until it is shut: NIO complains on standard error about later tasks.
 package final class LoopEntrance: Sendable {
     private let eventLoop: any EventLoop
     private let isOpen = Mutex(true)
@@ -19,7 +17,6 @@ package final class LoopEntrance: Sendable {
         }
     }
 
-    /// Runs a task on the loop and waits for it, unless it is shut.
     package func perform(_ task: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let isTaken = execute {

@@ -1,9 +1,8 @@
 package import HTTPModel
 import NIOCore
 
-/// Receives the events of one loop's tick, with the sum of their cost; must not wait.
-///
-/// Returns whether there is room for more; after `false` the loop stops reading until there is.
+/// Receives the events of one loop's tick with their cost, and must not wait; after `false` the loop stops reading
+/// until there is room.
 package typealias RecordOutlet = @Sendable (_ events: [RecordEvent], _ cost: Int) -> Bool
 
 /// Makes the outlet of one event loop; `onRoom` is called on any thread when there is room again.
@@ -40,7 +39,6 @@ final class LoopRecorder: RecordSink {
         eventLoop.assumeIsolated().execute { [flushTick] in flushTick.recorder?.flush() }
     }
 
-    /// Submits the events before the end of the tick if they are many.
     func flushIfLarge() {
         if cost > LoopRecorder.largeCost { flush() }
     }

@@ -2,12 +2,9 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// The connections to servers on a port number of this proxy's own, or all if connections are redirected here, by which
-/// it recognises connections that lead back to it.
-///
-/// Names and addresses have many spellings that lead here. But both ends of a connection have the same pair of
-/// addresses, and no other connection has that pair; the near end alone is not enough, because the kernel gives one
-/// local port to several connections with different servers.
+/// Connections to servers on a port number of this proxy, or all if connections are redirected here, to recognize those
+/// that lead back. Addresses have many spellings, but both ends of a connection have the same pair of addresses, and no
+/// other connection has it; the kernel gives one local port to several connections.
 final class OwnConnections: Sendable {
     struct Ends: Hashable {
         private let client: [UInt8]
@@ -43,12 +40,9 @@ final class OwnConnections: Sendable {
 
     func remove(_ ends: Ends) { outgoing.withLock { $0[ends] = nil } }
 
-    /// Whether a client's connection is the other end of one to a server; the handlers of that one get the failure.
-    ///
-    /// Certain only after the client has sent something: a connection can be accepted before its other end knows its
-    /// addresses.
-    ///
-    /// `destination` is its destination before a redirection: the other end knows only that address.
+    /// Whether a client's connection is the other end of one to a server, whose handlers then get the failure. Certain
+    /// only after the client has sent something: a connection may be accepted before its other end knows its addresses.
+    /// `destination` is the one before a redirection.
     func leadsBack(_ client: any Channel, from destination: SocketAddress? = nil) -> Bool {
         guard !outgoing.withLock(\.isEmpty),
             let ends = Ends(client: client.remoteAddress, server: destination ?? client.localAddress),
@@ -62,9 +56,7 @@ final class OwnConnections: Sendable {
 }
 
 extension ExchangeFailure {
-    /// The request leads back to this proxy.
-    ///
-    /// `isRedirected` if the kernel redirected it, like the connections of other programs.
+    /// `isRedirected` if the kernel redirected the request.
     static func leadsBack(_ authority: String, isRedirected: Bool = false) -> ExchangeFailure {
         let hint =
             isRedirected

@@ -8,7 +8,6 @@ final class RefusedClients: Sendable {
     /// Beyond this number of addresses no more are logged.
     private static let most = 1_000
 
-    /// The address of a client that was not logged yet.
     func new(_ address: SocketAddress?) -> String? {
         guard let place = address.map(describe) else { return nil }
         // The next connection has another port.

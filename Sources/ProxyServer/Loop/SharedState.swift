@@ -71,8 +71,8 @@ final class SharedState: Sendable {
 
     func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }
 
-    /// Whether a connection to a server at this port may lead back to the proxy: if it listens on that port number, or
-    /// if connections are redirected to it.
+    /// Whether a server at this port may be this proxy: on one of its port numbers, or if connections are redirected to
+    /// it.
     func mayLeadBack(_ port: Int?) -> Bool {
         isTransparent || ownAddresses.withLock { $0.contains { $0.port == port } }
     }

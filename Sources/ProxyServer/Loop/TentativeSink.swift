@@ -1,8 +1,6 @@
 import HTTPModel
 
-/// Holds back the records of a tunnel that may become HTTP, until its first byte or its end.
-///
-/// Only then it gets its number, so that the session's order is that in which exchanges are first recorded.
+/// Holds back the records of a tunnel that may become HTTP until its first byte or its end, when it gets its number.
 final class TentativeSink: RecordSink {
     /// The number of an exchange without one.
     static let placeholder = ExchangeID(0)
@@ -10,7 +8,6 @@ final class TentativeSink: RecordSink {
     private enum State {
         /// The records so far. Successors: `passing`, `discarded`.
         case waiting([RecordEvent])
-        /// Records pass, with this number.
         case passing(ExchangeID)
         case discarded
     }
@@ -24,12 +21,10 @@ final class TentativeSink: RecordSink {
         self.makeID = makeID
     }
 
-    /// Discards the records: it was not a tunnel.
     func discard() {
         if case .waiting = state { state = .discarded }
     }
 
-    /// Passes the records on: it is a tunnel.
     func confirm() {
         guard case .waiting(let events) = state else { return }
         state = .passing(makeID())

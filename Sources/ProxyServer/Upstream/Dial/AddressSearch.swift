@@ -2,9 +2,8 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 
-/// Looks up the addresses of both families for one name at once, and tells of each as soon as it may be used (RFC 8305 §3).
+/// Looks up both families of a name at once, and reports each as soon as it may be used (RFC 8305 §3).
 final class AddressSearch {
-    /// What one family's look-up came to, or both.
     struct Found {
         var addresses: [SocketAddress]
         /// Whether nothing more will come.
@@ -14,9 +13,7 @@ final class AddressSearch {
     typealias Outcome = Result<Found, ExchangeFailure>
 
     private enum Family {
-        case waiting
-        case failed
-        case found
+        case waiting, failed, found
     }
 
     private let loop: LoopContext
@@ -25,7 +22,7 @@ final class AddressSearch {
     private var inquiries: [Resolver.Inquiry] = []
     private var v4 = Family.waiting
     private var v6 = Family.waiting
-    /// IPv4 addresses that came first, until IPv6 had its time to come too.
+    /// IPv4 addresses that wait for those of IPv6.
     private var early: [SocketAddress] = []
     private var delay: Scheduled<Void>?
     private var report: ((Outcome) -> Void)?
@@ -100,7 +97,7 @@ final class AddressSearch {
         }
     }
 
-    /// What the system has to say where neither family was found by itself: a name of this machine, or the reason.
+    /// The system's answer for any family: a name of this machine, or the reason.
     private func foundAny(_ result: Result<[SocketAddress], any Error>) {
         switch result {
         case .success(let addresses): tell(addresses, isLast: true)
@@ -122,7 +119,7 @@ final class AddressSearch {
     }
 }
 
-/// The addresses that are still to be tried, so that the families take turns, IPv6 first (RFC 8305 §4).
+/// The addresses to try; families take turns, IPv6 first (RFC 8305 §4).
 struct AddressQueue {
     private var v6: ArraySlice<SocketAddress> = []
     private var v4: ArraySlice<SocketAddress> = []
@@ -132,14 +129,12 @@ struct AddressQueue {
 
     var isEmpty: Bool { v6.isEmpty && v4.isEmpty }
 
-    /// Adds those that were not added before.
     mutating func add(_ addresses: [SocketAddress]) {
         for address in addresses where known.insert(address).inserted {
             if address.protocol == .inet6 { v6.append(address) } else { v4.append(address) }
         }
     }
 
-    /// Puts back the one that was taken last.
     mutating func putBack(_ address: SocketAddress) {
         if address.protocol == .inet6 { v6 = [address] + v6 } else { v4 = [address] + v4 }
         isV4Next = address.protocol != .inet6
@@ -149,5 +144,47 @@ struct AddressQueue {
         let takesV4 = v6.isEmpty || isV4Next && !v4.isEmpty
         isV4Next = !takesV4
         return takesV4 ? v4.popFirst() : v6.popFirst()
+    }
+}
+
+/// Looks up a client's name for the address of its tunnel, and checks that the address belongs to it.
+final class NameCheck {
+    private let address: String
+    private let search: AddressSearch
+    private var limit: Scheduled<Void>?
+    private var report: ((Bool) -> Void)?
+
+    /// Begins; `report` is called once, but not after `cancel`.
+    init(
+        _ name: String,
+        _ address: String,
+        for client: ClientKey,
+        loop: LoopContext,
+        then report: @escaping (Bool) -> Void
+    ) {
+        self.address = address
+        self.report = report
+        search = AddressSearch(name, for: client, loop: loop)
+        let amount = loop.configuration.timeouts.connect
+        limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in end(false) }
+        search.start { [self] outcome in
+            guard case .success(let found) = outcome else { return end(false) }
+            let isFound = found.addresses.contains {
+                $0.ipAddress.flatMap { HostAddress.canonical($0[...]) } == address
+            }
+            if isFound || found.isLast { end(isFound) }
+        }
+    }
+
+    func cancel() {
+        report = nil
+        limit?.cancel()
+        search.cancel()
+    }
+
+    private func end(_ isFound: Bool) {
+        let report = report
+        cancel()
+        report?(isFound)
     }
 }

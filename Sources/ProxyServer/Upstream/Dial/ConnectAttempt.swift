@@ -4,19 +4,16 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// Connects to one of a peer's addresses, up to where the connection is ready for use (RFC 8305 §5): the families take
-/// turns, the next address is tried when one fails or has not answered for a quarter of a second, and the first that has a
-/// TCP connection is taken.
+/// Connects to one of a peer's addresses until the connection is ready (RFC 8305 §5): families take turns, the next
+/// address is tried after a failure or 250 ms, and the first TCP connection wins.
 final class ConnectAttempt {
     typealias Outcome = Result<EstablishedUpstream, ExchangeFailure>
 
     private let loop: LoopContext
-    /// The server, for messages.
     private let authority: String
     private let proxy: UpstreamProxy?
     private let addHandlers: (any Channel) throws -> UpstreamConnection
     private var addresses = AddressQueue()
-    /// Whether no more addresses will come.
     private var hasAllAddresses = false
     private var completion: ((Outcome) -> Void)?
     private var running: [ObjectIdentifier: any Channel] = [:]
@@ -24,23 +21,20 @@ final class ConnectAttempt {
     private var winningSocket: UpstreamConnection?
     private var next: Scheduled<Void>?
     private var limit: Scheduled<Void>?
-    /// Whether idle connections were closed for this one.
     private var hasMadeRoom = false
     /// Attempts that have neither a connection nor failed.
     private var underway = 0
-    /// When the last attempt began.
     private var lastBegan = NIODeadline.distantPast
-    /// The addresses that were tried, in order, and what came of each; `nil` while that is open.
+    /// The tried addresses in order, with the outcome once there is one.
     private var tried: [(address: SocketAddress, outcome: String?)] = []
-    /// What one attempt failed with, that which says the most.
+    /// The most telling error of an attempt.
     private var error: (any Error)?
-    /// The address that this was about.
+    /// The address of that error.
     private var failedAddress: SocketAddress?
 
     /// How long an address has before the next one is tried too (RFC 8305 §8, Connection Attempt Delay).
     static let attemptDelay = TimeAmount.milliseconds(250)
 
-    /// Connects to a server, or to the proxy on the way to it.
     init(
         loop: LoopContext,
         authority: String,
@@ -53,7 +47,6 @@ final class ConnectAttempt {
         self.addHandlers = addHandlers
     }
 
-    /// Takes addresses to try; they may be all that there are.
     func add(_ found: [SocketAddress], areAll: Bool) {
         addresses.add(found)
         hasAllAddresses = areAll
@@ -66,12 +59,11 @@ final class ConnectAttempt {
         }
     }
 
-    /// Who is connected to by TCP, at the beginning of a sentence.
+    /// The peer, at the beginning of a sentence.
     private var peer: String { proxy.map { "The upstream proxy \($0)" } ?? authority }
 
-    /// When TCP came about with one of the addresses.
     private(set) var connectedAt: NIODeadline?
-    /// The connection to the proxy on the way to the server, once TCP is there, and the proxy's address.
+    /// The connection to a proxy, with its address.
     private(set) var proxyConnection: (connection: ConnectionID, address: String)?
 
     func start(_ completion: @escaping (Outcome) -> Void) {
@@ -86,7 +78,7 @@ final class ConnectAttempt {
         }
     }
 
-    /// What has not come about, without the end of the sentence.
+    /// The beginning of a sentence.
     private var unfinished: String {
         if winner == nil {
             return "No connection to \(proxy.map { "the upstream proxy \($0)" } ?? authority) came about"
@@ -146,7 +138,6 @@ final class ConnectAttempt {
         next = loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [self] in tryNext() }
     }
 
-    /// Waits for the events of the socket: that TCP is there, that it is ready for use, that it failed before.
     private func watch(_ socket: UpstreamConnection, _ channel: any Channel) {
         socket.onConnected = { [weak self, weak socket] in self?.connected(channel, socket) }
         socket.onReady = { [weak self] result in
@@ -200,8 +191,8 @@ final class ConnectAttempt {
         }
     }
 
-    /// The addresses that were tried, in words, where one of several did not take the connection; `nil` if the others
-    /// are of a family that cannot be reached from here, and where the only one is what was asked for, without a name.
+    /// The tried addresses in words if one failed; `nil` if the others are of an unreachable family, and for a single
+    /// address that was asked for.
     func account(ofName isNamed: Bool) -> String? {
         guard tried.count > 1 || isNamed && !tried.isEmpty && connectedAt == nil else { return nil }
         let outcomes = tried.map { $0.outcome ?? Self.silentOutcome }

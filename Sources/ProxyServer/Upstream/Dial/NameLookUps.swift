@@ -1,10 +1,8 @@
 import ExchangeCore
 
-/// The names that are being looked up, or wait for their turn, and who waits for them.
-///
-/// The system's resolver cannot be interrupted: a look-up that nobody waits for any more goes on for as long as the name
-/// server does not answer. So there is a limit for those that somebody waits for, and another one for all. Of each limit one
-/// client has a part, so a name that two clients want is looked up for both; those that wait take turns by client.
+/// The names that are looked up or wait, and their waiters. A look-up cannot be interrupted, so there is a limit for
+/// awaited names, and one for all. Each client has a part of each limit, so a name is looked up for each client;
+/// clients take turns.
 struct NameLookUps<Name: Hashable & Sendable, Waiter> {
     /// One name of one client.
     struct Key: Hashable {
@@ -20,29 +18,27 @@ struct NameLookUps<Name: Hashable & Sendable, Waiter> {
 
     private var lookUps: [Key: LookUp] = [:]
     private var queue = FairQueue<Key>()
-    /// The names that wait for their turn.
     private var waiting: SharedLimit
-    /// The names that are looked up, and those of them that somebody waits for.
+    /// Names that are looked up, and those of them that are awaited.
     private var running: SharedLimit
     private var awaited: SharedLimit
     private var lastWaiter = 0
 
-    /// At most `limit` names that somebody waits for are looked up at a time, `threadLimit` in all, and `queueLimit` may wait
-    /// for their turn.
+    /// Limits of awaited look-ups, of all, and of waiting names.
     init(limit: Int, threadLimit: Int, queueLimit: Int) {
         awaited = SharedLimit(total: limit)
         running = SharedLimit(total: threadLimit)
         waiting = SharedLimit(total: queueLimit)
     }
 
-    /// Adds a waiter for a name; returns the number to remove it by, `nil` if too many names wait already.
+    /// Returns the number to remove the waiter by; `nil` if too many names wait.
     mutating func add(_ waiter: Waiter, for key: Key) -> Int? {
         if lookUps[key] == nil {
             guard waiting.take(for: key.client) else { return nil }
             lookUps[key] = LookUp(ticket: queue.append(key, for: key.client))
         }
         lastWaiter += 1
-        // It runs already, so this is beyond the limit if need be.
+        // A running look-up counts beyond the limit.
         if let known = lookUps[key], known.ticket == nil, known.waiters.isEmpty { awaited.add(for: key.client) }
         lookUps[key]?.waiters[lastWaiter] = waiter
         return lastWaiter
@@ -62,7 +58,6 @@ struct NameLookUps<Name: Hashable & Sendable, Waiter> {
         return waiter
     }
 
-    /// The next name to be looked up, if there may be another.
     mutating func next() -> Key? {
         let (running, awaited) = (running, awaited)
         guard let key = queue.popFirst(where: { running.hasRoom(for: $0) && awaited.hasRoom(for: $0) }) else {
@@ -75,7 +70,6 @@ struct NameLookUps<Name: Hashable & Sendable, Waiter> {
         return key
     }
 
-    /// A name was looked up; returns its waiters.
     mutating func finished(_ key: Key) -> [Waiter] {
         guard let known = lookUps.removeValue(forKey: key) else { return [] }
         running.give(from: key.client)

@@ -1,15 +1,12 @@
-import ExchangeCore
 package import HTTPModel
 package import NIOCore
 package import Wire
 
-/// The event that TCP with the peer is there, while the handlers above wait for a proxy to open the way to the server.
+/// TCP with a proxy is connected; the connection to the server is not.
 package struct ProxyReached: Sendable {}
 
-/// Has a proxy open the way to a server before the handlers above learn that the channel is active.
-///
-/// With a proxy that speaks TLS it stands above the handler of that TLS. If there is no handshake, as for requests that
-/// the proxy itself reads, it only waits for the TLS.
+/// Has a proxy open the connection to a server before the handlers above become active. It stands above the handler of
+/// a proxy's TLS; without a handshake, for requests that the proxy reads, it only waits for that TLS.
 package final class ProxyHandshakeHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
@@ -21,7 +18,7 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
         case connecting
         /// Successors: `refused`, `open`, `failed`.
         case talking
-        /// What else the proxy says of its refusal is waited for a while. Successor: `failed`.
+        /// The rest of the refusal is awaited for a while. Successor: `failed`.
         case refused(ExchangeFailure, limit: Scheduled<Void>)
         /// The bytes are the server's.
         case open
@@ -33,12 +30,9 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
     private let handshake: (any ProxyHandshake)?
     private var state = State.connecting
 
-    /// How long the text of a refusal is waited for.
     private static let textLimit = TimeAmount.milliseconds(500)
 
-    /// - Parameters:
-    ///   - authority: The server, for messages.
-    ///   - handshake: What opens the way; `nil` if nothing has to.
+    /// `handshake` is `nil` for a proxy that reads the requests.
     package init(_ proxy: UpstreamProxy, to authority: String, handshake: (any ProxyHandshake)?) {
         (self.proxy, self.authority, self.handshake) = (proxy, authority, handshake)
     }
@@ -107,7 +101,7 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
         context.fireErrorCaught(failure)
     }
 
-    /// The proxy says no more, although it should; `how` is the end of a sentence.
+    /// The proxy ended too early; `how` is the end of a sentence.
     private func ended(_ how: String, _ context: ChannelHandlerContext) {
         switch state {
         case .open, .failed: break
@@ -122,7 +116,7 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        // What comes from below is of the TLS with the proxy, which is not the server's.
+        // Events of the proxy's TLS are not the server's.
         case is TLSHandshakeCompleted: begin(context)
         case is TLSInputClosed: inputClosed(context)
         case ChannelEvent.inputClosed as ChannelEvent: inputClosed(context)

@@ -5,28 +5,24 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// Which addresses of a name are asked for.
 enum AddressFamily: Sendable, Hashable {
     case v4, v6
-    /// Both, whether or not this machine has any of the family beside the loopback ones.
+    /// Both, even without an address of the family beside the loopback ones.
     case any
 }
 
-/// Looks up host names with the system's resolver, each on a thread of its own.
-///
-/// A name that is being looked up for a client is not looked up for it again. A name server that does not answer for some names holds up
-/// neither others nor what else is done away from the event loops.
+/// Looks up names with the system's resolver, each on its own thread, and once at a time for a client. A name server
+/// that does not answer delays nothing else.
 final class Resolver: Sendable {
-    /// A name that somebody waits for.
     struct Inquiry {
-        /// The addresses, without a port, in the order in which to try them; fails with an `ExchangeFailure`, and with
-        /// `CancellationError` where it was taken back.
+        /// Without ports, in the order to try them; fails with an `ExchangeFailure`, or `CancellationError` after a
+        /// withdrawal.
         let addresses: EventLoopFuture<[SocketAddress]>
         fileprivate let key: Names.Key
         fileprivate let number: Int?
     }
 
-    /// How many questions are asked at a time where nobody says otherwise, and how many more may wait.
+    /// Default limits of simultaneous and of waiting questions.
     static let (mostAtOnce, mostWaiting) = (384, 2_000)
 
     typealias LookUp = @Sendable (_ host: String, _ family: AddressFamily) throws -> [SocketAddress]
@@ -40,8 +36,8 @@ final class Resolver: Sendable {
     fileprivate typealias Names = NameLookUps<Question, EventLoopPromise<[SocketAddress]>>
     private let names: Mutex<Names>
 
-    /// At most `limit` questions that somebody waits for are asked at a time, and `threadLimit` in all, those included
-    /// that nobody waits for any more; `lookUp` may block. A name is two questions, one for each family.
+    /// Limits of awaited questions, of all, and of waiting ones; a name is one question for each family. `lookUp` may
+    /// block.
     init(
         limit: Int = mostAtOnce,
         threadLimit: Int = 512,
@@ -79,7 +75,7 @@ final class Resolver: Sendable {
         while let key = names.withLock({ $0.next() }) {
             Thread.detachNewThread { [self] in
                 let result = Result { try lookUp(HostName.inASCII(key.name.host), key.name.family) }
-                // In one, so that nobody who has taken a question back, as before an event loop ends, is told later.
+                // In one step, so that a withdrawn question is never answered later.
                 names.withLock { for waiter in $0.finished(key) { waiter.completeWith(result) } }
                 startNext()
             }

@@ -2,20 +2,18 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
-import Wire
 
-/// What is spoken on a connection to a server, from when that is known.
+/// The protocol of a connection to a server.
 protocol UpstreamLayer: AnyObject {
-    /// TCP is there, and TLS where it is spoken.
+    /// After TCP, and TLS if there is any.
     func begin()
     func received(_ bytes: ByteBuffer)
     func inputClosed()
-    /// The connection is gone, and has perhaps not ended before; without an error that was found in writing.
+    /// The connection is gone; an error in writing is not known.
     func broke(_ error: (any Error)?)
     func writabilityChanged(_ isWritable: Bool)
 }
 
-/// A connection to a server that is ready for use.
 enum EstablishedUpstream {
     /// One exchange has it for itself.
     case single(any UpstreamLeg, applicationProtocol: String?)
@@ -23,7 +21,7 @@ enum EstablishedUpstream {
     case multiplexed(HTTP2UpstreamLayer)
 }
 
-/// One connection to a server: the end of its channel's pipeline, and the holder of the layer that is spoken on it.
+/// A connection to a server: the end of its channel's pipeline, with the layer for its protocol.
 final class UpstreamConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -32,37 +30,29 @@ final class UpstreamConnection: ChannelDuplexHandler {
     let loop: LoopContext
     let isSecure: Bool
     private let authority: String
-    /// The proxy that it goes through.
     private let proxy: UpstreamProxy?
-    /// Whether the proxy has to be talked to before the server can be.
+    /// Whether a handshake with the proxy comes first.
     private let waitsForProxy: Bool
     private let dnsTime: Int64?
-    /// When connecting began, to whichever address first.
+    /// The start of the first attempt.
     private let createdAt: NIODeadline
     private var connectedAt: NIODeadline?
-    /// Whether TCP is there, and the proxy has opened the way.
+    /// Whether TCP is connected, through the proxy if there is one.
     private(set) var isOpen = false
-    /// Set once TCP is there.
     private(set) var record: ConnectionRecord?
     private var context: ChannelHandlerContext?
-    /// Makes the layer, given what was agreed on by ALPN.
     private let makeLayer: (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
     private var layer: (any UpstreamLayer)?
     private var output: ConnectionOutput?
     private var isReadPending = false
-    /// Set where this may turn out to be a connection to this proxy.
+    /// Set if the server may be this proxy.
     private var ownEnds: OwnConnections.Ends?
     private(set) var hasInputEnded = false
     /// Whether the server ended TLS only by closing the connection.
     private(set) var lacksCloseNotify = false
-    /// Whether half of the close was ours.
-    ///
-    /// Then the server's end is not reported before the connection is gone; otherwise a connection that is just gone was
-    /// reset.
+    /// After our half-close the server's end is reported only with the end of the connection; else that is a reset.
     private var hasEndedOutput = false
-    /// Called once TCP is there.
     var onConnected: (() -> Void)?
-    /// Called once it is ready for use, or failed before.
     var onReady: ((Result<EstablishedUpstream, any Error>) -> Void)?
 
     init(
@@ -120,7 +110,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         }
     }
 
-    /// It is ready for use, or failed before it was; only the first call counts.
+    /// Only the first call counts.
     func ready(_ result: Result<EstablishedUpstream, any Error>) {
         guard let onReady else { return }
         self.onReady = nil
@@ -128,12 +118,10 @@ final class UpstreamConnection: ChannelDuplexHandler {
         onReady(result)
     }
 
-    /// It is ready for one exchange.
     func ready(single leg: any UpstreamLeg) {
         ready(.success(.single(leg, applicationProtocol: record?.tls?.applicationProtocol)))
     }
 
-    /// Another layer has the connection from here on.
     func become(_ layer: any UpstreamLayer) { self.layer = layer }
 
     func write(_ bytes: ByteBuffer) { output?.write(bytes) }
@@ -142,7 +130,6 @@ final class UpstreamConnection: ChannelDuplexHandler {
     func withholdCloseNotify() { output?.withholdCloseNotify() }
     func closeAfterWrites() { output?.closeAfterWrites() }
 
-    /// Ends our side, after what was written.
     func endOutput() { output?.end(peerHasEnded: hasInputEnded) }
 
     func resetAfterWrites() {
@@ -150,7 +137,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         output?.resetAfterWrites()
     }
 
-    /// What became of a connection that broke, as the middle of a sentence; without an error it was found in writing.
+    /// The middle of a sentence about a broken connection; an error in writing is not known.
     static func whatBecame(_ error: (any Error)?) -> String {
         guard let error = error as? IOError, error.errnoCode != ECONNRESET, error.errnoCode != EPIPE else {
             return "reset the connection"
@@ -166,7 +153,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         if context.channel.isActive { opened(context) }
     }
 
-    /// The handler left its channel, whether or not that was ever connected; nothing may keep it alive.
+    /// Also for a channel that was never connected.
     func handlerRemoved(context: ChannelHandlerContext) {
         onConnected = nil
         onReady = nil
@@ -178,7 +165,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
 
     func channelActive(context: ChannelHandlerContext) { opened(context) }
 
-    /// The way to the server is open, whether or not there is a proxy on it.
+    /// With or without a proxy.
     private func opened(_ context: ChannelHandlerContext) {
         guard !isOpen else { return }
         isOpen = true

@@ -1,29 +1,24 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
-import NIOPosix
 import Wire
 
 /// Finds or makes the connection for one exchange: pool, name, TCP, TLS, in this order.
 final class UpstreamConnector {
     enum Purpose {
-        /// HTTP requests, in the version that the server chooses; the connection may be pooled.
-        ///
-        /// Without TLS nobody chooses, so HTTP/2 has to be expected there.
+        /// In the version that the server chooses, pooled; without TLS HTTP/2 must be expected.
         case http(expectsHTTP2: Bool)
         /// A request that asks for another protocol (RFC 9110 §7.8), on an HTTP/1.1 connection of its own.
         case upgrade
         /// The same from an HTTP/2 client (RFC 8441): on a stream where the server offers that, else as an upgrade.
         case extendedConnect
-        /// Bytes passed through.
         case tunnel
         /// Bytes passed through inside TLS of our own, offering these protocols.
         case secureTunnel(protocols: [String])
     }
 
     private enum Work {
-        /// Nothing, or it waits for others: in an origin's queue, for an HTTP/2 server's settings, for the authorities to
-        /// be loaded. Successors: `resolving`, `connecting`.
+        /// Waits for an origin's queue, a server's settings or the authorities. Successors: `resolving`, `connecting`.
         case none
         /// A name is looked up. Successors: `none`, `connecting`.
         case resolving(AddressSearch, limit: Scheduled<Void>)
@@ -35,24 +30,21 @@ final class UpstreamConnector {
     private var purpose: Purpose
     /// The exchange that waits for the connection; `nil` once it has one, or waits no more.
     private var exchange: Exchange?
-    /// Whom what is done for the exchange counts against.
+    /// For limits by client.
     private(set) var client = ClientKey.unknown
     private var destination = Destination(scheme: "http", host: "", port: 0)
-    /// Fixed with the destination, so that a connection is pooled as what it was made.
+    /// Fixed with the destination, for the pool.
     private var skipsVerification = false
     private var route = UpstreamRoute.direct
     private var identity: TLSClientIdentity?
     private var work = Work.none
     private var dnsTime: Int64?
-    /// When the first address was tried, whichever then took the connection.
+    /// The start of the first attempt.
     private var connectingSince: NIODeadline?
     /// Whether one of the addresses is this proxy's own, and was left out.
     private var hasOwnAddress = false
-    /// The server, where it may speak HTTP/2.
     private var origin: UpstreamOrigin?
-    /// Its place among those that wait for the server's streams.
     var ticket: FairQueue<UpstreamConnector>.Ticket?
-    /// What the server chose by ALPN, once it is connected.
     private(set) var applicationProtocol: String?
 
     init(loop: LoopContext, purpose: Purpose) {
@@ -78,7 +70,6 @@ final class UpstreamConnector {
         }
     }
 
-    /// An idle connection that the request may have.
     private func idleConnection(for exchange: Exchange) -> HTTP1UpstreamLayer? {
         let key = key
         if exchange.identity.hasBoundConnections, let bound = exchange.identity.takeBoundConnection(key) {
@@ -89,13 +80,13 @@ final class UpstreamConnector {
         return nil
     }
 
-    /// Lets a recording take the server's place; bytes that nobody reads have nothing there that could answer them.
+    /// A recording answers requests, but not unread bytes.
     private func answer(from answers: any RecordedAnswers, _ exchange: Exchange) {
         switch purpose {
         case .http, .upgrade, .extendedConnect:
             hand(RecordedLeg(answers, url: exchange.sentURL, for: client, loop: loop))
         case .tunnel, .secureTunnel:
-            // Not at once, as no connection is refused at once: who asks may not be ready for the outcome.
+            // Like a refused connection, not at once.
             loop.eventLoop.assumeIsolated().execute { [self] in
                 guard self.exchange != nil else { return }
                 failed(answers.explainRefusal(of: destination.authority))
@@ -103,7 +94,6 @@ final class UpstreamConnector {
         }
     }
 
-    /// The exchange waits no more.
     func cancel() {
         exchange = nil
         stop()
@@ -123,7 +113,6 @@ final class UpstreamConnector {
         work = .none
     }
 
-    /// Gives a connection, or a stream, to the exchange.
     private func hand(_ leg: any UpstreamLeg) {
         let exchange = exchange
         self.exchange = nil
@@ -133,7 +122,7 @@ final class UpstreamConnector {
     // MARK: - HTTP/2
 
     private var mayBeHTTP2: Bool {
-        // What a proxy reads and asks itself is its own choice.
+        // A proxy that reads requests chooses its own version.
         guard loop.configuration.http2.contains(.upstream), forwarding == nil else { return false }
         if exchange?.authenticatesConnection == true { return false }
         return switch purpose {
@@ -156,10 +145,8 @@ final class UpstreamConnector {
         }
     }
 
-    /// It waits for a stream, of which the server allows no more at a time.
     func queued() { exchange?.upstreamQueued() }
 
-    /// The origin has a stream for this request.
     func received(_ stream: HTTP2UpstreamStream) {
         guard exchange != nil, case .extendedConnect = purpose else { return hand(stream) }
         stream.withOffer { [self] offersExtendedConnect in
@@ -176,7 +163,7 @@ final class UpstreamConnector {
         }
     }
 
-    /// No result came from this attempt, or from the one that it waited for.
+    /// This attempt, or the awaited one, failed.
     func failed(_ failure: ExchangeFailure) {
         let exchange = exchange
         self.exchange = nil
@@ -186,7 +173,7 @@ final class UpstreamConnector {
 
     // MARK: - The way there
 
-    /// By what is asked for, and by where that really goes, whatever the client named.
+    /// By the requested and by the final URL.
     private func chooseRoute(_ exchange: Exchange) {
         identity = isSecure ? findIdentity(exchange) : nil
         guard let choose = loop.rules.route, loop.configuration.answers == nil else {
@@ -205,8 +192,7 @@ final class UpstreamConnector {
         }
     }
 
-    /// By the host that is asked for, or by the name that the client has for it; not for a name that is only the client's
-    /// word, which no certificate has to prove.
+    /// By the requested host, or by the client's name for it, but not by a name that no certificate proves.
     private func findIdentity(_ exchange: Exchange) -> TLSClientIdentity? {
         guard let find = loop.rules.identity else { return nil }
         let byHost = find(destination.host, destination.port)
@@ -225,8 +211,7 @@ final class UpstreamConnector {
         return address != destination.host + "."
     }
 
-    /// Set where an HTTP proxy reads the requests: those of plain HTTP, unless they are for an address of the user's, which no
-    /// proxy would take from a request.
+    /// Set if an HTTP proxy reads the requests: plain HTTP, unless a rule has set the address, which no proxy accepts.
     private var forwarding: ProxyForwarding? {
         guard let proxy = route.proxy, proxy.kind != .socks5, case .http = purpose, !isSecure, !isSpoofed else {
             return nil
@@ -234,12 +219,11 @@ final class UpstreamConnector {
         return ProxyForwarding(proxy, to: destination)
     }
 
-    /// The proxy that reads the requests, and answers them.
     var readingProxy: UpstreamProxy? { forwarding?.proxy }
 
     // MARK: - Names
 
-    /// Makes a connection; the origin says so where it was asked to wait before.
+    /// The origin calls this after a wait, too.
     func resolve() {
         guard isSecure || route.proxy?.kind == .https else { return reach() }
         loop.withTrust { [self] in reach() }
@@ -278,7 +262,6 @@ final class UpstreamConnector {
         }
     }
 
-    /// A name was looked up in vain.
     private func noteLookUp(since start: NIODeadline) {
         dnsTime = microseconds(from: start, to: loop.eventLoop.now)
         exchange?.upstreamNotReached(dns: dnsTime)
@@ -361,7 +344,7 @@ final class UpstreamConnector {
             switch result {
             case .success(let upstream): connected(upstream)
             case .failure(let failure) where hasOwnAddress && attempt?.connectedAt == nil:
-                // What was asked for is this proxy; that another address has nothing there is beside the point.
+                // The failures of other addresses do not matter.
                 failed(failure.code == .loop ? failure : leadsBack)
             case .failure(let failure): failedToConnect(failure)
             }
@@ -369,10 +352,10 @@ final class UpstreamConnector {
         attempt.add(addresses, areAll: search == nil)
     }
 
-    /// Whether a name stands for what is connected to, also where a rule says which address it has.
+    /// Whether a name was asked for, even if a rule has its address.
     private var isNamed: Bool { Resolver.address(route.proxy?.host ?? destination.host, port: port) == nil }
 
-    /// What was connected to did not get ready for use: neither TCP came about, nor what comes after it.
+    /// TCP, or the steps after it, failed.
     private func noteAttempt(connectedAt: NIODeadline?, _ proxy: (connection: ConnectionID, address: String)?) {
         guard let began = connectingSince else { return }
         let now = loop.eventLoop.now
@@ -383,7 +366,7 @@ final class UpstreamConnector {
 
     private var leadsBack: ExchangeFailure { route.proxy?.leadsBack() ?? .leadsBack(destination.authority) }
 
-    /// What stands between the socket and the server where there is a proxy; returns whether the proxy is waited for.
+    /// Adds the handlers for a proxy; returns whether a handshake with it comes first.
     private func addProxy(to pipeline: ChannelPipeline.SynchronousOperations) throws -> Bool {
         guard let proxy = route.proxy else { return false }
         if proxy.kind == .https {
@@ -422,7 +405,7 @@ final class UpstreamConnector {
             )
             try pipeline.addHandler(TLSChannelHandler(session: session))
         }
-        // Without TLS a server is asked for HTTP/2 in the hope that it knows it.
+        // Without TLS, HTTP/2 is a guess.
         let guessesHTTP2 = !isSecure && offersHTTP2 && origin?.speaksHTTP1(now: loop.eventLoop.now) != true
         let connection = UpstreamConnection(
             loop: loop,
@@ -472,6 +455,6 @@ final class UpstreamConnector {
         }
     }
 
-    /// For how long a server without TLS that did not answer in HTTP/2 is asked in HTTP/1.1: it may only have been starting.
+    /// How long a failed guess of HTTP/2 holds: the server may only have been starting.
     private static let guessHolds = TimeAmount.seconds(10)
 }

@@ -1,15 +1,12 @@
-import ExchangeCore
 import Foundation
 package import HTTPModel
-import NIOCore
 package import Wire
 
-/// How a server is reached.
 package enum UpstreamRoute: Sendable, Hashable {
     case direct
-    /// Directly, where a rule or an option says so and others may name a proxy; `reason` is which, for the trace.
+    /// Because of a rule or an option, the reason for the trace.
     case bypassing(reason: String)
-    /// Through a proxy; `reason` is what chose it, for the trace: a rule's name or an option.
+    /// Because of a rule or an option, the reason for the trace.
     case through(UpstreamProxy, reason: String)
 
     package var proxy: UpstreamProxy? {
@@ -26,7 +23,6 @@ extension UpstreamProxy {
         user.map { "Basic " + Data("\($0):\(password ?? "")".utf8).base64EncodedString() }
     }
 
-    /// What opens a way through it to a server.
     package func handshake(host: String, port: Int) -> any ProxyHandshake {
         switch kind {
         case .http, .https:
@@ -36,11 +32,10 @@ extension UpstreamProxy {
         }
     }
 
-    /// The failure of an exchange whose way to `authority` it refuses.
     package func failure(_ refusal: ProxyRefusal, to authority: String) -> ExchangeFailure {
         switch refusal {
         case .status(let answer) where answer.status == 407: unauthorized(answer.schemes)
-        // What tinyproxy says to a wrong password, with no way of authentication beside it.
+        // tinyproxy's answer to a wrong password.
         case .status(let answer) where answer.status == 401 && user != nil: unauthorized([])
         case .status(let answer): refused(answer, authority)
         case .reply(let code): refused(code, authority)
@@ -63,7 +58,6 @@ extension UpstreamProxy {
         kind == .socks5 ? "" : "Is it an HTTP proxy? A SOCKS proxy is written socks5://\(host):\(port)."
     }
 
-    /// What to look at where it ends the connection.
     var question: String {
         switch kind {
         case .http: "Is it an HTTP proxy, and may this machine use it?"
@@ -72,7 +66,6 @@ extension UpstreamProxy {
         }
     }
 
-    /// It wants a user and a password, or others.
     package func unauthorized(_ schemes: [String]) -> ExchangeFailure {
         let known = schemes.isEmpty || schemes.contains { $0.lowercased() == "basic" }
         guard known else {
@@ -84,7 +77,7 @@ extension UpstreamProxy {
             "Give them with --upstream-proxy \(kind.rawValue)://USER:PASSWORD@\(authority), or in the profile's 'upstream': "
             + "proxy: \"\(kind.rawValue)://USER@\(authority)\" with password-file: FILE."
         guard user != nil else { return failed("wants a user and a password, and none are set.", hint: place) }
-        // Clients read this too, and the user's name is none of their business.
+        // Clients read this, so it does not contain the user.
         let what = password == nil ? "without a password" : "with this password"
         return failed("does not take the user that is set \(what).", hint: place)
     }
@@ -104,7 +97,7 @@ extension UpstreamProxy {
         return failed(what + (Self.words(beside: answer).map { " It says: \(Self.sentence($0))" } ?? ""), hint: hint)
     }
 
-    /// What a proxy's text says that its status line has not said; `nil` if that is nothing.
+    /// A proxy's text if it says more than the status line.
     private static func words(beside answer: ProxyRefusal.HTTPAnswer) -> String? {
         func words(_ text: String) -> [String] {
             text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
@@ -133,7 +126,6 @@ extension UpstreamProxy {
         return failed("did not connect to \(authority): \(reason).", hint: hint)
     }
 
-    /// It is this proxy itself, by one name or another.
     func leadsBack() -> ExchangeFailure {
         let hint = "Name another proxy under 'upstream' or with --upstream-proxy, or let Sluice listen on another port."
         return ExchangeFailure(.loop, "The upstream proxy \(self) leads back to this proxy.", hint: hint)

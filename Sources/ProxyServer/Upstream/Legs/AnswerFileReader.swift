@@ -3,9 +3,8 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// Reads a file in place of a server's response body, a piece at a time and only while the exchange wants more.
+/// Reads a file in place of a server's response body, piece by piece as the exchange wants more.
 final class AnswerFileReader {
-    /// The exchange that gets what is read; `nil` once it wants no more.
     var exchange: Exchange?
     private let file: AnswerFile
     private let loop: LoopContext
@@ -28,11 +27,10 @@ final class AnswerFileReader {
         case resting
         /// A piece is being read on another thread. Successors: `resting`, `kept`.
         case busy
-        /// A piece was read that nobody wanted any more. Successor: `resting`.
+        /// A piece that was read after the exchange paused. Successor: `resting`.
         case kept(Result<ByteBuffer, any Error>)
     }
 
-    /// The most bytes that are read at a time.
     private static let pieceSize = 64 << 10
 
     init(_ file: AnswerFile, for exchange: Exchange, loop: LoopContext) {

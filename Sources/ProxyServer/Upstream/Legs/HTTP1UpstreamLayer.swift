@@ -6,24 +6,20 @@ import Wire
 /// A server's connection that speaks HTTP/1: writes one request at a time and reads its response.
 final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private enum State {
-        /// No request was sent yet, or it waits in the pool for the next one. Successors: `exchanging`, `closed`.
+        /// New, or in the pool. Successors: `exchanging`, `closed`.
         case idle
-        /// A request is being sent, or its response read. Successors: `idle`, `switching`, `closed`.
+        /// Successors: `idle`, `switching`, `closed`.
         case exchanging(Progress)
-        /// The server has switched protocols; what it sends from here on is kept for the tunnel. Successor: `closed`.
+        /// Further bytes are for the tunnel. Successor: `closed`.
         case switching(Progress)
-        /// The server has ended, or the connection broke.
         case closed
     }
 
-    /// How far a request and its response are.
     private struct Progress {
         let framing: BodyFraming
         var isRequestSent = false
-        /// Whether the head of the final response has come.
         var hasHead = false
         var isResponseRead = false
-        /// Whether the connection may carry another request afterwards.
         var keepsAlive = true
         /// The key of an opening handshake (RFC 6455 §4.1).
         var webSocketKey: String?
@@ -40,16 +36,16 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private(set) var idleSince: NIODeadline
 
     private let connection: UpstreamConnection
-    /// Set where the peer is a proxy that reads the requests.
+    /// Set for a proxy that reads the requests.
     private let forwarding: ProxyForwarding?
     private let loop: LoopContext
     private var parser = HTTP1ResponseParser()
     private var state = State.idle
     private var isParsing = false
     private var hasServed = false
-    /// Whether the server may have authenticated the connection, so that nobody but its owner uses it (RFC 4559 §6).
+    /// Whether the server may have authenticated the connection for its owner (RFC 4559 §6).
     private var isBound = false
-    /// The client's connection that it belongs to, and with which it is closed.
+    /// The client's connection with which it is closed.
     private weak var owner: ClientIdentity?
 
     init(_ connection: UpstreamConnection, key: UpstreamPool.Key, forwarding: ProxyForwarding? = nil) {
@@ -60,7 +56,6 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         idleSince = loop.eventLoop.now
     }
 
-    /// Whether the connection may carry another request.
     var isUsable: Bool { connection.isActive && !connection.hasInputEnded }
 
     private var progress: Progress? {
@@ -96,13 +91,12 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         var bytes = ByteBuffer()
         bytes.reserveCapacity(512)
         HTTP1Encoder.writeHead(head, into: &bytes)
-        // What is between us and the proxy alone, its password above all, is no part of the message.
+        // The proxy's password is not a part of the message.
         connection.write(forwarding?.write(head) ?? bytes)
         return bytes
     }
 
-    /// What goes upstream is our own message (RFC 9110 §2.5), so it has our version; and HTTP/1 has one Cookie line
-    /// where HTTP/2 may have crumbs of it (RFC 9113 §8.2.3).
+    /// Our own version (RFC 9110 §2.5), and one Cookie line instead of the crumbs of HTTP/2 (RFC 9113 §8.2.3).
     private func makeOurs(_ head: inout RequestHead) {
         if head.version == .http2 { head.fields.joinCookies() }
         head.version = .http11
@@ -123,7 +117,6 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         if let end = HTTP1Encoder.end(framing: framing, trailers: trailers) { connection.write(end) }
     }
 
-    /// The bytes from here on are another layer's.
     func becomeTunnel() {
         let layer = TunnelUpstreamLayer(connection, server: key.destination.host, early: parser.takeRemaining())
         let exchange = exchange
@@ -150,7 +143,6 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         }
     }
 
-    /// Forgets it where it waits for its next request.
     private func leavePool() {
         if isBound { owner?.forget(self) } else { loop.pool.remove(self) }
     }
@@ -168,7 +160,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
         switch state {
-        // Nor is half a request a whole one to a server that checks for close_notify.
+        // A server that checks for close_notify must not take half a request for a whole one.
         case .exchanging(let progress) where !progress.isRequestSent:
             connection.withholdCloseNotify()
             connection.close()
@@ -210,7 +202,6 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         }
     }
 
-    /// Whether a response is awaited, or has begun and is not whole.
     private var isResponseOpen: Bool { progress.map { !$0.isResponseRead } ?? false }
 
     func broke(_ error: (any Error)?) {
@@ -224,7 +215,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         }
     }
 
-    /// The connection is gone without having ended: what comes of that is the exchange's, if a response is not whole.
+    /// The exchange fails if its response is incomplete.
     private func fail(_ error: (any Error)?, _ last: State) {
         let what = UpstreamConnection.whatBecame(error)
         switch (error, last) {
@@ -238,7 +229,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         }
     }
 
-    /// Where in a response the server ended, as the end of a sentence; how much of a body had come is the exchange's.
+    /// The end of a sentence; the exchange knows the body's size.
     private func inTheMiddle(headBytes: Int) -> String {
         guard headBytes > 0 else { return "in the middle of its response" }
         return "in the middle of its response's head, after \(headBytes) byte\(headBytes == 1 ? "" : "s")"
@@ -319,7 +310,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         return ExchangeFailure(.badResponse, text, hint: error.code == .notHTTP ? hint : "")
     }
 
-    /// Says what a server sends on top of a whole response: it answers nothing, and the connection is not used again.
+    /// Surplus bytes after a response are noted, and the connection is not reused.
     private func noteSurplus() {
         let count = parser.unparsedBytes
         guard readsResponses, count > 0 else { return }

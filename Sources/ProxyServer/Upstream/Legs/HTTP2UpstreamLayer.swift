@@ -12,11 +12,10 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     private let loop: LoopContext
     let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: HTTP2UpstreamStream] = [:]
-    /// Streams that were given out and have sent nothing yet.
+    /// Streams without a request yet.
     private var reserved = 0
     private var idleSince: NIODeadline
     private var hadStream = false
-    /// Streams whose window was widened.
     private var wideStreams: Set<HTTP2StreamID> = []
     private var settingsWaiters: [() -> Void] = []
     /// The server's reason for ending the connection, as the end of a sentence.
@@ -24,17 +23,16 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     /// Set while it is unknown whether the server speaks HTTP/2 at all.
     private var preface: Scheduled<Void>?
 
-    /// What each stream may have in flight at first: a thousand stalled ones must not cost a gigabyte.
+    /// Few bytes in flight on each stream: a thousand stalled ones must not cost a gigabyte.
     static let settings = {
         var settings = HTTP2Settings()
         settings.initialWindow = 128 << 10
         return settings
     }()
-    /// What a stream may have in flight whose bytes are taken as they come: on a long way the window is the speed.
+    /// For streams that are read quickly: the window limits the speed on long ways.
     static let wideWindow: Int32 = 2 << 20
-    /// How many streams of a connection may have the wide window.
     static let wideLimit = 8
-    /// How long a server may take to show that it speaks HTTP/2 without TLS.
+    /// For a server without TLS to show that it speaks HTTP/2.
     private static let prefaceLimit = TimeAmount.seconds(3)
 
     init(_ connection: UpstreamConnection, key: UpstreamPool.Key) {
@@ -52,16 +50,13 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
 
     // MARK: - Streams
 
-    /// Whether the server would take another stream now.
-    ///
-    /// Before its SETTINGS there is to be no limit (RFC 9113 §6.5.2), but servers with a low one take what exceeds it for
-    /// an attack, whenever it was sent; so there is one stream until then.
+    /// Before its SETTINGS a server has no limit (RFC 9113 §6.5.2), but one with a low limit takes more for an attack:
+    /// one stream until then.
     var hasRoom: Bool {
         guard !isClosed, !session.isGoingAway else { return false }
         return streams.count + reserved < (session.hasPeerSettings ? session.peerMaxConcurrentStreams : 1)
     }
 
-    /// Whether the server has said what it allows.
     var hasSettings: Bool { session.hasPeerSettings }
 
     func openStream() -> HTTP2UpstreamStream {
@@ -75,7 +70,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
 
     var offersExtendedConnect: Bool { session.peerOffersExtendedConnect }
 
-    /// Calls back once the server's settings are known, or the connection is gone; at once where they are.
+    /// Calls back once the server's settings are known, or the connection is gone.
     func withSettings(_ body: @escaping () -> Void) {
         if session.hasPeerSettings || isClosed { body() } else { settingsWaiters.append(body) }
     }
@@ -102,7 +97,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         origin?.serve()
     }
 
-    /// Lets the server send more on a stream at a time, if there are not too many such streams.
+    /// Widens the window if few streams have a wide one.
     func widen(_ stream: HTTP2StreamID) {
         guard wideStreams.count < HTTP2UpstreamLayer.wideLimit else { return }
         wideStreams.insert(stream)
@@ -160,7 +155,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         refusePreface()
     }
 
-    /// Ends every stream, once.
     private func closed(_ failure: ExchangeFailure) {
         guard !isClosed else { return }
         driver.stop()
@@ -185,7 +179,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
 
     // MARK: - Events of the session
 
-    /// The stream of an event, its exchange's read cycle begun.
     private func stream(_ id: HTTP2StreamID) -> HTTP2UpstreamStream? {
         guard let stream = streams[id] else { return nil }
         driver.beginReading(stream.exchange)

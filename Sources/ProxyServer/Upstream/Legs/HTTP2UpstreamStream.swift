@@ -11,9 +11,8 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     private let connection: HTTP2UpstreamLayer
     private var id: HTTP2StreamID?
     private var isReading = true
-    /// Bytes of the stream's window that are not given back yet.
     private var withheld = 0
-    /// What has come and was taken at once, until the window was widened for it.
+    /// Bytes that were consumed at once, until the window is widened.
     private var taken = 0
     private var isRequestSent = false
     private var isResponseRead = false
@@ -79,7 +78,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
 
     func release() {
         exchange = nil
-        // What was sent may still be under way; only what nobody waits for any more is cut.
+        // Only an unfinished stream is cut.
         if !(isRequestSent && isResponseRead) { end(.cancel) }
     }
 

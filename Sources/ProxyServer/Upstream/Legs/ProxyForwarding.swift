@@ -6,7 +6,6 @@ import Wire
 /// Requests of plain HTTP to an HTTP proxy, which reads them and asks the server itself (RFC 9112 §3.2.2).
 struct ProxyForwarding {
     let proxy: UpstreamProxy
-    /// `http://` and the server's authority.
     private let prefix: [UInt8]
 
     init(_ proxy: UpstreamProxy, to destination: Destination) {
@@ -17,7 +16,7 @@ struct ProxyForwarding {
         prefix = Array("http://\(url.authority)".utf8)
     }
 
-    /// The head as the proxy is to have it: in absolute form, with the user and the password.
+    /// In absolute form, with the user and the password.
     func write(_ head: RequestHead) -> ByteBuffer {
         var head = head
         // RFC 9112 §3.2.4: the asterisk form is an empty path for a proxy.
@@ -30,7 +29,6 @@ struct ProxyForwarding {
         return bytes
     }
 
-    /// The failure that its answer 407 means.
     func unauthorized(_ head: ResponseHead) -> ExchangeFailure {
         proxy.unauthorized(head.proxyAuthenticationSchemes)
     }

@@ -3,8 +3,7 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A recording in the place of a server: takes a request whole, finds the answer to it, and sends that on as fast as the
-/// exchange wants it.
+/// A recording in place of a server: takes a whole request, finds its answer, and sends that as fast as wanted.
 final class RecordedLeg: UpstreamLeg {
     var exchange: Exchange?
     let facts = UpstreamFacts(connection: nil, version: .http11, isReused: false)
@@ -20,21 +19,18 @@ final class RecordedLeg: UpstreamLeg {
     private var isReading = true
 
     private enum State {
-        /// The request is not whole, or its answer is looked up. Successors: `waiting`, `sending`, `done`.
+        /// The request is incomplete, or its answer is looked up. Successors: `waiting`, `sending`, `done`.
         case asked
         /// The answer's time has not come. Successors: `sending`, `done`.
         case waiting(Scheduled<Void>)
         /// The head is sent. Successor: `done`.
         case sending(Sending)
-        /// Nothing more is sent.
         case done
     }
 
     private struct Sending {
         var answer: RecordedAnswer
-        /// When the head was sent.
         var began: NIODeadline
-        /// How much of the body was sent.
         var position: Int64 = 0
         /// The index of the first arrival that was not waited for.
         var nextArrival = 0
@@ -47,7 +43,7 @@ final class RecordedLeg: UpstreamLeg {
             case reading
             /// The next part's time has not come. Successor: `resting`.
             case waiting(Scheduled<Void>)
-            /// A part was read that nobody wanted any more. Successor: `resting`.
+            /// A part that was read after the exchange paused. Successor: `resting`.
             case kept(Result<ByteBuffer, any Error>)
         }
     }
@@ -112,7 +108,6 @@ final class RecordedLeg: UpstreamLeg {
         }
     }
 
-    /// No answer comes: not at all, or not whole.
     private func fail(_ error: any Error) {
         let exchange = exchange
         self.exchange = nil
@@ -139,7 +134,7 @@ final class RecordedLeg: UpstreamLeg {
         readOn()
     }
 
-    /// The framing that says as much of the body's length as the recorded one did.
+    /// Announces the body's length if the recorded head did.
     static func framing(_ answer: RecordedAnswer, method: String) -> BodyFraming {
         let head = answer.head
         if method == "HEAD" || head.status == 204 || head.status == 304 { return .none }

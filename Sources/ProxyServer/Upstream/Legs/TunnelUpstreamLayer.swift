@@ -6,9 +6,8 @@ import Wire
 /// A server's connection whose bytes are passed through.
 final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
     private let connection: UpstreamConnection
-    /// The server in messages.
     private let server: String
-    /// What arrived before the exchange took the connection over; `nil` from then on.
+    /// Bytes before the exchange took over; `nil` from then on.
     private var early: ByteBuffer?
     var exchange: Exchange?
 

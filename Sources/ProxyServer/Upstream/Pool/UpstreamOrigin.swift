@@ -1,39 +1,33 @@
-import ExchangeCore
 import HTTPModel
 import NIOCore
 
-/// One server that may speak HTTP/2: its connections, and the requests that wait for one.
-///
-/// At first nobody knows which version it speaks, so one request connects and the others wait to see.
+/// A server that may speak HTTP/2, its connections, and waiting requests. At first one request connects and the others
+/// wait for the version.
 final class UpstreamOrigin {
-    /// The answer to a request that needs a connection.
     enum Answer {
         case stream(HTTP2UpstreamStream)
-        /// Make a connection, and report the outcome.
         case connect
-        /// It will be called back; `isFull` where that is because the server allows no more streams.
+        /// `isFull` if the server allows no more streams.
         case wait(isFull: Bool)
     }
 
     private enum Version {
-        /// It is asked for HTTP/2, and for HTTP/1.1 where it does not know that. Successors: all.
+        /// HTTP/2 is tried first. Successors: all.
         case negotiable
-        /// It is taken for a server of HTTP/1.1 until then, as it was one when it was last asked. Successors: all.
+        /// It spoke HTTP/1.1 at the last attempt. Successors: all.
         case http1(until: NIODeadline)
-        /// It said of a request that it needs HTTP/1.1 (HTTP_1_1_REQUIRED), so it is asked for nothing else. Successor:
-        /// `negotiable`.
+        /// It required HTTP/1.1 for a request (HTTP_1_1_REQUIRED). Successor: `negotiable`.
         case http1Required
     }
 
     private var version = Version.negotiable
     private var connections: [HTTP2UpstreamLayer] = []
-    /// They take turns by client, so that no one waits for all that others ask for.
+    /// Clients take turns.
     private var waiting = FairQueue<UpstreamConnector>()
-    /// The request that makes the connection on which the others wait.
     private var connecting: UpstreamConnector?
-    /// Whether those that wait know that all connections have as many streams as the server allows.
+    /// Whether waiting requests know that no more streams are allowed.
     private var knowsFull = false
-    /// For how many of those that wait a stream is being ended.
+    /// Streams that are being ended for waiting requests.
     private var endingCount = 0
 
     /// The most connections made to one origin on one loop.
@@ -67,32 +61,30 @@ final class UpstreamOrigin {
         return .wait(isFull: isFull)
     }
 
-    /// Whether there are as many connections as may be made, and the server has said of each what it allows.
+    /// At the limit of connections, with known settings.
     private var isFull: Bool {
         connections.count == UpstreamOrigin.connectionLimit && connections.allSatisfy(\.hasSettings)
     }
 
-    /// Whether a further connection is worth making: not while one is being made, or has yet to say what it allows.
+    /// Whether a further connection is useful: not while one is being made, or its settings are unknown.
     private var mayConnect: Bool {
         connecting == nil && connections.count < UpstreamOrigin.connectionLimit && connections.allSatisfy(\.hasSettings)
     }
 
-    /// Whether a request waits, as all connections have as many streams as the server allows, for which no stream is
-    /// being ended yet.
+    /// Whether to end a stream for a request that waits although all connections are full.
     func endsStreamForOther() -> Bool {
         guard connections.count == UpstreamOrigin.connectionLimit, endingCount < waiting.count else { return false }
         endingCount += 1
         return true
     }
 
-    /// A request needs no connection any more.
     func withdraw(_ connector: UpstreamConnector) {
         if let ticket = connector.ticket { waiting.remove(ticket) }
         endingCount = min(endingCount, waiting.count)
         if endConnecting(connector) { serve() }
     }
 
-    /// Whether others wait for the connection that this request makes; they do no more.
+    /// Whether this request made the awaited connection.
     private func endConnecting(_ connector: UpstreamConnector) -> Bool {
         guard connecting === connector else { return false }
         connecting = nil
@@ -101,7 +93,6 @@ final class UpstreamOrigin {
 
     // MARK: - What came of a connection
 
-    /// The server speaks HTTP/2: those that wait get a stream.
     func connected(_ connection: HTTP2UpstreamLayer, by connector: UpstreamConnector) {
         _ = endConnecting(connector)
         if case .http1 = version { version = .negotiable }
@@ -110,10 +101,8 @@ final class UpstreamOrigin {
         serve()
     }
 
-    /// The server speaks HTTP/1.1: those that wait make a connection of their own.
-    ///
-    /// What it chose by ALPN it chooses again each time; what is only guessed without TLS holds for a while. Returns
-    /// whether that was to be found out.
+    /// Waiting requests make their own connections. An ALPN choice holds forever, a guess without TLS for a while.
+    /// Returns whether this was awaited.
     @discardableResult
     func turnedOutHTTP1(by connector: UpstreamConnector, until moment: NIODeadline = .distantFuture) -> Bool {
         guard endConnecting(connector) else { return false }
@@ -145,20 +134,19 @@ final class UpstreamOrigin {
         releaseAll { $0.resolve() }
     }
 
-    /// A connection takes no further streams.
     func retire(_ connection: HTTP2UpstreamLayer) {
         guard let index = connections.firstIndex(where: { $0 === connection }) else { return }
         connections.remove(at: index)
         serve()
     }
 
-    /// Lets those that wait have what there is: streams, or one further connection.
+    /// Gives waiting requests streams, or a further connection.
     func serve() {
         serveWaiting()
         let isFull = isFull
         defer { knowsFull = isFull }
         guard isFull, !knowsFull else { return }
-        // Whoever asks later is told then.
+        // Later requests are told when they ask.
         for waiter in waiting.elements { waiter.queued() }
     }
 
@@ -176,7 +164,7 @@ final class UpstreamOrigin {
         }
     }
 
-    /// Closes the connections without a stream, for a fresh one to take their place.
+    /// A fresh connection takes their place.
     func closeIdle() {
         let idle = connections.filter { $0.isIdle(since: .distantFuture) }
         connections.removeAll { $0.isIdle(since: .distantFuture) }
