@@ -35,9 +35,6 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
 
     mutating func add(_ rule: String, _ fate: Fate) { lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate)) }
 
-    /// Adds an imported rule with its differences.
-    mutating func add(_ rule: String, notes: [String]) { add(rule, .kept(but: notes)) }
-
     /// Appends the lines of another report.
     package func adding(_ other: FidelityReport) -> FidelityReport {
         var sum = self

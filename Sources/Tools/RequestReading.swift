@@ -30,7 +30,8 @@ struct RequestReading {
     private init(_ opening: ExchangeOpening, host: String, path: String) {
         self.opening = opening
         (isAddress, isNormalised) = (host != opening.url.host, path != opening.url.path)
-        (self.opening.url.host, self.opening.url.path) = (host, path)
+        self.opening.url.host = host
+        self.opening.url.path = path
     }
 
     /// The difference from the request as sent.

@@ -17,7 +17,8 @@ package final class HeadAccount {
 
     /// `client` returns the client as far as it is known.
     package init(budget: ByteBudget = .heads, client: @escaping () -> ClientKey) {
-        (self.budget, self.client) = (budget, client)
+        self.budget = budget
+        self.client = client
     }
 
     /// `false` if there is no room.

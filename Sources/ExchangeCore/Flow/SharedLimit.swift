@@ -80,7 +80,8 @@ package final class ByteShare {
     package private(set) var count = 0
 
     package init(of budget: ByteBudget, for client: ClientKey) {
-        (self.budget, self.client) = (budget, client)
+        self.budget = budget
+        self.client = client
     }
 
     deinit { if count > 0 { budget.give(count, from: client) } }

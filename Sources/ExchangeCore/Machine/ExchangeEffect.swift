@@ -80,6 +80,8 @@ package struct UpstreamFacts: Sendable {
     package var certificateNote: String?
 
     package init(connection: ConnectionID?, version: HTTPVersion, isReused: Bool) {
-        (self.connection, self.version, self.isReused) = (connection, version, isReused)
+        self.connection = connection
+        self.version = version
+        self.isReused = isReused
     }
 }

@@ -90,7 +90,10 @@ package struct ExchangeMachine: ~Copyable {
         claim: NameClaim? = nil,
         now: NIODeadline
     ) {
-        (self.record, self.chain, self.sink, self.clientAddress) = (record, chain, sink, clientAddress)
+        self.record = record
+        self.chain = chain
+        self.sink = sink
+        self.clientAddress = clientAddress
         openedAt = now
         self.clientTakesResets = clientTakesResets
         // A client that has the 200 to its CONNECT can be given no other answer.

@@ -27,7 +27,8 @@ struct OutgoingRequest {
     private var share: ByteShare?
 
     init(head: RequestHead, framing: BodyFraming) {
-        (self.head, self.framing) = (head, framing)
+        self.head = head
+        self.framing = framing
     }
 
     /// Drops the stored bytes, so that the request cannot be sent again.

@@ -11,7 +11,9 @@ package final class AnswerFile: Sendable {
     package let length: Int64
 
     package init(descriptor: CInt, offset: Int64, length: Int64) {
-        (self.descriptor, self.offset, self.length) = (descriptor, offset, length)
+        self.descriptor = descriptor
+        self.offset = offset
+        self.length = length
     }
 
     deinit { close(descriptor) }

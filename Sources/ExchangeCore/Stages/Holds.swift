@@ -7,7 +7,8 @@ package struct HoldID: Sendable, Hashable, CustomStringConvertible {
     /// The number of the hold in its exchange, from 1.
     package let ordinal: Int
     package init(exchange: ExchangeID, ordinal: Int) {
-        (self.exchange, self.ordinal) = (exchange, ordinal)
+        self.exchange = exchange
+        self.ordinal = ordinal
     }
 
     /// For example `12.1`.

@@ -11,7 +11,8 @@ package struct LocalAnswer: Sendable {
     package var file: AnswerFile?
 
     package init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
-        (self.head, self.body) = (head, body)
+        self.head = head
+        self.body = body
     }
 
     package init(head: ResponseHead, file: AnswerFile) {

@@ -22,7 +22,8 @@ package struct StageID: Sendable, Hashable, Comparable {
     package let order: Int
 
     package init(_ name: String, order: Int) {
-        (self.name, self.order) = (name, order)
+        self.name = name
+        self.order = order
     }
 
     package static func < (left: StageID, right: StageID) -> Bool {
@@ -46,6 +47,10 @@ package struct ExchangeOpening: Sendable {
     package var isTunnel: Bool { url.scheme == "tunnel" }
 
     package init(id: ExchangeID, url: RequestURL, head: RequestHead, clientAddress: String, claim: NameClaim? = nil) {
-        (self.id, self.url, self.head, self.clientAddress, self.claim) = (id, url, head, clientAddress, claim)
+        self.id = id
+        self.url = url
+        self.head = head
+        self.clientAddress = clientAddress
+        self.claim = claim
     }
 }

@@ -54,7 +54,11 @@ package struct Destination: Sendable, Hashable {
     package var address: String?
 
     package init(scheme: String, host: String, port: Int, serverName: String? = nil, address: String? = nil) {
-        (self.scheme, self.host, self.port, self.serverName, self.address) = (scheme, host, port, serverName, address)
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.serverName = serverName
+        self.address = address
     }
 
     /// The required name in the server's certificate.

@@ -36,7 +36,8 @@ package struct HoldLimit: Sendable {
     package var resolution: HoldResolution
 
     package init(after: TimeAmount, resolution: HoldResolution) {
-        (self.after, self.resolution) = (after, resolution)
+        self.after = after
+        self.resolution = resolution
     }
 }
 
@@ -60,6 +61,7 @@ package struct WorkOutcome: Sendable {
     package var trace: [TraceEntry]
 
     package init(_ verdict: Verdict, trace: [TraceEntry] = []) {
-        (self.verdict, self.trace) = (verdict, trace)
+        self.verdict = verdict
+        self.trace = trace
     }
 }

@@ -2,8 +2,8 @@
 extension ProfileEditor {
     /// Inserts a rule at a place from 0 to the number of rules.
     func insert(_ rule: RuleLines, _ section: ProfileSection, at index: Int) throws(ProfileError) -> String {
-        let isSingle = section == .intercept || rule.node.mapping == nil
-        guard let pair = outline[section] else { return try begin(section, rule, isSingle: isSingle) }
+        guard let pair = outline[section] else { return try begin(section, rule) }
+        let isSingle = isSingle(section, rule)
         switch pair.form {
         // An empty value is replaced.
         case .flag(false), .nothing: return filled(pair, rule, isSingle: isSingle)

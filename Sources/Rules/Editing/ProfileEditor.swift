@@ -159,8 +159,9 @@ struct ProfileEditor {
     // MARK: - Sections
 
     /// The text with a new section for its first rule.
-    func begin(_ section: ProfileSection, _ rule: RuleLines, isSingle: Bool) throws(ProfileError) -> String {
-        if outline.isBraced { return try beginInBraces(section, rule, isSingle: isSingle) }
+    func begin(_ section: ProfileSection, _ rule: RuleLines) throws(ProfileError) -> String {
+        if outline.isBraced { return try beginInBraces(section, rule) }
+        let isSingle = isSingle(section, rule)
         let (place, isBeforeOthers) = placeOfNewSection
         var lines = outline.pairs.contains { $0.name == "version" } ? [] : ["version: 1"]
         if place > 0 || !lines.isEmpty { lines.append("") }
@@ -183,11 +184,13 @@ struct ProfileEditor {
         return (source.commentsBelow(end, deeperThan: outline.column), true)
     }
 
-    private func beginInBraces(
-        _ section: ProfileSection,
-        _ rule: RuleLines,
-        isSingle: Bool
-    ) throws(ProfileError) -> String {
+    /// Whether the rule is the only value of its section.
+    func isSingle(_ section: ProfileSection, _ rule: RuleLines) -> Bool {
+        section == .intercept || rule.node.mapping == nil
+    }
+
+    private func beginInBraces(_ section: ProfileSection, _ rule: RuleLines) throws(ProfileError) -> String {
+        let isSingle = isSingle(section, rule)
         guard let last = outline.pairs.last, let value = rule.braced ?? (isSingle ? rule.lines.first : nil) else {
             throw inBraces()
         }

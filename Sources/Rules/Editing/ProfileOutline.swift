@@ -44,7 +44,7 @@ struct ProfileOutline {
     init(_ text: String, file: String) throws(ProfileError) {
         let source = SourceText(text)
         self.source = source
-        guard let root = try ProfileDocument(ProfileSource(file: file, text: text)).root, !root.isNothing else {
+        guard let root = try ProfileText.tree(text, file: file), !root.isNothing else {
             (pairs, isBraced) = ([], false)
             end = ProfileOutline.documentEnd(source, from: 0)
             return

@@ -13,7 +13,9 @@ package struct RuleMatcher: Sendable {
     package init(_ rule: RuleText, of section: ProfileSection, in profile: EditableProfile) throws(ProfileError) {
         let (reading, issues) = RuleCheck.read(rule, of: section, in: profile)
         try ProfileError.check(issues)
-        (tool, self.rule, intercept) = (section.tool, reading?.rule, reading?.intercept)
+        tool = section.tool
+        self.rule = reading?.rule
+        intercept = reading?.intercept
     }
 
     package func matches(_ record: ExchangeRecord) -> Bool {

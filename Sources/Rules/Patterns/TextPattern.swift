@@ -33,13 +33,6 @@ package struct TextPattern: Sendable {
         groupCount = expression.groupCount
     }
 
-    /// Compiles a regular expression without slashes.
-    package init(expression pattern: String, isCaseSensitive: Bool, isWhole: Bool = false) throws(SyntaxError) {
-        (text, self.isCaseSensitive, self.isWhole) = ("/\(pattern)/", isCaseSensitive, isWhole)
-        expression = try RegularExpression(pattern, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
-        groupCount = expression.groupCount
-    }
-
     /// The regular expression that is written `/…/`; `nil` for plain text.
     package static func expression(in text: String) -> String? {
         text.utf8.count > 2 && text.hasPrefix("/") && text.hasSuffix("/") ? String(text.dropFirst().dropLast()) : nil

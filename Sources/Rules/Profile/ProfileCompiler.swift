@@ -25,7 +25,7 @@ struct ProfileCompiler {
         var trees: [(ProfileReader, ProfileFields)] = []
         for source in sources {
             var reader = ProfileReader(file: source.file, tools: registry)
-            if let tree = try ProfileDocument(source).root {
+            if let tree = try source.root {
                 if let fields = topLevel(tree, &reader) {
                     trees.append((reader, fields))
                     continue

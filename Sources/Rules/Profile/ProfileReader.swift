@@ -220,6 +220,13 @@ package struct ProfileReader {
         }
     }
 
+    /// A regular expression that is written without slashes and matches a part.
+    package mutating func expression(_ node: Node, _ text: String, isCaseSensitive: Bool) -> TextPattern? {
+        expression("/\(text)/", at: node, after: -1) { () throws(ExpressionError) in
+            try TextPattern("/\(text)/", isCaseSensitive: isCaseSensitive, isWhole: false)
+        }
+    }
+
     /// Compiles a regular expression that begins `skipped` characters into a node's text.
     package mutating func expression<Pattern>(
         _ text: String,

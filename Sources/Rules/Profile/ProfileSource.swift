@@ -6,6 +6,9 @@ extension ProfileSource {
         ProfileSource(file: file, text: try ProfileText.read(file))
     }
 
+    /// The tree of its text.
+    var root: Node? { get throws(ProfileError) { try ProfileText.tree(text, file: file) } }
+
     package var identity: String { ProfileText.canonical(file) }
 
     /// Reads files and those that they include, which come before them; each is read once.
@@ -68,7 +71,7 @@ extension ProfileSource {
         /// The files that a text names under `include`; what else is wrong with it is found later.
         private func includes(of source: ProfileSource) throws(ProfileError) -> [(String, Node)] {
             // Most profiles include nothing, and need not be parsed twice.
-            guard source.text.contains("include"), let node = try ProfileDocument(source).root?["include"] else {
+            guard source.text.contains("include"), let node = try source.root?["include"] else {
                 return []
             }
             var reader = ProfileReader(file: source.file)

@@ -73,7 +73,9 @@ package struct RuleProfile: Sendable {
         var compiler = ProfileCompiler(registry)
         try compiler.add(sources)
         try ProfileError.check(compiler.issues)
-        (self.registry, self.sources, settings) = (registry, sources, compiler.settings)
+        self.registry = registry
+        self.sources = sources
+        settings = compiler.settings
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
         lints = RuleProfile.sorted(compiler.issues + ProfileLints(tools, settings).issues, by: sources)
         compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
@@ -129,6 +131,19 @@ package struct RuleProfile: Sendable {
     }
 
     private func stage(of tool: Tool) -> (any RuleTool)? { compiled.first { $0.tool == tool }?.stage }
+
+    /// The content of each rule by its place: the same text where only comments, quotes or the order of keys differ.
+    package var ruleTexts: [ProfilePlace: String] {
+        var texts: [ProfilePlace: String] = [:]
+        for source in sources {
+            guard let root = try? source.root else { continue }
+            let reader = ProfileReader(file: source.file)
+            for section in registry.sections {
+                for rule in root[section.key]?.members ?? [] { texts[reader.place(rule)] = rule.text() }
+            }
+        }
+        return texts
+    }
 
     private static func sorted(_ issues: [ProfileIssue], by sources: [ProfileSource]) -> [ProfileIssue] {
         let places = Dictionary(sources.enumerated().map { ($1.file, $0) }) { first, _ in first }

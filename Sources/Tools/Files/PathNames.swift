@@ -1,3 +1,5 @@
+import Content
+
 /// The names in the path of a URL, safe to be looked up in a directory.
 ///
 /// Each is decoded once, as a server would (RFC 3986 §2.4); anything but a plain name is refused, never repaired.
@@ -55,20 +57,11 @@ struct PathNames {
 
     /// The percent-decoded bytes; `nil` if a `%` is not followed by two hexadecimal digits.
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var rest = text
-        func digit() -> UInt8? {
-            rest.popFirst().flatMap { Character(Unicode.Scalar($0)).hexDigitValue }.map { UInt8($0) }
+        let isValid = text.indices.allSatisfy { index in
+            let digits = text[index...].dropFirst().prefix(2)
+            return text[index] != UInt8(ascii: "%")
+                || digits.count == 2 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
         }
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let high = digit(), let low = digit() else { return nil }
-                bytes.append(high << 4 | low)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return bytes
+        return isValid ? FormFields.percentDecoded(text) : nil
     }
 }

@@ -28,14 +28,10 @@ struct FileAnswer {
         (self.status, self.fields) = (status, fields)
     }
 
-    /// Makes the answer, and returns it with the size of its body; the extension of `name` gives the media type.
+    /// Makes the answer; the extension of `name` gives the media type.
     ///
     /// - Throws: `SystemError` where the file cannot be read.
-    func answer(
-        _ found: consuming FileTree.Found,
-        name: String,
-        sidecar: Sidecar?
-    ) throws(SystemError) -> (LocalAnswer, size: Int64) {
+    func answer(_ found: consuming FileTree.Found, name: String, sidecar: Sidecar?) throws(SystemError) -> LocalAnswer {
         let length = found.status.size
         let status = self.status ?? sidecar?.status ?? 200
         var head = ResponseHead(status: status, reason: self.status == nil ? sidecar?.reason : nil)
@@ -51,7 +47,7 @@ struct FileAnswer {
             head.fields.removeAll(.contentType)
             head.fields.append("Content-Range", "bytes */\(length)")
             head.fields.append("Content-Length", "0")
-            return (LocalAnswer(head: head), 0)
+            return LocalAnswer(head: head)
         case .parts(let parts) where parts.count == 1:
             head.makePartial()
             head.fields.append("Content-Range", parts[0].contentRange(of: length))
@@ -80,17 +76,17 @@ struct FileAnswer {
         _ file: consuming OpenFile,
         _ range: Range<Int64>,
         _ head: ResponseHead
-    ) throws(SystemError) -> (LocalAnswer, size: Int64) {
+    ) throws(SystemError) -> LocalAnswer {
         var head = head
         guard range.count <= FileAnswer.mostInMemory else {
             head.fields.append("Content-Length", String(range.count))
             let file = AnswerFile(descriptor: file.release(), offset: range.lowerBound, length: Int64(range.count))
-            return (LocalAnswer(head: head, file: file), Int64(range.count))
+            return LocalAnswer(head: head, file: file)
         }
         // The file may have been shortened meanwhile.
         let bytes = try file.read(range)
         head.fields.append("Content-Length", String(bytes.count))
-        return (LocalAnswer(head: head, body: ByteBuffer(bytes: bytes)), Int64(bytes.count))
+        return LocalAnswer(head: head, body: ByteBuffer(bytes: bytes))
     }
 
     /// Several parts in one body (RFC 9110 §14.6).
@@ -99,7 +95,7 @@ struct FileAnswer {
         _ parts: [Range<Int64>],
         _ length: Int64,
         _ head: ResponseHead
-    ) throws(SystemError) -> (LocalAnswer, size: Int64) {
+    ) throws(SystemError) -> LocalAnswer {
         var head = head
         let type = head.fields.value(of: .contentType) ?? MediaTypes.unknown
         let boundary = "sluice-" + String(UInt64.random(in: .min ... .max), radix: 16)
@@ -113,7 +109,7 @@ struct FileAnswer {
         }
         body.writeString("--\(boundary)--\r\n")
         head.fields.append("Content-Length", String(body.readableBytes))
-        return (LocalAnswer(head: head, body: body), Int64(body.readableBytes))
+        return LocalAnswer(head: head, body: body)
     }
 }
 

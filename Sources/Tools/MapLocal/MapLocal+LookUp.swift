@@ -1,5 +1,6 @@
 import ExchangeCore
 import HTTPModel
+import NIOCore
 import Rules
 import Text
 
@@ -119,7 +120,8 @@ struct FileLookUp: Sendable {
         let builder = FileAnswer(head, status: rule.status, fields: rule.fields)
         let fileName = name.hasSuffix(MirrorNames.besideDirectory) ? String(name.dropLast()) : name
         do throws(SystemError) {
-            let (answer, size) = try builder.answer(found, name: fileName, sidecar: sidecar)
+            let answer = try builder.answer(found, name: fileName, sidecar: sidecar)
+            let size = answer.file?.length ?? Int64(answer.body.readableBytes)
             let part = answer.head.fields.value(of: "content-range").map { ", \($0)" } ?? ""
             let text = "answered from \(name) (\(answer.head.status), \(size.grouped) bytes\(part))"
             let problems = (sidecar?.problems ?? []).map { "\(name)\(Sidecar.suffix): \($0); it was ignored" }

@@ -103,42 +103,28 @@ extension MapRemote {
     }
 
     private static func target(_ node: Node, _ reader: inout ProfileReader) -> RemoteTarget? {
-        guard node.mapping != nil else {
-            guard let text = reader.text(node, "to") else { return nil }
-            if let meant = text.misspeltURL { reader.lint("did you mean \(meant)?", at: node) }
-            return target(isEmpty: text.isEmpty, node, [:], &reader) { () throws(RemoteParts.TargetError) in
-                try RemoteTarget(text)
-            }
-        }
-        let before = reader.issues.count
-        guard let fields = reader.fields(node, "'to'", keys: partKeys), reader.issues.count == before else {
-            return nil
-        }
-        var parts: [Location.Field: String] = [:]
-        for field in Location.Field.allCases where fields[field.rawValue] != nil {
-            parts[field] = reader.text(fields, field.rawValue) ?? ""
-        }
-        let isEmpty = parts.values.allSatisfy(\.isEmpty)
-        return target(isEmpty: isEmpty, node, fields.values, &reader) { () throws(RemoteParts.TargetError) in
-            try RemoteTarget(parts)
-        }
-    }
-
-    private static func target(
-        isEmpty: Bool,
-        _ node: Node,
-        _ fields: [String: Node],
-        _ reader: inout ProfileReader,
-        _ make: () throws(RemoteParts.TargetError) -> RemoteTarget
-    ) -> RemoteTarget? {
-        if isEmpty {
-            reader.error("'to' is empty, so nothing would be mapped", at: node)
-            return nil
-        }
+        let empty = RemoteParts.TargetError(message: "'to' is empty, so nothing would be mapped")
+        var nodes: [String: Node] = [:]
         do throws(RemoteParts.TargetError) {
-            return try make()
+            guard node.mapping != nil else {
+                guard let text = reader.text(node, "to") else { return nil }
+                if let meant = text.misspeltURL { reader.lint("did you mean \(meant)?", at: node) }
+                if text.isEmpty { throw empty }
+                return try RemoteTarget(text)
+            }
+            let before = reader.issues.count
+            guard let fields = reader.fields(node, "'to'", keys: partKeys), reader.issues.count == before else {
+                return nil
+            }
+            nodes = fields.values
+            var parts: [Location.Field: String] = [:]
+            for field in Location.Field.allCases where nodes[field.rawValue] != nil {
+                parts[field] = reader.text(fields, field.rawValue) ?? ""
+            }
+            if parts.values.allSatisfy(\.isEmpty) { throw empty }
+            return try RemoteTarget(parts)
         } catch {
-            reader.error(error.message, at: error.field.flatMap { fields[$0.rawValue] } ?? node)
+            reader.error(error.message, at: error.field.flatMap { nodes[$0.rawValue] } ?? node)
             return nil
         }
     }

@@ -223,7 +223,7 @@ struct RewriteRuleReader {
     private func cookieName(_ reader: inout ProfileReader) -> CookieEdit.Name {
         guard let node = fields["name"], let text = reader.text(node, "name"), !text.isEmpty else { return .any }
         if reader.flag(fields, "name-regex") ?? false {
-            return expression(text, isCaseSensitive: true, at: node, &reader).map { .expression($0) } ?? .any
+            return reader.expression(node, text, isCaseSensitive: true).map { .expression($0) } ?? .any
         }
         if let character = text.first(where: { "=; ,".contains($0) }) {
             reader.error("a cookie's name cannot have '\(character)'; use 'match' for its value", at: node)
@@ -236,18 +236,6 @@ struct RewriteRuleReader {
         } catch {
             reader.error("name: \(error.message)\(error.hint.isEmpty ? "" : "; \(error.hint)")", at: node)
             return .any
-        }
-    }
-
-    /// A regular expression that is written without slashes.
-    private func expression(
-        _ text: String,
-        isCaseSensitive: Bool,
-        at node: Node,
-        _ reader: inout ProfileReader
-    ) -> TextPattern? {
-        reader.expression(text, at: node) { () throws(RegularExpression.SyntaxError) in
-            try TextPattern(expression: text, isCaseSensitive: isCaseSensitive)
         }
     }
 
@@ -278,7 +266,7 @@ struct RewriteRuleReader {
             check(text, "name", at: node, &reader)
             return .exact(FieldName(text.lowercased()))
         }
-        return expression(text, isCaseSensitive: false, at: node, &reader).map { .expression($0) } ?? .any
+        return reader.expression(node, text, isCaseSensitive: false).map { .expression($0) } ?? .any
     }
 
     private func newName(_ name: PairPattern.Name, _ reader: inout ProfileReader) -> Replacement? {

@@ -28,6 +28,12 @@ package struct ThrottleConditions: Sendable, Hashable {
     /// Conditions that slow nothing down.
     package init() {}
 
+    /// Conditions that differ from a perfect network in bandwidth (kbit/s) and latency (ms).
+    init(down: Double?, up: Double?, latency: Double, mtu: Int = 1_500, utilisation: Double = 100) {
+        (self.down, self.up, self.latency, self.mtu) = (down, up, latency, mtu)
+        (utilisationDown, utilisationUp) = (utilisation, utilisation)
+    }
+
     /// Whether nothing can be reached at all.
     package var isOffline: Bool { down == 0 || up == 0 }
 
