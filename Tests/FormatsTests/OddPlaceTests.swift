@@ -145,7 +145,7 @@ struct OddPlaceTests {
         case .har: export = HARExport(source: source, options: .init(), sink: sink)
         case .json: export = JSONExport(source: source, sink: sink)
         case .jsonl:
-            var options = JSONEntries.Options()
+            var options = EntryOptions()
             options.lines = true
             export = JSONExport(source: source, options: options, sink: sink)
         case .csv: export = CSVExport(source: source, sink: sink)

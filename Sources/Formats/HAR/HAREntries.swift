@@ -6,17 +6,13 @@ import NIOCore
 /// Writes exchanges as entries of an HTTP Archive, for ``HARExport``.
 package struct HAREntries: ExchangeEntries {
     let source: any ExchangeSource
-    package let options: Options
+    package let options: EntryOptions
 
-    package init(source: any ExchangeSource, options: Options) { (self.source, self.options) = (source, options) }
-
-    var limits: JSONBody.Limits {
-        JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
-    }
+    package init(source: any ExchangeSource, options: EntryOptions) { (self.source, self.options) = (source, options) }
 
     package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
-        let timings = HARTimings(record.phases)
+        let timings = HARTimings(phases: record.phases)
         let heads = ReadHeads(exchange.messages)
         let resourceType = HAREntries.resourceType(exchange, heads)
         writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
@@ -27,7 +23,8 @@ package struct HAREntries: ExchangeEntries {
         try writer.object("cache") { _ in }
         try writer.object("timings") { timings.write(into: &$0) }
         if let upstream = exchange.upstream {
-            let (host, port) = HAREntries.address(of: upstream.peerAddress)
+            // Without the brackets of IPv6.
+            let (host, port) = RequestURL.splitAuthority(upstream.peerAddress) ?? (upstream.peerAddress, nil)
             // What other programs wrote may be a name.
             if HAREntries.isAddress(host) { writer.member("serverIPAddress", host) }
             // HAR 1.2 lets it be any unique text, but browsers write the server's port, and read it as that.
@@ -76,18 +73,11 @@ package struct HAREntries: ExchangeEntries {
     static func isAddress(_ text: String) -> Bool {
         (try? SocketAddress(ipAddress: String(text.prefix { $0 != "%" }), port: 0)) != nil
     }
-
-    /// The address in `host:port`, without the brackets of IPv6, and the port.
-    private static func address(of text: String) -> (host: String, port: Int?) {
-        RequestURL.splitAuthority(text) ?? (text, nil)
-    }
 }
 
 /// The phases that HAR 1.2 knows: `connect` includes TLS, `receive` the delivery to the client.
 struct HARTimings {
     let phases: Phases
-
-    init(_ phases: Phases) { self.phases = phases }
 
     func write(into writer: inout JSONWriter) {
         let timings = phases.timings

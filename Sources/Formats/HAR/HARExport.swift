@@ -12,17 +12,6 @@ package import Content
 package typealias HARExport = EntryExport<HAREntries>
 
 extension HAREntries {
-    package struct Options: EntryOptions {
-        /// How many bytes of each body to write; `nil` for all.
-        package var bodyLimit: Int?
-        /// How many bytes to decode of a body with content coding.
-        package var decodedLimit = 256 << 20
-        /// The version of Sluice that the archive names; empty where it is of no matter.
-        package var creatorVersion = ""
-
-        package init() {}
-    }
-
     package func open(_ writer: inout JSONWriter) throws {
         writer.open(UInt8(ascii: "{"))
         writer.key("log")

@@ -41,12 +41,7 @@ extension HAREntries {
         let record = exchange.record
         let contentType = heads.request == nil ? nil : heads.contentType(of: .requestReceived)
         let mediaType = contentType?.mediaType
-        let text = try JSONBody(
-            RecordedBody(source: source, id: record.id, side: .requestReceived),
-            mediaType: mediaType,
-            contentEncoding: fields.combinedValue(of: .contentEncoding),
-            limits: limits
-        )
+        let text = try JSONBody(exchange, .requestReceived, mediaType, fields, from: source, options)
         if text.encodedSize > 0, [.http, .upgraded, .malformed].contains(record.kind) {
             try writer.object("postData") { try postData(text, contentType: contentType?.text, mediaType, into: &$0) }
         }
@@ -120,12 +115,7 @@ extension HAREntries {
             }
             return 0
         }
-        let text = try JSONBody(
-            RecordedBody(source: source, id: exchange.record.id, side: .responseSent),
-            mediaType: type?.mediaType,
-            contentEncoding: fields.combinedValue(of: .contentEncoding),
-            limits: limits
-        )
+        let text = try JSONBody(exchange, .responseSent, type?.mediaType, fields, from: source, options)
         try writer.object {
             let lost = exchange.record.flags.contains(.responseBodyIncomplete) && text.codings.isEmpty
             $0.member("size", max(text.decodedSize, lost ? Int(clamping: exchange.record.sizes.responseBody) : 0))

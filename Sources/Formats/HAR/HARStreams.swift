@@ -44,15 +44,7 @@ extension HAREntries {
         into writer: inout JSONWriter
     ) throws {
         guard resourceType == "websocket" || resourceType == "eventsource" else { return }
-        let timeline = MessageTimeline(
-            exchange,
-            heads,
-            source: source,
-            sides: (.requestReceived, .responseSent),
-            payloadLimit: min(options.bodyLimit ?? .max, MessageTimeline.longestPayload),
-            decodedLimit: options.decodedLimit
-        )
-        guard let timeline else { return }
+        guard let timeline = MessageTimeline(exchange, heads, source, options, responses: .responseSent) else { return }
         // The frames of a WebSocket whose arrival was not recorded have at least not come before the request.
         var time = resourceType == "websocket" ? exchange.record.startedAt : nil
         writer.key(resourceType == "websocket" ? "_webSocketMessages" : "_eventSourceMessages")

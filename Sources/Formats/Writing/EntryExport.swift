@@ -6,7 +6,7 @@ package import NIOCore
 /// Exports exchanges as entries of one text in JSON, or as a line each: what begins and ends the text, and the joining of
 /// parts that were made apart.
 package struct EntryExport<Entries: ExchangeEntries>: PartedExport {
-    package typealias Options = Entries.Options
+    package typealias Options = EntryOptions
 
     private let entries: Entries
     private var writer: JSONWriter
@@ -65,13 +65,11 @@ package struct EntryExport<Entries: ExchangeEntries>: PartedExport {
 
 /// Exchanges of a source as objects of JSON, none of which depends on another, and what stands before and after them.
 package protocol ExchangeEntries: SendableMetatype {
-    associatedtype Options: EntryOptions
-
-    var options: Options { get }
+    var options: EntryOptions { get }
     /// Whether each entry is a line of its own, with nothing before, between and after them.
     var areLines: Bool { get }
 
-    init(source: any ExchangeSource, options: Options)
+    init(source: any ExchangeSource, options: EntryOptions)
 
     /// Writes what stands before the entries, up to the bracket of their array.
     func open(_ writer: inout JSONWriter) throws
@@ -82,9 +80,37 @@ package protocol ExchangeEntries: SendableMetatype {
 }
 
 /// What the user of an export may choose.
-package protocol EntryOptions: Sendable {
-    /// Everything, as it is by default.
-    init()
+package struct EntryOptions: Sendable {
+    /// One object a line instead of one array; not for HAR.
+    package var lines = false
+    /// How many bytes of each body to write; `nil` for all.
+    package var bodyLimit: Int?
+    /// How many bytes to decode of a body with content coding, against decompression bombs.
+    package var decodedLimit = 256 << 20
+    /// The version of Sluice that a HAR names; empty if it does not matter.
+    package var creatorVersion = ""
+
+    package init() {}
+}
+
+extension MessageTimeline {
+    /// The messages that an entry has.
+    convenience init?(
+        _ exchange: RecordedExchange,
+        _ heads: ReadHeads,
+        _ source: any ExchangeSource,
+        _ options: EntryOptions,
+        responses: BodySide
+    ) {
+        self.init(
+            exchange,
+            heads,
+            source: source,
+            sides: (.requestReceived, responses),
+            payloadLimit: min(options.bodyLimit ?? .max, MessageTimeline.longestPayload),
+            decodedLimit: options.decodedLimit
+        )
+    }
 }
 
 extension ExchangeEntries {

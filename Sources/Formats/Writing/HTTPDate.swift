@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Dates as HTTP sends them (RFC 9110 §5.6.7).
 package enum HTTPDate {
@@ -13,11 +14,8 @@ package enum HTTPDate {
         let day = (seconds - ((seconds % 86_400) + 86_400) % 86_400) / 86_400
         let rest = seconds - day * 86_400
         let (year, month, date) = CivilDate.of(day: day)
-        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : String(number) }
         let name = days[Int(((day % 7) + 7) % 7)]
-        let monthName = months[Int(month) - 1]
-        let fullYear = String(repeating: "0", count: max(0, 4 - String(year).count)) + String(year)
-        let clock = [rest / 3_600, rest % 3_600 / 60, rest % 60].map(two).joined(separator: ":")
-        return "\(name), \(two(date)) \(monthName) \(fullYear) \(clock) GMT"
+        let clock = [rest / 3_600, rest % 3_600 / 60, rest % 60].map { $0.padded(to: 2) }.joined(separator: ":")
+        return "\(name), \(date.padded(to: 2)) \(months[Int(month) - 1]) \(year.padded(to: 4)) \(clock) GMT"
     }
 }

@@ -8,13 +8,6 @@ import NIOCore
 /// A body as a JSON string: as text where it is text, else in base64. A long body is read twice, so that it is never
 /// whole in memory.
 struct JSONBody {
-    struct Limits {
-        /// How many bytes of a body to write; the rest is left out.
-        var written: Int
-        /// How many bytes to decode of one with a content coding, against decompression bombs.
-        var decoded: Int
-    }
-
     enum Form {
         case empty
         /// Valid UTF-8; this many bytes of it are written.
@@ -46,17 +39,25 @@ struct JSONBody {
     private(set) var isCut = false
 
     /// Reads the body through, to learn what it is.
-    init(_ body: RecordedBody, mediaType: MediaType?, contentEncoding: String?, limits: Limits) throws {
-        self.body = body
-        codings = contentEncoding.map { ContentCoding.list($0) } ?? []
+    init(
+        _ exchange: RecordedExchange,
+        _ side: BodySide,
+        _ mediaType: MediaType?,
+        _ fields: FieldSection,
+        from source: any ExchangeSource,
+        _ options: EntryOptions
+    ) throws {
+        body = RecordedBody(source: source, id: exchange.record.id, side: side)
+        codings = fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? []
+        let most = options.bodyLimit ?? .max
         var check = UTF8Check()
         var prefix = ByteBuffer()
         var decoded = 0
         guard try !body.isEmpty else { return }
         var size = 0
-        let limit = codings.isEmpty ? .max : limits.decoded
+        let limit = codings.isEmpty ? .max : options.decodedLimit
         problem = try body.forEachDecodedPiece(codings, limit: limit, size: &size) { piece in
-            check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(limits.written - decoded, 0))))
+            check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(most - decoded, 0))))
             if prefix.readableBytes < JSONBody.longestConversion {
                 prefix.writeBytes(piece.prefix(JSONBody.longestConversion - prefix.readableBytes))
             }
@@ -66,8 +67,8 @@ struct JSONBody {
         encodedSize = masked?.encoded ?? size
         decodedSize = masked?.decoded ?? decoded
         if decoded <= JSONBody.longestKept { kept = prefix }
-        isCut = decoded > limits.written
-        let written = min(decoded, limits.written)
+        isCut = decoded > most
+        let written = min(decoded, most)
         guard decoded > 0 else { return }
         if isCut ? check.isValidSoFar : check.isValid, !check.hasNUL {
             form = .utf8(written - check.unfinishedCount)
@@ -103,13 +104,7 @@ struct JSONBody {
             try pieces(count) { try writer.stringPiece($0) }
             writer.endString()
         case .base64(let count):
-            var encoder = Base64Stream()
-            writer.beginString()
-            try pieces(count) { piece in
-                try encoder.encode(piece).withUnsafeBytes { try writer.stringPiece($0) }
-            }
-            try encoder.finish().withUnsafeBytes { try writer.stringPiece($0) }
-            writer.endString()
+            try writer.base64 { try pieces(count, $0) }
         }
     }
 
@@ -133,5 +128,22 @@ struct JSONBody {
         guard charset != .utf8 else { return nil }
         let decoded = TextDecoder.decode(bytes, as: charset)
         return decoded.invalidCount == 0 && !decoded.isFallback ? decoded : nil
+    }
+}
+
+extension JSONWriter {
+    /// Writes a string: the base64 (RFC 4648 §4) of bytes that come in pieces.
+    mutating func base64(_ forEachPiece: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
+        // Up to two bytes wait for the next piece.
+        var carry = Data()
+        beginString()
+        try forEachPiece { piece in
+            carry.append(contentsOf: piece)
+            let rest = carry.count % 3
+            try carry.dropLast(rest).base64EncodedData().withUnsafeBytes { try stringPiece($0) }
+            carry = Data(carry.suffix(rest))
+        }
+        try carry.base64EncodedData().withUnsafeBytes { try stringPiece($0) }
+        endString()
     }
 }

@@ -1,6 +1,5 @@
 package import Content
 import Description
-import Foundation
 package import HTTPModel
 import NIOCore
 
@@ -27,21 +26,10 @@ package typealias JSONExport = EntryExport<JSONEntries>
 
 /// Writes exchanges as objects of JSON, for ``JSONExport``.
 package struct JSONEntries: ExchangeEntries {
-    package struct Options: EntryOptions {
-        /// One object a line instead of one array.
-        package var lines = false
-        /// How many bytes of each body to write; `nil` for all.
-        package var bodyLimit: Int?
-        /// How many bytes to decode of a body with content coding.
-        package var decodedLimit = 256 << 20
-
-        package init() {}
-    }
-
     private let source: any ExchangeSource
-    package let options: Options
+    package let options: EntryOptions
 
-    package init(source: any ExchangeSource, options: Options) { (self.source, self.options) = (source, options) }
+    package init(source: any ExchangeSource, options: EntryOptions) { (self.source, self.options) = (source, options) }
 
     package var areLines: Bool { options.lines }
 
@@ -72,14 +60,9 @@ package struct JSONEntries: ExchangeEntries {
     }
 
     private func streamed(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
-        let timeline = MessageTimeline(
-            exchange,
-            heads,
-            source: source,
-            payloadLimit: min(options.bodyLimit ?? .max, MessageTimeline.longestPayload),
-            decodedLimit: options.decodedLimit
-        )
-        guard let timeline else { return }
+        guard let timeline = MessageTimeline(exchange, heads, source, options, responses: .responseReceived) else {
+            return
+        }
         writer.key("messages")
         try writer.array { array in
             while let message = try timeline.next() { try array.object { try $0.streamedMessage(message) } }
@@ -114,16 +97,14 @@ package struct JSONEntries: ExchangeEntries {
             body.member("size", size)
             body.member("decodedSize", size)
             body.key("text")
-            body.beginString()
-            var (encoder, left) = (Base64Stream(), options.bodyLimit ?? .max)
-            try frames.forEachPiece { piece in
-                let taken = piece.getSlice(at: piece.readerIndex, length: min(left, piece.readableBytes)) ?? piece
-                left -= taken.readableBytes
-                let digits = taken.withUnsafeReadableBytes { encoder.encode($0) }
-                try digits.withUnsafeBytes { try body.stringPiece($0) }
+            var left = options.bodyLimit ?? .max
+            try body.base64 { write in
+                try frames.forEachPiece { piece in
+                    let count = min(left, piece.readableBytes)
+                    left -= count
+                    try piece.withUnsafeReadableBytes { try write(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+                }
             }
-            try encoder.finish().withUnsafeBytes { try body.stringPiece($0) }
-            body.endString()
             body.member("encoding", "base64")
             var remarks: [String] = []
             if !frames.isAsRecorded { remarks.append("Made anew of the messages, whose secrets are replaced.") }
@@ -142,12 +123,8 @@ package struct JSONEntries: ExchangeEntries {
         into writer: inout JSONWriter
     ) throws {
         let fields = heads.fields(of: side)
-        let text = try JSONBody(
-            RecordedBody(source: source, id: exchange.record.id, side: side),
-            mediaType: heads.contentType(of: side).mediaType,
-            contentEncoding: fields.combinedValue(of: .contentEncoding),
-            limits: JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
-        )
+        let mediaType = heads.contentType(of: side).mediaType
+        let text = try JSONBody(exchange, side, mediaType, fields, from: source, options)
         guard text.encodedSize > 0 else { return }
         try writer.object(name) {
             $0.member("size", text.encodedSize)

@@ -79,12 +79,12 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         case .curl:
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
         case .har:
-            var options = HARExport.Options()
+            var options = EntryOptions()
             options.creatorVersion = SluiceVersion.current
             return HARExport(source: source, options: options, sink: sink)
         case .json: return JSONExport(source: source, sink: sink)
         case .jsonl:
-            var options = JSONEntries.Options()
+            var options = EntryOptions()
             options.lines = true
             return JSONExport(source: source, options: options, sink: sink)
         case .html:
