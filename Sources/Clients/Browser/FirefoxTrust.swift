@@ -10,13 +10,13 @@ enum FirefoxTrust {
     static func add(_ certificate: Data, toProfile profile: String, of browser: InstalledBrowser) throws(StartError) {
         lock.lock()
         defer { lock.unlock() }
-        guard let library = NSSLibrary(near: browser.resolved) else {
+        guard let isAdded = NSSLibrary.add(Array(certificate), toProfile: profile, near: browser.resolved) else {
             throw StartError(
                 "Sluice cannot load the NSS library of \(browser.executable), which makes the browser trust the authority.",
                 hint: "Pass the path of Firefox' own executable with --browser, or use Chromium."
             )
         }
-        guard library.add(Array(certificate), toProfile: profile) else {
+        guard isAdded else {
             throw StartError(
                 "The certificate database of a profile for \(browser.executable) could not be made.",
                 hint: "Use Chromium, or: sluice ca export --format trust-help"
@@ -25,7 +25,7 @@ enum FirefoxTrust {
     }
 }
 
-private struct NSSLibrary {
+private enum NSSLibrary {
     private typealias Initialize =
         @convention(c) (
             UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, UInt32
@@ -42,18 +42,6 @@ private struct NSSLibrary {
         @convention(c) (OpaquePointer?, OpaquePointer?, UInt, UnsafePointer<CChar>?, Int32) -> Int32
     private typealias ChangeTrust = @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer) -> Int32
 
-    private let initialize: Initialize
-    private let shutdown: NoArguments
-    private let keySlot: Getter
-    private let needsPin: Asking
-    private let initializePin: InitializePin
-    private let database: Getter
-    private let newCertificate: NewCertificate
-    private let importCertificate: ImportCertificate
-    private let changeTrust: ChangeTrust
-    private let destroyCertificate: Releasing
-    private let freeSlot: Releasing
-
     #if canImport(Darwin)
     private static let suffix = "dylib"
     #else
@@ -66,18 +54,21 @@ private struct NSSLibrary {
         "/Applications/Firefox.app/Contents/MacOS",
     ]
 
-    init?(near program: String) {
+    private static func open(near program: String) -> UnsafeMutableRawPointer? {
         let own = (program as NSString).deletingLastPathComponent
-        let directory = ([own] + Self.places).first { access("\($0)/libnss3.\(Self.suffix)", R_OK) == 0 }
-        if let directory {
-            // Its dependencies are beside it.
-            for name in ["nspr4", "plc4", "plds4", "nssutil3", "mozsqlite3"] {
-                let path = "\(directory)/lib\(name).\(Self.suffix)"
-                if access(path, R_OK) == 0 { dlopen(path, RTLD_NOW | RTLD_GLOBAL) }
-            }
+        let directory = ([own] + places).first { access("\($0)/libnss3.\(suffix)", R_OK) == 0 }
+        guard let directory else { return dlopen("libnss3.\(suffix)", RTLD_NOW) }
+        // Its dependencies are beside it.
+        for name in ["nspr4", "plc4", "plds4", "nssutil3", "mozsqlite3"] {
+            let path = "\(directory)/lib\(name).\(suffix)"
+            if access(path, R_OK) == 0 { dlopen(path, RTLD_NOW | RTLD_GLOBAL) }
         }
-        let path = directory.map { "\($0)/libnss3.\(Self.suffix)" } ?? "libnss3.\(Self.suffix)"
-        guard let handle = dlopen(path, RTLD_NOW) else { return nil }
+        return dlopen("\(directory)/libnss3.\(suffix)", RTLD_NOW)
+    }
+
+    /// Returns whether the database has the certificate now; `nil` if the library cannot be loaded.
+    static func add(_ der: [UInt8], toProfile profile: String, near program: String) -> Bool? {
+        guard let handle = open(near: program) else { return nil }
         func function<Function>(_ name: String, _: Function.Type) -> Function? {
             dlsym(handle, name).map { unsafeBitCast($0, to: Function.self) }
         }
@@ -93,13 +84,6 @@ private struct NSSLibrary {
             let destroyCertificate = function("CERT_DestroyCertificate", Releasing.self),
             let freeSlot = function("PK11_FreeSlot", Releasing.self)
         else { return nil }
-        (self.initialize, self.shutdown, self.keySlot, self.needsPin) = (initialize, shutdown, keySlot, needsPin)
-        (self.initializePin, self.database, self.newCertificate) = (initializePin, database, newCertificate)
-        (self.importCertificate, self.changeTrust) = (importCertificate, changeTrust)
-        (self.destroyCertificate, self.freeSlot) = (destroyCertificate, freeSlot)
-    }
-
-    func add(_ der: [UInt8], toProfile profile: String) -> Bool {
         guard initialize("sql:\(profile)", "", "", "secmod.db", 0) == 0 else { return false }
         defer { _ = shutdown() }
         guard let slot = keySlot() else { return false }

@@ -55,13 +55,11 @@ package struct InstalledBrowser: Sendable, Hashable {
                 isUsage: true
             )
         }
-        for (program, family) in names {
-            if let path = search(program, environment) {
-                return try InstalledBrowser(executable: path, family: family).usable()
-            }
+        let found = names.lazy.compactMap { name, family in search(name, environment).map { ($0, family) } }.first
+        let usual = places.first { place in
+            names.contains { $0.name == place.program } && access(place.path, X_OK) == 0
         }
-        for (path, program, family) in places where access(path, X_OK) == 0 {
-            guard names.contains(where: { $0.name == program }) else { continue }
+        if let (path, family) = found ?? usual.map({ ($0.path, $0.family) }) {
             return try InstalledBrowser(executable: path, family: family).usable()
         }
         throw StartError(

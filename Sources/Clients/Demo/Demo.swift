@@ -29,7 +29,7 @@ package enum Demo {
         let telling = Mutex<ExchangeID?>(nil)
         let summary = try await DemoOrigin.run { origin in
             let proxy = try await RunningProxy.start(
-                unattended(settings, origin),
+                prepared(settings, origin, isAttended: false),
                 onFinished: { records in
                     guard let record = records.first(where: { $0.url.path == DemoClient.featuredPath }) else { return }
                     telling.withLock { $0 = record.id }
@@ -62,21 +62,22 @@ package enum Demo {
     ) throws -> (settings: RunSettings, profile: String) {
         var settings = RunSettings()
         settings.session = session
-        try prepare(&settings, origin, isAttended: true)
-        return (settings, DemoProfile.text(isAttended: true))
+        return (try prepared(settings, origin, isAttended: true), DemoProfile.text(isAttended: true))
     }
 
-    private static func prepare(_ settings: inout RunSettings, _ origin: DemoOrigin, isAttended: Bool) throws {
+    private static func prepared(
+        _ settings: RunSettings,
+        _ origin: DemoOrigin,
+        isAttended: Bool
+    ) throws -> RunSettings {
+        var settings = settings
         settings.listeners = [Listener(port: 0)]
         settings.upstreamAuthorities = ["\(origin.directory.path)/\(DemoProfile.authorityFile)"]
         settings.profiles = [try DemoProfile.writeRules(in: origin.directory, isAttended: isAttended)]
-    }
-
-    private static func unattended(_ settings: RunSettings, _ origin: DemoOrigin) throws -> RunSettings {
-        var settings = settings
-        try prepare(&settings, origin, isAttended: false)
-        settings.hasControl = false
-        settings.watchesProfile = false
+        if !isAttended {
+            settings.hasControl = false
+            settings.watchesProfile = false
+        }
         return settings
     }
 

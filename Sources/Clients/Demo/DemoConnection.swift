@@ -121,10 +121,10 @@ final class DemoConnection {
         try await listen(until: 1)
         for (index, message) in messages.enumerated() {
             if pause > .zero { try await Task.sleep(for: pause) }
-            try await connection.write(DemoFrame.text(message, isMasked: true))
+            try await connection.write(WebSocketFrame.of(.text, ByteBuffer(string: message), isMasked: true))
             try await listen(until: index + 2)
         }
-        try await connection.write(DemoFrame.close(isMasked: true))
+        try await connection.write(WebSocketFrame.of(.close, DemoContent.normalClosure, isMasked: true))
         try await listen(until: messages.count + 2)
     }
 }

@@ -43,6 +43,8 @@ enum DemoContent {
         """
     }
 
+    /// The status 1000 of a WebSocket's close frame (RFC 6455 §7.4.1).
+    static let normalClosure = ByteBuffer(bytes: [0x03, 0xE8])
     static let callPath = "/locks.v1.Locks/GetLevel"
 
     /// A message of gRPC: a name as field 1, and a number as field 2.

@@ -58,11 +58,11 @@ enum DemoServer {
             ("Server", "sluice-demo"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
             ("Sec-WebSocket-Accept", WebSocketHandshake.accept(key)),
         ]
-        let head = ResponseHead(status: 101, fields: fields)
         var output = ByteBuffer()
-        HTTP1Encoder.writeHead(head, into: &output)
+        HTTP1Encoder.writeHead(ResponseHead(status: 101, fields: fields), into: &output)
         try await outbound.write(output)
-        try await outbound.write(DemoFrame.text("{ \"type\": \"hello\", \"keeper\": \"lock 7\" }", isMasked: false))
+        let greeting = ByteBuffer(string: "{ \"type\": \"hello\", \"keeper\": \"lock 7\" }")
+        try await outbound.write(WebSocketFrame.of(.text, greeting, isMasked: false))
         let reader = WebSocketReader(direction: .fromClient)
         var next = early
         if next == nil { next = try await arriving.next() }
@@ -75,9 +75,9 @@ enum DemoServer {
                     switch details.opcode {
                     case .text:
                         let text = "{ \"type\": \"answer\", \"to\": \(JSONWriter.quoted(message.text ?? "")) }"
-                        answers.append(DemoFrame.text(text, isMasked: false))
+                        answers.append(WebSocketFrame.of(.text, ByteBuffer(string: text), isMasked: false))
                     case .close:
-                        answers.append(DemoFrame.close(isMasked: false))
+                        answers.append(WebSocketFrame.of(.close, DemoContent.normalClosure, isMasked: false))
                         isOver = true
                     case .binary, .ping, .pong, .continuation: break
                     }
@@ -87,27 +87,5 @@ enum DemoServer {
             if isOver || reader.problem != nil { return }
             next = try await arriving.next()
         }
-    }
-}
-
-/// Short WebSocket frames (RFC 6455 §5.2).
-enum DemoFrame {
-    /// At most 125 bytes, for a length of one byte.
-    static func text(_ text: String, isMasked: Bool) -> ByteBuffer {
-        frame(0x81, Array(text.utf8.prefix(125)), isMasked)
-    }
-
-    static func close(isMasked: Bool) -> ByteBuffer { frame(0x88, [0x03, 0xE8], isMasked) }
-
-    private static func frame(_ first: UInt8, _ payload: [UInt8], _ isMasked: Bool) -> ByteBuffer {
-        var frame = ByteBuffer(bytes: [first, UInt8(payload.count) | (isMasked ? 0x80 : 0)])
-        guard isMasked else {
-            frame.writeBytes(payload)
-            return frame
-        }
-        let mask = (0..<4).map { _ in UInt8.random(in: .min ... .max) }
-        frame.writeBytes(mask)
-        frame.writeBytes(payload.enumerated().map { $1 ^ mask[$0 & 3] })
-        return frame
     }
 }

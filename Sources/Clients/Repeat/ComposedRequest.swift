@@ -1,4 +1,5 @@
 import ExchangeCore
+import Formats
 package import HTTPModel
 package import NIOCore
 package import Runner
@@ -71,10 +72,8 @@ package struct ComposedRequest: Sendable {
         guard !record.flags.contains(.requestBodyIncomplete) else {
             throw ControlError("The request's body was not recorded whole, so it cannot be sent again.")
         }
-        for index in head.fields.indices.reversed() where head.fields[index].name.hasPrefix(":") {
-            head.fields.remove(at: index)
-        }
-        if head.version >= .http2 { ComposedRequest.joinCookies(&head.fields) }
+        head.fields.removePseudoFields()
+        if head.version >= .http2 { head.fields.joinCookies() }
         HopByHop.strip(from: &head.fields)
         head.fields.removeAll(.expect)
         // An extended CONNECT (RFC 8441) is recorded as a GET.
@@ -95,20 +94,10 @@ package struct ComposedRequest: Sendable {
     }
 
     private static func setHost(_ fields: inout FieldSection, _ destination: Destination) {
-        guard !fields.contains(.host) else { return }
-        let (scheme, host, port) = (destination.scheme, destination.host, destination.port)
-        fields.set("Host", RequestURL(scheme: scheme, host: host, port: port, path: "/").authority)
+        if !fields.contains(.host) { fields.set("Host", destination.origin.authority) }
     }
 
     private static let schemes = ["http": "http", "https": "https", "ws": "http", "wss": "https"]
-
-    /// HTTP/2 may split cookies into several fields; HTTP/1.1 must not (RFC 9113 §8.2.3).
-    private static func joinCookies(_ fields: inout FieldSection) {
-        let cookies = fields.values(of: .cookie)
-        guard cookies.count > 1, let first = fields.firstIndex(of: .cookie) else { return }
-        fields.setValue(cookies.joined(separator: "; "), at: first)
-        while let next = fields.firstIndex(of: .cookie, from: first + 1) { fields.remove(at: next) }
-    }
 
     // MARK: - As a text
 
@@ -147,6 +136,17 @@ package struct ComposedRequest: Sendable {
     }
 
     private var message: HeldMessage { .request(head, body: body, destination: destination) }
+
+    var outgoing: OutgoingRequest {
+        let isEmpty = body.readableBytes == 0
+        let expectsBody = ["POST", "PUT", "PATCH", "QUERY"].contains(head.method)
+        let framing: BodyFraming = isEmpty && !expectsBody ? .none : .length(Int64(body.readableBytes))
+        return OutgoingRequest(head, to: destination.origin, OutgoingBody(body), framing: framing)
+    }
+}
+
+extension Destination {
+    var origin: RequestURL { RequestURL(scheme: scheme, host: host, port: port, path: "/") }
 }
 
 /// By the bytes to send and the destination.

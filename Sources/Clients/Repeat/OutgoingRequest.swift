@@ -88,7 +88,6 @@ extension OutgoingRequest {
                 // In HTTP/2 a body needs no announcement.
                 body.size > 0 ? .chunked : .none
             }
-        let origin = RequestURL(scheme: destination.scheme, host: destination.host, port: destination.port, path: "/")
-        self.init(received, to: origin, body, framing: framing, trailers: trailers)
+        self.init(received, to: destination.origin, body, framing: framing, trailers: trailers)
     }
 }

@@ -59,13 +59,7 @@ package final class RequestSender: Sendable {
     package func send(_ request: ComposedRequest) async -> SendOutcome {
         let outcome = Mutex<SendOutcome?>(nil)
         let request = request.outgoing
-        let isTaken = Atomic(false)
-        await work(
-            RepeatPlan(),
-            next: { isTaken.exchange(true, ordering: .relaxed) ? nil : 0 },
-            request: { _ in request },
-            report: { _, end in outcome.withLock { $0 = end } }
-        )
+        await send(1, RepeatPlan(), request: { _ in request }, onOutcome: { _, end in outcome.withLock { $0 = end } })
         return outcome.withLock { $0 } ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
     }
 

@@ -1,5 +1,6 @@
 import Content
 import Description
+import Formats
 import Foundation
 package import HTTPModel
 package import Jobs
@@ -170,10 +171,7 @@ package final class Replay: RecordedAnswers {
             var head = StoredHead.response(bytes)
         else { throw ExchangeFailure(.notRecorded, "Exchange \(id) is no longer in the recording.") }
         let record = exchange.record
-        // Developer tools write these for HTTP/2.
-        for place in head.fields.indices.reversed() where head.fields[place].nameBytes.first == UInt8(ascii: ":") {
-            head.fields.remove(at: place)
-        }
+        head.fields.removePseudoFields()
         if options.refreshesDates {
             let moment = Date()
             RefreshedDates.move(&head.fields, by: Int64(moment.timeIntervalSince1970) - record.startedAt / 1_000_000)

@@ -198,8 +198,8 @@ private struct RawHead {
 }
 
 extension FieldSection {
-    /// Removes what an archive has of HTTP/2's pseudo fields (RFC 9113 §8.3).
-    fileprivate mutating func removePseudoFields() {
+    /// Removes HTTP/2's pseudo fields (RFC 9113 §8.3), which archives may have.
+    package mutating func removePseudoFields() {
         for place in indices.reversed() where self[place].nameBytes.first == UInt8(ascii: ":") { remove(at: place) }
     }
 }
