@@ -3,23 +3,15 @@ import Foundation
 /// Reads files named by users without blocking on a pipe, terminal or device.
 package enum InputFile {
     /// Milliseconds.
-    static let patience: CInt = 5_000
+    package static let patience: CInt = 5_000
 
     /// Reads at most `count` bytes. With `takesPipes` a pipe such as `<(…)` is read, unless it is silent for five
     /// seconds.
     package static func contents(
         of path: String,
         atMost count: Int,
-        takesPipes: Bool = false
-    ) throws(FileError) -> [UInt8] {
-        try contents(of: path, atMost: count, takesPipes: takesPipes, patience: patience)
-    }
-
-    static func contents(
-        of path: String,
-        atMost count: Int,
-        takesPipes: Bool,
-        patience: CInt
+        takesPipes: Bool = false,
+        patience: CInt = patience
     ) throws(FileError) -> [UInt8] {
         let descriptor = try descriptor(of: path, takesPipes: takesPipes)
         defer { close(descriptor) }

@@ -20,9 +20,7 @@ package final class OutputDirectory {
             free(resolved)
         }
         self.target = target
-        let parent = target.lastIndex(of: "/").map { target[...$0] } ?? ""
-        let stem = String(target.dropFirst(parent.count).unicodeScalars.prefix(50))
-        temporary = "\(parent)\(stem).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+        temporary = OutputFile.temporaryName(beside: target)
         switch OutputDirectory.state(of: target) {
         case .other: throw FileError(path, "cannot be written: it is not a directory", .noFile)
         case .filled where !isForced: throw FileError(path, "cannot be written: there are files in it already", .noFile)
@@ -67,15 +65,7 @@ package final class OutputDirectory {
         deinit { close(descriptor) }
 
         package func write(_ bytes: ByteBuffer) throws(FileError) {
-            var rest = bytes
-            while rest.readableBytes > 0 {
-                let written = rest.withUnsafeReadableBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-                if written >= 0 {
-                    rest.moveReaderIndex(forwardBy: written)
-                } else if errno != EINTR {
-                    throw FileError(name, "cannot be written", errno: errno)
-                }
-            }
+            try writeAll(bytes, to: descriptor, name)
         }
     }
 

@@ -65,20 +65,7 @@ package final class OutputFile {
 
     package func write(_ bytes: ByteBuffer) throws(FileError) {
         count += bytes.readableBytes
-        var rest = bytes
-        while rest.readableBytes > 0 {
-            let written = rest.withUnsafeReadableBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-            if written >= 0 {
-                rest.moveReaderIndex(forwardBy: written)
-            } else if errno == EAGAIN {
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                if poll(&entry, 1, patience) == 0 {
-                    throw FileError(name, "cannot be written: nobody reads it")
-                }
-            } else if errno != EINTR {
-                throw failure()
-            }
-        }
+        try writeAll(bytes, to: descriptor, name, patience: patience)
     }
 
     package func write(_ text: String) throws(FileError) {
@@ -203,14 +190,30 @@ package final class OutputFile {
     }
 
     /// A name that nobody can guess.
-    private static func temporaryName(beside target: String) -> String {
+    static func temporaryName(beside target: String) -> String {
         let parent = directory(of: target)
         let stem = String(target.dropFirst(parent.count).unicodeScalars.prefix(50))
         return "\(parent)\(stem).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     }
 }
 
-/// `write(2)`, which the method hides.
-func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
+/// Writes all bytes; a reader may be silent for `patience` milliseconds, -1 for ever.
+func writeAll(
+    _ bytes: ByteBuffer,
+    to descriptor: CInt,
+    _ name: String,
+    patience: CInt = -1
+) throws(FileError) {
+    var rest = bytes
+    while rest.readableBytes > 0 {
+        let written = rest.withUnsafeReadableBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if written >= 0 {
+            rest.moveReaderIndex(forwardBy: written)
+        } else if errno == EAGAIN {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if poll(&entry, 1, patience) == 0 { throw FileError(name, "cannot be written: nobody reads it") }
+        } else if errno != EINTR {
+            throw FileError(name, "cannot be written", errno: errno)
+        }
+    }
 }

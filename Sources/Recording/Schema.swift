@@ -182,3 +182,17 @@ enum Schema {
         guard triggers == 0 else { throw SessionError.damaged(path, "it has triggers") }
     }
 }
+
+extension Configuration {
+    /// For writing a session that another connection may block for some seconds, for example while it is being closed.
+    static func session(_ label: String, seconds: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.allowsUnsafeTransactions = true
+        configuration.label = label
+        configuration.busyMode = .timeout(seconds)
+        // The first read fixes the page size of a new file.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(Schema.pageSize)") }
+        return configuration
+    }
+}

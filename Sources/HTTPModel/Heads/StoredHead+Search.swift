@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 package enum StoredSection: Sendable, Hashable {
     case request, response, trailers
 }
@@ -20,15 +14,15 @@ extension StoredHead {
         var start = 0
         if section != .trailers {
             guard !bytes.isEmpty else { return false }
-            let end = lineFeed(in: bytes, from: 0)
+            let end = lineFeed(in: UnsafeRawBufferPointer(bytes), from: 0)
             guard isUsual(section, UnsafeBufferPointer(rebasing: bytes[..<end])) else { return nil }
             start = end + 1
         }
         // After a literal name the colon follows directly.
         let length = name.shape == .literal ? name.literalBytes.count : nil
         while start < bytes.count {
-            let feed = lineFeed(in: bytes, from: start)
-            if feed + 1 < bytes.count, isBlank(bytes[feed + 1]) { return nil }
+            let feed = lineFeed(in: UnsafeRawBufferPointer(bytes), from: start)
+            if feed + 1 < bytes.count, isSpace(bytes[feed + 1]) { return nil }
             if let length, feed - start <= length || bytes[start + length] != colon {
                 start = feed + 1
                 continue
@@ -41,16 +35,6 @@ extension StoredHead {
     }
 
     private static let colon = UInt8(ascii: ":")
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    /// The line feed, or the end.
-    private static func lineFeed(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-        guard let base = bytes.baseAddress, start < bytes.count,
-            let found = memchr(base + start, 0x0A, bytes.count - start)
-        else { return bytes.count }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
-    }
 
     /// Whether ``request(_:)`` or ``response(_:)`` can read the start line.
     private static func isUsual(_ section: StoredSection, _ line: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -69,8 +53,8 @@ extension StoredHead {
         else { return false }
         guard let value else { return true }
         var content = line[(end + 1)...]
-        while let byte = content.first, isBlank(byte) { content = content.dropFirst() }
-        while let byte = content.last, isBlank(byte) { content = content.dropLast() }
+        while let byte = content.first, isSpace(byte) { content = content.dropFirst() }
+        while let byte = content.last, isSpace(byte) { content = content.dropLast() }
         return value.matches(UnsafeBufferPointer(rebasing: content))
     }
 }

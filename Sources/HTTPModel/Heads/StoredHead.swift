@@ -59,7 +59,7 @@ package enum StoredHead {
     }
 
     /// The line feed, or the end.
-    private static func lineFeed(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    static func lineFeed(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         guard start < bytes.count, let base = bytes.baseAddress,
             let found = memchr(base + start, 0x0A, bytes.count - start)
         else { return bytes.count }
@@ -85,7 +85,7 @@ package enum StoredHead {
                 // A pseudo-header of HTTP/2 begins with a colon.
                 let nameFrom = end > start && bytes[start] == 0x3A ? start + 1 : start
                 let nameTo = min(firstLineEnd, end)
-                if nameFrom < end, let colon = colon(in: bytes, nameFrom, nameTo) {
+                if nameFrom < nameTo, let colon = bytes[nameFrom..<nameTo].firstIndex(of: 0x3A) {
                     var value = colon + 1..<end
                     while !value.isEmpty, isSpace(bytes[value.lowerBound]) { value.removeFirst() }
                     while !value.isEmpty, isSpace(bytes[value.upperBound - 1]) { value.removeLast() }
@@ -101,16 +101,7 @@ package enum StoredHead {
         }
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func colon(in bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> Int? {
-        var place = start
-        while place < end {
-            if bytes[place] == 0x3A { return place }
-            place += 1
-        }
-        return nil
-    }
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private static func version(_ bytes: some Collection<UInt8>) -> HTTPVersion {
         if bytes.elementsEqual("HTTP/1.1 ".utf8) || bytes.elementsEqual(" HTTP/1.1".utf8) { return .http11 }

@@ -11,7 +11,7 @@ extension SessionCopy {
         to part: String,
         onPart: (Double) throws -> Void
     ) throws -> Int64 {
-        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: emptyFile)
+        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: .session("sluice.copy", seconds: 5))
         let kept = try write(path, without: removed, upTo: last, into: copy, onPart: onPart)
         try copy.close()
         return kept
@@ -19,20 +19,11 @@ extension SessionCopy {
 
     /// In bytes; the copy is made in memory.
     static func size(_ path: String, without removed: ExchangeNumbers, upTo last: Int64) throws -> Int64 {
-        let copy = try DatabaseQueue(configuration: emptyFile)
+        let copy = try DatabaseQueue(configuration: .session("sluice.copy", seconds: 5))
         _ = try write(path, without: removed, upTo: last, into: copy) { _ in }
         let pages = try copy.read { try Int64.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
         try copy.close()
         return pages * Int64(Schema.pageSize)
-    }
-
-    static var emptyFile: Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        configuration.foreignKeysEnabled = false
-        configuration.allowsUnsafeTransactions = true
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(Schema.pageSize)") }
-        return configuration
     }
 
     private static func write(

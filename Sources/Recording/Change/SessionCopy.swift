@@ -69,7 +69,7 @@ package enum SessionCopy {
 
     /// Ends runs, and interrupts exchanges in flight.
     static func finish(_ part: String) throws {
-        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: emptyFile)
+        let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: .session("sluice.copy", seconds: 5))
         try copy.writeWithoutTransaction { database in
             _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: part))
             try database.execute(

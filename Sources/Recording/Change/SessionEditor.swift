@@ -20,7 +20,9 @@ package final class SessionEditor: Sendable {
         do {
             guard !lock.isEmpty else { throw SessionError.notASession(path) }
             try lock.checkHeader()
-            database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.configuration)
+            // Readers of this process hold the file for some 50 ms.
+            let configuration = Configuration.session("sluice.editor", seconds: 5)
+            database = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
             try database.writeWithoutTransaction { database in
                 let session = SessionDatabase(connection: database, path: path)
                 try Schema.check(session)
@@ -31,16 +33,6 @@ package final class SessionEditor: Sendable {
             lock.release()
             throw (error as? DatabaseError).map { SessionError.opening(path, $0) } ?? error
         }
-    }
-
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        configuration.allowsUnsafeTransactions = true
-        configuration.label = "sluice.editor"
-        // Readers of this process hold the file for some 50 ms.
-        configuration.busyMode = .timeout(5)
-        return configuration
     }
 
     package var hasDeletions: Bool { history.withLock { !$0.deletions.isEmpty } }

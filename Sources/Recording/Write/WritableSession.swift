@@ -18,7 +18,10 @@ struct WritableSession: Sendable {
         let isNew = lock.isEmpty
         if !isNew { try lock.checkHeader() }
         do {
-            database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
+            database = try DatabaseQueue(
+                path: SessionPath.plain(path),
+                configuration: .session("sluice.session", seconds: 2)
+            )
             start = try database.writeWithoutTransaction { database in
                 let session = SessionDatabase(connection: database, path: path)
                 if isNew {
@@ -78,24 +81,13 @@ struct WritableSession: Sendable {
         }
     }
 
-    private static func connection() -> Configuration {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        configuration.allowsUnsafeTransactions = true
-        configuration.label = "sluice.session"
-        // Another process may still be closing the session.
-        configuration.busyMode = .timeout(2)
-        configuration.prepareDatabase { database in
-            // The first read fixes the page size of a new file.
-            try database.execute(sql: "PRAGMA page_size = \(Schema.pageSize)")
-        }
-        return configuration
-    }
-
     /// From an empty file, without a run.
     static func make(_ path: String, labels: [String: String]) throws {
         do {
-            let database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
+            let database = try DatabaseQueue(
+                path: SessionPath.plain(path),
+                configuration: .session("sluice.session", seconds: 2)
+            )
             try database.writeWithoutTransaction { try createTables(in: $0, labels: labels) }
             try database.close()
         } catch let error as DatabaseError {
