@@ -1,3 +1,5 @@
+import Text
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -65,15 +67,10 @@ package struct FilterClock: Sendable {
         let (year, month, dayOfMonth) = CivilDate.of(day: day)
         let fraction = micros % 1_000_000
         micros /= 1_000_000
-        var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))"
-        text += "T\(padded(micros / 3_600, 2)):\(padded(micros / 60 % 60, 2)):\(padded(micros % 60, 2))"
-        if fraction != 0 { text += "." + padded(fraction, 6) }
+        var text = "\(year.padded(to: 4))-\(month.padded(to: 2))-\(dayOfMonth.padded(to: 2))"
+        text += "T\((micros / 3_600).padded(to: 2)):\((micros / 60 % 60).padded(to: 2)):\((micros % 60).padded(to: 2))"
+        if fraction != 0 { text += "." + fraction.padded(to: 6) }
         return text + "Z"
-    }
-
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }
 

@@ -1,3 +1,5 @@
+import Text
+
 extension FilterNode: CustomStringConvertible {
     package var description: String {
         switch self {
@@ -142,18 +144,8 @@ extension FilterTest {
     }
 
     private static func forcedQuotes(_ text: String) -> String {
-        var written = "\""
-        for character in text.unicodeScalars {
-            switch character {
-            case "\"": written += "\\\""
-            case "\\": written += "\\\\"
-            case "\n": written += "\\n"
-            case "\r": written += "\\r"
-            case "\t": written += "\\t"
-            default: written.unicodeScalars.append(character)
-            }
-        }
-        return written + "\""
+        let escapes: [Unicode.Scalar: String] = ["\"": "\\\"", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"]
+        return "\"" + text.replacing(escapes) + "\""
     }
 
     /// Escapes what the lexer would interpret.

@@ -122,17 +122,16 @@ package struct Location: Sendable, Hashable {
 
     /// The texts of the stars, each as short as possible, the last of a field the rest; `nil` without a match.
     /// Neighbouring stars are one, a blank field has none.
-    package func captures(_ url: RequestURL) -> LocationCaptures? {
+    package func captures(_ url: RequestURL) -> [Field: [String]]? {
         guard matches(url) else { return nil }
-        var portGlob: Glob?
-        if case .glob(let glob) = port { portGlob = glob }
-        return LocationCaptures(
-            protocol: scheme?.captures(in: url.scheme) ?? scheme?.captures(in: Location.plainScheme(url.scheme)) ?? [],
-            host: host?.captures(in: url.host) ?? [],
-            port: portGlob?.captures(in: String(url.port)) ?? [],
-            path: path?.captures(in: url.path) ?? [],
-            query: query?.captures(in: url.query ?? "") ?? []
-        )
+        let portGlob: Glob? = if case .glob(let glob) = port { glob } else { nil }
+        var captures: [Field: [String]] = [:]
+        for (field, glob) in [(Field.host, host), (.port, portGlob), (.path, path), (.query, query)] {
+            captures[field] = glob?.captures(in: url[field])
+        }
+        captures[.protocol] =
+            scheme?.captures(in: url.scheme) ?? scheme?.captures(in: Location.plainScheme(url.scheme))
+        return captures
     }
 
     private func matchesScheme(_ url: RequestURL) -> Bool {
@@ -160,14 +159,4 @@ package struct Location: Sendable, Hashable {
 
 extension Location: CustomStringConvertible {
     package var description: String { pattern.description }
-}
-
-/// The texts of the stars.
-package struct LocationCaptures: Sendable, Hashable {
-    package var `protocol`: [String]
-    package var host: [String]
-    package var port: [String]
-    package var path: [String]
-    package var query: [String]
-    package var all: [String] { `protocol` + host + port + path + query }
 }

@@ -17,14 +17,7 @@ extension Location {
     /// `nil` if the URL matches.
     package func mismatch(_ url: RequestURL) -> LocationMismatch? {
         guard let field = firstMismatch(url) else { return nil }
-        let value =
-            switch field {
-            case .protocol: url.scheme
-            case .host: url.host
-            case .port: String(url.port)
-            case .path: url.path
-            case .query: url.query ?? ""
-            }
+        let value = url[field]
         let own = pattern[field]
         return LocationMismatch(field: field, pattern: own, value: value, hint: hint(field, own, value, url))
     }

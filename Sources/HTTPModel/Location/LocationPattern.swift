@@ -43,6 +43,19 @@ extension LocationPattern.Field {
     }
 }
 
+extension RequestURL {
+    /// The text that a field's pattern is compared with.
+    package subscript(field: LocationPattern.Field) -> String {
+        switch field {
+        case .protocol: scheme
+        case .host: host
+        case .port: String(port)
+        case .path: path
+        case .query: query ?? ""
+        }
+    }
+}
+
 extension LocationPattern: CustomStringConvertible {
     /// A string form with the same matches; `*` for blank fields.
     package var description: String {

@@ -1,3 +1,5 @@
+import Text
+
 /// The address of a value in an exchange: `req.header.accept`, `res.json.items[0].id`, `message#3.json.type`. Equal
 /// places have the same text.
 package struct Place: Sendable, Hashable {
@@ -142,10 +144,7 @@ extension Place.Step: CustomStringConvertible {
             case "\t": text += "\\t"
             case "\r": text += "\\r"
             case _ where scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format:
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
+                for unit in String(scalar).utf16 { text += "\\u" + unit.padded(to: 4, radix: 16) }
             default: text.unicodeScalars.append(scalar)
             }
         }

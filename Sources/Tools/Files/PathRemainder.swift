@@ -53,14 +53,11 @@ extension Location {
     /// What each star matches in a URL, in the order protocol, host, port, path, query.
     func stars(of url: RequestURL) -> [String] {
         guard let captures = captures(url) else { return [] }
-        func all(_ field: Field, _ captures: [String], _ value: String) -> [String] {
+        return Field.allCases.flatMap { field in
             // A field of stars alone is not compiled.
             let isStar = !pattern[field].isEmpty && pattern[field].utf8.allSatisfy { $0 == UInt8(ascii: "*") }
-            return isStar ? [value] : captures
+            return isStar ? [url[field]] : captures[field] ?? []
         }
-        return all(.protocol, captures.protocol, url.scheme) + all(.host, captures.host, url.host)
-            + all(.port, captures.port, String(url.port)) + all(.path, captures.path, url.path)
-            + all(.query, captures.query, url.query ?? "")
     }
 }
 
