@@ -19,10 +19,8 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
     }
 
     package init?(rawValue: String) {
-        guard
-            let column = Column.allCases.first(where: { $0.rawValue == rawValue })
-                ?? (try? Place(rawValue)).map(Column.place)
-        else { return nil }
+        let known = Column.allCases.first { $0.rawValue == rawValue }
+        guard let column = known ?? (try? Place(rawValue)).map(Column.place) else { return nil }
         self = column
     }
 
@@ -96,11 +94,8 @@ extension ConsoleModel {
         }
         if isChange, columns.isEmpty, !isLinear { return refuse("The list needs at least one column.") }
         list.columns = columns
-        if isLinear {
-            tell(LinearSentence.announcement(of: columns))
-        } else {
-            tellMissing()
-        }
+        let missing = arrangedColumns.words(way(to: .columns))
+        if let words = isLinear ? LinearSentence.announcement(of: columns) : missing { tell(words) }
         return readValues()
     }
 
@@ -114,37 +109,27 @@ extension ConsoleModel {
         return ids.isEmpty ? [] : [.readValues(ids, places, generation: list.generation)]
     }
 
-    private mutating func tellMissing() {
-        if let words = arrangedColumns.words(way(to: .columns)) { tell(words) }
-    }
-
     private var arrangedColumns: ListColumns { SequenceView.arranged(self, width: Layout(self).list.width) }
 
     func columnChoice(selecting column: Column? = nil) -> PickerState {
         let present = presentColumns
-        let others = Column.allCases.filter { !present.contains($0) }
+        let all = present + Column.allCases.filter { !present.contains($0) }
         guard !isLinear else {
-            let items = (present + others).filter { !LinearSentence.always.contains($0) }.map { column in
-                PickerState.Item(
-                    column.rawValue,
-                    present.contains(column) ? "shown" : "not shown",
-                    detail: column.meaning
-                )
+            let items = all.filter { !LinearSentence.always.contains($0) }.map {
+                PickerState.Item($0.rawValue, present.contains($0) ? "shown" : "not shown", detail: $0.meaning)
             }
             return PickerState(command: .columns, title: "Columns of each line", items: items)
         }
         let missing = arrangedColumns.missing
-        let items = (present + others).map { column in
-            PickerState.Item(
-                column.rawValue,
-                "\(present.contains(column) ? "[x]" : "[ ]") \(column.rawValue)",
-                detail: (missing.contains(column) ? "NO ROOM: " : "") + column.meaning
-            )
+        let items = all.map { column in
+            let detail = (missing.contains(column) ? "NO ROOM: " : "") + column.meaning
+            let box = present.contains(column) ? "[x]" : "[ ]"
+            return PickerState.Item(column.rawValue, "\(box) \(column.rawValue)", detail: detail)
         }
         let title = "Columns: space shows or hides, J K moves, A automatic, or type a place"
         var picker = PickerState(command: .columns, title: title, items: items)
         picker.isColumnChoice = true
-        picker.selected = column.flatMap { (present + others).firstIndex(of: $0) } ?? 0
+        picker.selected = column.flatMap { all.firstIndex(of: $0) } ?? 0
         return picker
     }
 
@@ -163,7 +148,7 @@ extension ConsoleModel {
             return goBack() + readValues()
         case (.up, []), (.character("p"), .control): picker.selected = max(0, picker.selected - 1)
         case (.down, []), (.character("n"), .control):
-            picker.selected = min(max(0, items.count - 1), picker.selected + 1)
+            picker.selected = max(0, min(items.count - 1, picker.selected + 1))
         case (.character(" "), _):
             guard let column else { return [] }
             if let refused = toggle(column) { return refused }
@@ -223,10 +208,9 @@ struct ListColumns {
 
     /// What says that columns have no room; `nil` if they have.
     func words(_ way: String) -> String? {
-        guard !missing.isEmpty else { return nil }
-        let names = missing.map(\.rawValue)
-        let first = names.dropLast().joined(separator: ", ")
-        let list = (first.isEmpty ? "" : "\(first) and ") + (names.last ?? "")
+        guard let last = missing.last?.rawValue else { return nil }
+        let first = missing.dropLast().map(\.rawValue).joined(separator: ", ")
+        let list = first.isEmpty ? last : "\(first) and \(last)"
         return "No room for \(list) at this width; \(way) hides other columns."
     }
 
@@ -239,9 +223,8 @@ struct ListColumns {
         ]
         for column in model.list.columns {
             guard let place = column.place else { continue }
-            let longest =
-                ListColumns.shown(model).compactMap { model.list.values[$0.id]?[place] }.map { TextWidth.columns($0) }
-                .max() ?? 0
+            let values = ListColumns.shown(model).compactMap { model.list.values[$0.id]?[place] }
+            let longest = values.map { TextWidth.columns($0) }.max() ?? 0
             widths[column] = max(TextWidth.columns(column.title), min(widestValue, longest), 4)
         }
         return widths
@@ -250,8 +233,7 @@ struct ListColumns {
     private static let widestValue = 32
 
     /// To how much those can be narrowed that still say something then.
-    private static let narrowest: [Column: Int] =
-        [.type: 6, .process: 9, .server: 12, .comment: 8, .waterfall: 6]
+    private static let narrowest: [Column: Int] = [.type: 6, .process: 9, .server: 12, .comment: 8, .waterfall: 6]
     private static let least: [Column: Int] = [.host: 9, .path: 12]
     /// A host up to this length, with the sign for TLS, is whole before any path.
     private static let wholeHost = 25
@@ -337,9 +319,8 @@ struct ListColumns {
 
     /// The room for the signs of comments and colours, if an exchange that is known has any.
     private static func annotationWidth(_ model: ConsoleModel) -> Int {
-        let annotations = model.list.rows.values.lazy.map(\.extras.annotation)
-        return (annotations.contains { $0.comment != nil } ? 1 : 0)
-            + (annotations.contains { $0.colour != nil } ? 1 : 0)
+        let notes = model.list.rows.values.lazy.map(\.extras.annotation)
+        return [notes.contains { $0.comment != nil }, notes.contains { $0.colour != nil }].count { $0 }
     }
 }
 

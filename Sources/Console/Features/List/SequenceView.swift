@@ -10,7 +10,6 @@ enum SequenceView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let arranged = arranged(model, width: rect.width)
-        let columns = arranged.drawn
         let (title, body) = rect.splitTop(1)
         drawTitles(arranged, model, in: title, on: &screen)
         let shown = min(body.height, model.list.total - model.list.bottom)
@@ -21,18 +20,19 @@ enum SequenceView {
             let index = model.list.bottom + shown - 1 - row
             let line = body.row(row)
             let record = model.list.rows[index]
-            // What is read, though the list does not show it, is none of these.
-            let isOther = model.context == .detail && record != nil && record?.id != model.detail.id
+            let isReading = model.context == .detail
+            // The open exchange may be missing from the list.
+            let isOther = isReading && record != nil && record?.id != model.detail.id
             let isSelected = index == model.list.selected && !isOther
-            let hasKeys = model.context != .detail
-            let base = isSelected ? (hasKeys ? theme.selection : theme.dimSelection) : background(record, model)
+            let selection = isReading ? theme.dimSelection : theme.selection
+            let base = isSelected ? selection : background(record, model)
             screen.fill(line, style: base)
             guard let record else {
                 screen.write("  …", x: line.x, y: line.y, style: base)
                 continue
             }
             var x = line.x
-            for column in columns {
+            for column in arranged.drawn {
                 let cell = cell(column, record, model, axis)
                 let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base)
                 let text = cell.isRight ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
@@ -61,9 +61,8 @@ enum SequenceView {
         var x = rect.x
         for column in columns.drawn {
             var title = title(of: column.column, model)
-            let legend = "HOST (+ is TLS)"
-            if column.column == .host, showsTLS(model), column.width < schemeFrom, column.width > legend.count {
-                title = legend
+            if column.column == .host, showsTLS(model), (16..<schemeFrom).contains(column.width) {
+                title = "HOST (+ is TLS)"
             }
             if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
                 title += sort.isDescending ? "▼" : "▲"
@@ -92,13 +91,8 @@ enum SequenceView {
         let theme = model.look.theme
         switch column {
         case .host:
-            guard let slashes = text.firstRange(of: "://") else {
-                return [(text.startIndex..<text.endIndex, theme.host)]
-            }
-            return [
-                (text.startIndex..<slashes.upperBound, theme.style(.faint)),
-                (slashes.upperBound..<text.endIndex, theme.host),
-            ]
+            let host = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+            return [(text.startIndex..<host, theme.style(.faint)), (host..<text.endIndex, theme.host)]
         case .path:
             let remark = remark(record, model)
             let end = text.index(text.endIndex, offsetBy: -(remark?.text.count ?? 0))
@@ -145,8 +139,7 @@ enum SequenceView {
         case .size: return (size(record), nil, true)
         case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
         case .version: return (version(record), .faint, false)
-        case .process:
-            return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint, false)
+        case .process: return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint, false)
         case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint, false)
         case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
         case .waterfall: return (axis.bar(record, width: drawn.width), .link, false)
@@ -210,17 +203,14 @@ enum SequenceView {
     }
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
-        let url = record.url
         // The port distinguishes hosts of one name, so it stays whole if the host has room beside it.
-        let port = port(record)
+        let (url, port) = (record.url, port(record))
         let room = width - port.count
-        let host = HostForms(url.host).map { forms in
-            // Cut, the form in its letters would be left alone, which may pose as another host.
-            TextWidth.columns(forms.text) <= room ? forms.text : forms.ascii
-        }
-        guard !port.isEmpty else { return TextWidth.cutMiddle(host ?? url.host, to: width) }
-        return room < 6
-            ? TextWidth.cut(host ?? url.host, to: width) : TextWidth.cutMiddle(host ?? url.host, to: room) + port
+        // Cut, the form in letters could pose as another host.
+        let forms = HostForms(url.host)
+        let host = forms.map { TextWidth.columns($0.text) <= room ? $0.text : $0.ascii } ?? url.host
+        if !port.isEmpty, room < 6 { return TextWidth.cut(host, to: width) }
+        return TextWidth.cutMiddle(host, to: room) + port
     }
 
     static func path(_ record: ExchangeRecord) -> String {
@@ -234,9 +224,7 @@ enum SequenceView {
         }
     }
 
-    /// The status in a word, and its role.
-    ///
-    /// In a recording that has ended, what is in flight never ended.
+    /// The status in a word, and its role. In a recording that has ended, unfinished exchanges never ended.
     static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> Content {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
@@ -271,10 +259,8 @@ enum SequenceView {
 
     /// The client's program and its number; of one of this machine that has gone, that it was not found.
     static func process(_ record: ExchangeRecord) -> String {
-        guard let process = record.extras.process else {
-            return record.isProcessUnknown && record.state != .inFlight ? "(not found)" : ""
-        }
-        return "\(process.name) \(process.id)"
+        if let process = record.extras.process { return "\(process.name) \(process.id)" }
+        return record.isProcessUnknown && record.state != .inFlight ? "(not found)" : ""
     }
 
     private static func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }

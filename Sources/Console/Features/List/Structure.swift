@@ -99,10 +99,8 @@ package struct StructureState: Sendable {
     /// Whether the exchanges at a place that is open have to be read, for the first time or again.
     func wantsExchanges(_ child: StructureChild) -> Bool {
         let own = own(child)
-        guard open.contains(child.node), own > 0, let known = exchanges[child.node] else {
-            return open.contains(child.node) && own > 0
-        }
-        if outdatedExchanges.contains(child.node) { return true }
+        guard open.contains(child.node), own > 0 else { return false }
+        guard !lacksExchanges(at: child.node), let known = exchanges[child.node] else { return true }
         let isNewest = levels[child.node]?.children.allSatisfy { $0.newest < child.newest } ?? true
         return known.count < min(own, StructureState.mostExchanges) || isNewest && known.first?.id != child.newest
     }
@@ -174,10 +172,6 @@ extension ConsoleModel {
     mutating func moveInStructure(_ lines: Int) -> [Effect] {
         structure.move(to: structure.selected + lines)
         revealBranch()
-        return followTree()
-    }
-
-    private mutating func followTree() -> [Effect] {
         guard isTreeInUse, detail.isOpen, let row = structure.selectedRow, let id = row.id, detail.id != id else {
             return []
         }
@@ -192,11 +186,8 @@ extension ConsoleModel {
 
     mutating func moveSideways(_ by: Int) -> [Effect] {
         if isReading {
-            if !wraps {
-                read { reading, rows, _ in reading.shift(by, in: rows) }
-            } else if context == .detail {
-                return turnPage(by)
-            }
+            if wraps { return context == .detail ? turnPage(by) : [] }
+            read { reading, rows, _ in reading.shift(by, in: rows) }
             return []
         }
         if view == .timeline { return moveInChart(by) }
@@ -211,9 +202,8 @@ extension ConsoleModel {
     mutating func openBranch() -> [Effect] {
         guard let row = structure.selectedRow else { return [] }
         if row.more > 0 {
-            let filter = way(to: .filter)
-            tell("The \(StructureState.mostExchanges) newest are shown; \(filter) narrows them, for example since:5m.")
-            return []
+            let newest = "The \(StructureState.mostExchanges) newest are shown"
+            return tell("\(newest); \(way(to: .filter)) narrows them, for example since:5m.")
         }
         guard let id = row.id else { return toggle(row) }
         if detail.isOpen, detail.id == id {
@@ -229,13 +219,15 @@ extension ConsoleModel {
 
     private mutating func toggle(_ row: StructureState.Row) -> [Effect] {
         let node = row.child.node
-        guard structure.open.remove(node) == nil else {
+        if structure.open.remove(node) != nil {
             revealBranch()
             return []
         }
         structure.open.insert(node)
-        guard row.child.isLeaf else { return [.structure(node, generation: list.generation)] }
-        return [.exchanges(at: node, generation: list.generation)]
+        let generation = list.generation
+        return [
+            row.child.isLeaf ? .exchanges(at: node, generation: generation) : .structure(node, generation: generation)
+        ]
     }
 
     /// Shows the next or the previous exchange of the leaf whose exchange is open; the newest is the first.
@@ -281,10 +273,9 @@ enum StructureView {
         for (line, row) in model.structure.rows.dropFirst(model.structure.top).prefix(body.height).enumerated() {
             let y = body.y + line
             let isSelected = model.structure.top + line == model.structure.selected
-            let base = isSelected ? (model.context == .list ? theme.selection : theme.dimSelection) : Style.plain
-            func style(_ role: Role?) -> Style {
-                SequenceView.merged(role.map { theme.style($0) } ?? .plain, onto: base)
-            }
+            let selection = model.context == .list ? theme.selection : theme.dimSelection
+            let base = isSelected ? selection : Style.plain
+            func style(_ role: Role) -> Style { SequenceView.merged(theme.style(role), onto: base) }
             screen.fill(body.row(line), style: base)
             let text = String(repeating: "  ", count: row.depth) + label(row, model)
             let isWhole = row.more > 0 || row.exchange != nil && columns.count == 2
@@ -294,8 +285,9 @@ enum StructureView {
             if columns.count > 2 {
                 let record = row.exchange ?? row.child.record
                 let status = record.map { SequenceView.status($0, model) }
-                cells += [
-                    (status?.text ?? "", style(status?.role)), (record.map(SequenceView.size) ?? "", style(.faint)),
+                cells = [
+                    (status?.text ?? "", style(status?.role ?? .text)),
+                    (record.map(SequenceView.size) ?? "", style(.faint)),
                     (record.map { SequenceView.time($0, model) } ?? "", style(.faint)),
                 ]
             }

@@ -79,10 +79,12 @@ extension ConsoleModel {
             ?? (moment < buckets.first?.span.lowerBound ?? 0 ? 0 : max(0, buckets.count - 1))
     }
 
+    private var chartBuckets: [Timeline.Bucket] { timelineBuckets(width: TimelineView.chartWidth(self)) }
+
     /// What the second row of the table is about: the marked exchanges, else the selected bucket.
     var statisticsScope: StatisticsScope? {
         if !marks.isEmpty { return .exchanges(marks.map(\.number)) }
-        let buckets = timelineBuckets(width: TimelineView.chartWidth(self))
+        let buckets = chartBuckets
         return buckets.isEmpty ? nil : .period(buckets[selectedBucket(buckets)].span)
     }
 
@@ -93,9 +95,7 @@ extension ConsoleModel {
     }
 
     mutating func loadStatistics() -> [Effect] {
-        timeline.isAsking = true
-        timeline.askedAt = now
-        timeline.askedTotal = list.sessionTotal
+        (timeline.isAsking, timeline.askedAt, timeline.askedTotal) = (true, now, list.sessionTotal)
         return [.statistics(statisticsScope, generation: list.generation)]
     }
 
@@ -103,10 +103,9 @@ extension ConsoleModel {
     mutating func refreshStatistics() -> [Effect] {
         guard view == .timeline, now - timeline.askedAt >= TimelineState.pause else { return [] }
         let isOutdated = timeline.answer?.generation != list.generation || timeline.answer?.scope != statisticsScope
-        let isStale = isOutdated && !timeline.isAsking
-        let hasOpen = (list.rows.values.contains { $0.state == .inFlight }) && isLive
-        guard isStale || timeline.askedTotal != list.sessionTotal || hasOpen else { return [] }
-        return loadStatistics()
+        let hasOpen = list.rows.values.contains { $0.state == .inFlight } && isLive
+        let isStale = isOutdated && !timeline.isAsking || timeline.askedTotal != list.sessionTotal || hasOpen
+        return isStale ? loadStatistics() : []
     }
 
     mutating func take(_ answer: StatisticsAnswer) -> [Effect] {
@@ -114,9 +113,8 @@ extension ConsoleModel {
         timeline.isAsking = answer.progress != nil
         timeline.take(answer)
         // Only now it is known which bucket is selected.
-        let isUnknown = answer.scope == nil && statisticsScope != nil
-        guard isUnknown, answer.progress == nil, view == .timeline, !isLinear else { return [] }
-        return loadStatistics()
+        let isUnknown = answer.scope == nil && answer.progress == nil && statisticsScope != nil
+        return isUnknown && view == .timeline && !isLinear ? loadStatistics() : []
     }
 
     mutating func moveInTimeline(_ lines: Int) -> [Effect] {
@@ -133,7 +131,7 @@ extension ConsoleModel {
     }
 
     mutating func moveInChart(_ columns: Int) -> [Effect] {
-        let buckets = timelineBuckets(width: TimelineView.chartWidth(self))
+        let buckets = chartBuckets
         guard !buckets.isEmpty else { return [] }
         let index = selectedBucket(buckets)
         select(bucket: timeline.part == .chart ? min(max(0, index + columns), buckets.count - 1) : index, of: buckets)
@@ -149,15 +147,14 @@ extension ConsoleModel {
 
     mutating func openInTimeline() -> [Effect] {
         if timeline.part == .hosts { return selectedStatisticsHost == nil ? [] : focusHost(nil) }
-        let buckets = timelineBuckets(width: TimelineView.chartWidth(self))
+        let buckets = chartBuckets
         guard !buckets.isEmpty else { return [] }
         let bucket = buckets[selectedBucket(buckets)]
         guard bucket.counts.total > 0 else {
             return refuse("No exchange started then; left and right select other times.")
         }
         view = .sequence
-        list.isFollowing = false
-        list.selectedID = nil
+        (list.isFollowing, list.selectedID) = (false, nil)
         tell("\(TimelineView.words(bucket.span)); \(way(to: .clearFilter)) shows all again.")
         return ask { $0.period = bucket.span }
     }
@@ -198,26 +195,20 @@ extension ConsoleModel {
     // MARK: - As text
 
     mutating func showStatistics(_ expression: String?) -> [Effect] {
-        var filter = list.query.wholeFilter
+        var (filter, numbers, what) = (list.query.wholeFilter, [Int64]?.none, "the list")
         if let expression {
             do {
-                filter = filter.and(try Filter(expression))
+                (filter, what) = (filter.and(try Filter(expression)), "the list, \(expression)")
             } catch {
                 return refuse("Filter: \(error)")
             }
+        } else if !marks.isEmpty {
+            (filter, numbers, what) = (.everything, marks.map(\.number), "\(marks.count) marked")
+        } else if case .branch(let node)? = selection, let place = node.filter {
+            (filter, what) = (filter.and(place), node.words)
         }
-        let more = expression.map { ", \($0)" } ?? ""
         let width = isLinear ? StatisticsDocument.widest : reportWidth
-        if expression == nil, !marks.isEmpty {
-            let title = "Statistics of \(marks.count) marked"
-            return [.statisticsReport(filter: .everything, numbers: marks.map(\.number), title: title, width: width)]
-        }
-        if expression == nil, case .branch(let node)? = selection, let place = node.filter {
-            let title = "Statistics of \(node.words)"
-            return [.statisticsReport(filter: filter.and(place), numbers: nil, title: title, width: width)]
-        }
-        let title = "Statistics of the list\(more)"
-        return [.statisticsReport(filter: filter, numbers: nil, title: title, width: width)]
+        return [.statisticsReport(filter: filter, numbers: numbers, title: "Statistics of \(what)", width: width)]
     }
 
     /// The buckets as sentences, those without exchanges left out.
@@ -226,9 +217,8 @@ extension ConsoleModel {
         guard let first = buckets.first else { return ["No exchanges here."] }
         let length = Measures.duration(first.span.upperBound - first.span.lowerBound)
         let lines = buckets.filter { $0.counts.total > 0 }.map { bucket in
-            let parts = ResultClass.allCases.filter { bucket.counts[$0] > 0 }.map {
-                "\(bucket.counts[$0]) \($0.words)"
-            }
+            let present = ResultClass.allCases.filter { bucket.counts[$0] > 0 }
+            let parts = present.map { "\(bucket.counts[$0]) \($0.words)" }
             let count = LinearSentence.count(bucket.counts.total, "exchange")
             return "\(Timestamp.clock(bucket.span.lowerBound)), \(count): \(parts.joined(separator: ", "))"
         }
@@ -240,9 +230,7 @@ extension StructureNode {
     /// The exchanges at and below it; `nil` for the root.
     var filter: Filter? {
         guard let site = siteURL else { return nil }
-        func quoted(_ text: String) -> String {
-            "\"" + text.replacing(["\\": "\\\\", "\"": "\\\""]) + "\""
-        }
+        func quoted(_ text: String) -> String { "\"" + text.replacing(["\\": "\\\\", "\"": "\\\""]) + "\"" }
         let path = quoted(segments.map { "/" + $0 }.joined())
         let place = segments.isEmpty ? "" : " path:\(path),\(path)\"/\"*"
         return try? Filter("scheme:\(quoted(site.scheme)) host:\(quoted(site.host)) port:\(site.port)\(place)")
@@ -273,8 +261,7 @@ extension EffectRunner {
             } else {
                 statistics = try reader.statistics(matching: filter)
             }
-            let document = StatisticsDocument.make(statistics, width: width)
-            report(title, document, topic: "sessions")
+            report(title, StatisticsDocument.make(statistics, width: width), topic: "sessions")
         }
     }
 }
@@ -288,24 +275,17 @@ enum StatisticsDocument {
         let rows = statistics.rows.sorted { ($1.count, $0.name) < ($0.count, $1.name) }
         let all = StatisticsRow("all", statistics.all)
         let titles = ["HOST"] + columns.map { $0.rawValue.uppercased() }
-        let table = ([all] + rows).map { row in
-            [VisibleText.of(row.name)]
-                + columns.map { column in
-                    let text = TimelineView.text(column, row)
-                    return text.isEmpty ? (column == .errors ? "0" : "-") : text
-                }
+        func cell(_ column: TimelineState.Column, _ row: StatisticsRow) -> String {
+            let text = TimelineView.text(column, row)
+            return text.isEmpty ? (column == .errors ? "0" : "-") : text
         }
-        var widths = titles.indices.map { column in
-            ([titles] + table).map { TextWidth.columns($0[column]) + 2 }.max() ?? 0
-        }
+        let table = [titles] + ([all] + rows).map { row in [VisibleText.of(row.name)] + columns.map { cell($0, row) } }
+        let widths = titles.indices.map { column in table.map { $0[column].columns + 2 }.max() ?? 0 }
         // The numbers stay whole.
-        widths[0] = min(longestName, widths[0] - 2, max(12, width - widths.dropFirst().reduce(0, +)))
-        let lines = ([titles] + table).enumerated().map { index, cells in
-            let cut = TextWidth.cutMiddle(cells[0], to: widths[0])
-            let padding = String(repeating: " ", count: max(0, widths[0] - TextWidth.columns(cut)))
-            let numbers = zip(cells, widths).dropFirst().map { TextWidth.paddedLeft($0, to: $1) }.joined()
-            return DetailLine([Span(cut + padding + numbers, index == 0 ? .label : .text)])
-        }
+        let longest = min(longestName, max(12, width - widths.dropFirst().reduce(0, +)))
+        let cut = table.map { [TextWidth.cutMiddle($0[0], to: longest)] + $0.dropFirst() }
+        let text = TextTable.text(cut, rightAligned: Set(titles.indices.dropFirst())).split(separator: "\n")
+        let lines = text.enumerated().map { DetailLine([Span(String($1), $0 == 0 ? .label : .text)]) }
         let note = "p50 and p95 are at most 3.2 % off; bytes are those of bodies, as received."
         return DetailDocument(lines: lines + [DetailLine([Span(note, .faint)])])
     }

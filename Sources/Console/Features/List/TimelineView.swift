@@ -3,176 +3,151 @@ import Recording
 import Terminal
 import Text
 
-enum TimelineView {
+struct TimelineView {
     struct Places {
-        var legend = Rect(x: 0, y: 0, width: 0, height: 0)
+        private(set) var legend = Rect(x: 0, y: 0, width: 0, height: 0)
         /// The columns of the chart, right of its scale.
-        var chart = Rect(x: 0, y: 0, width: 0, height: 0)
-        var axis = Rect(x: 0, y: 0, width: 0, height: 0)
-        var titles = Rect(x: 0, y: 0, width: 0, height: 0)
+        private(set) var chart = Rect(x: 0, y: 0, width: 0, height: 0)
+        private(set) var axis = Rect(x: 0, y: 0, width: 0, height: 0)
+        private(set) var titles = Rect(x: 0, y: 0, width: 0, height: 0)
         /// The rows for all exchanges and for the selected ones.
-        var sums = Rect(x: 0, y: 0, width: 0, height: 0)
-        var hosts = Rect(x: 0, y: 0, width: 0, height: 0)
+        private(set) var sums = Rect(x: 0, y: 0, width: 0, height: 0)
+        private(set) var hosts = Rect(x: 0, y: 0, width: 0, height: 0)
 
         init(_ model: ConsoleModel) {
             var rest = Layout(model).list
-            (legend, rest) = rest.splitTop(min(1, rest.height))
+            (legend, rest) = rest.splitTop(1)
+            guard rest.height >= 4 else { return }
             // The table gets what the chart leaves: at least its titles, the sums and three hosts.
             let height = min(max(2, rest.height / 2), max(2, rest.height - 7), 16)
-            guard rest.height >= 4 else { return }
             var upper: Rect
             (upper, rest) = rest.splitTop(height)
             (upper, axis) = upper.splitBottom(1)
-            chart = upper.splitLeft(min(TimelineView.scaleWidth, upper.width / 3)).rest
-            (titles, rest) = rest.splitTop(min(1, rest.height))
-            (sums, hosts) = rest.splitTop(min(2, rest.height))
+            chart = upper.splitLeft(min(6, upper.width / 3)).rest
+            (titles, rest) = rest.splitTop(1)
+            (sums, hosts) = rest.splitTop(2)
         }
     }
 
-    private static let scaleWidth = 6
+    private let model: ConsoleModel
+    private let places: Places
+    private let buckets: [Timeline.Bucket]
+    private var theme: Theme { model.look.theme }
+    private var isUnicode: Bool { model.look.isUnicode }
 
     static func chartWidth(_ model: ConsoleModel) -> Int { Places(model).chart.width }
 
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
-        let theme = model.look.theme
         let places = Places(model)
         let buckets = model.timelineBuckets(width: places.chart.width)
         guard !buckets.isEmpty else {
             let words = model.list.query.period == nil ? "Counting …" : "No exchange started then."
-            screen.write(words, x: rect.x, y: rect.y, style: theme.faint, limit: rect.width)
+            screen.write(words, x: rect.x, y: rect.y, style: model.look.theme.faint, limit: rect.width)
             return
         }
-        drawLegend(model, buckets, in: places.legend, on: &screen)
-        drawChart(model, buckets, places, on: &screen)
-        drawTable(model, buckets, places, on: &screen)
+        let view = TimelineView(model: model, places: places, buckets: buckets)
+        view.drawLegend(on: &screen)
+        view.drawChart(on: &screen)
+        view.drawTable(on: &screen)
     }
 
     // MARK: - Chart
 
-    /// The sign of each class: a shade or a letter, so that no colour is needed.
-    private static func sign(_ result: ResultClass, _ look: Look) -> Character {
-        switch result {
-        case .success: look.isUnicode ? "█" : "#"
-        case .redirect: look.isUnicode ? "▒" : "="
-        case .clientError: "4"
-        case .serverError: "5"
-        case .failed: "!"
-        case .open: look.isUnicode ? "·" : "."
-        }
+    /// The sign of a class, a shade or a letter, so that no colour is needed; and its style.
+    private func sign(_ result: ResultClass) -> (sign: Character, style: Style) {
+        let (sign, role): (Character, Role) =
+            switch result {
+            case .success: (isUnicode ? "█" : "#", .success)
+            case .redirect: (isUnicode ? "▒" : "=", .redirect)
+            case .clientError: ("4", .clientError)
+            case .serverError: ("5", .serverError)
+            case .failed: ("!", .failure)
+            case .open: (isUnicode ? "·" : ".", .faint)
+            }
+        return (sign, theme.style(role))
     }
 
-    private static func style(_ result: ResultClass, _ theme: Theme) -> Style {
-        switch result {
-        case .success: theme.style(.success)
-        case .redirect: theme.style(.redirect)
-        case .clientError: theme.style(.clientError)
-        case .serverError: theme.style(.serverError)
-        case .failed: theme.style(.failure)
-        case .open: theme.faint
-        }
-    }
-
-    private static func drawLegend(
-        _ model: ConsoleModel,
-        _ buckets: [Timeline.Bucket],
-        in rect: Rect,
-        on screen: inout CellBuffer
-    ) {
-        let theme = model.look.theme
+    private func drawLegend(on screen: inout CellBuffer) {
+        let rect = places.legend
         let bucket = buckets[model.selectedBucket(buckets)]
         var x = rect.x
         for result in ResultClass.allCases {
+            let (sign, style) = sign(result)
             // The sign 4 is the beginning of its word.
-            let sign = String(sign(result, model.look))
-            let (first, rest) = result.words.hasPrefix(sign) ? (result.words, "") : (sign, " \(result.words)")
-            x += screen.write(first, x: x, y: rect.y, style: style(result, theme), limit: max(0, rect.maxX - x))
+            let isBeginning = result.words.first == sign
+            let first = isBeginning ? result.words : String(sign)
+            x += screen.write(first, x: x, y: rect.y, style: style, limit: max(0, rect.maxX - x))
             let count = bucket.counts[result] > 0 ? ": \(bucket.counts[result])" : ""
-            x += screen.write("\(rest)\(count)   ", x: x, y: rect.y, limit: max(0, rect.maxX - x))
+            let rest = "\(isBeginning ? "" : " \(result.words)")\(count)   "
+            x += screen.write(rest, x: x, y: rect.y, limit: max(0, rect.maxX - x))
         }
-        let right = words(bucket.span)
+        let right = Self.words(bucket.span)
         let width = TextWidth.columns(right)
-        if x + width <= rect.maxX {
-            screen.write(right, x: rect.maxX - width, y: rect.y, style: theme.style(.label))
-        }
+        guard x + width <= rect.maxX else { return }
+        screen.write(right, x: rect.maxX - width, y: rect.y, style: theme.style(.label))
     }
 
-    private static func drawChart(
-        _ model: ConsoleModel,
-        _ buckets: [Timeline.Bucket],
-        _ places: Places,
-        on screen: inout CellBuffer
-    ) {
-        let theme = model.look.theme
+    private func drawChart(on screen: inout CellBuffer) {
         let (chart, axis) = (places.chart, places.axis)
         guard chart.height > 0, chart.width > 0 else { return }
         let most = max(1, buckets.map(\.counts.total).max() ?? 1)
         let scale = chart.x - axis.x - 1
-        screen.write(
-            TextWidth.paddedLeft(short(most), to: scale),
-            x: axis.x,
-            y: chart.y,
-            style: theme.faint,
-            limit: scale
-        )
-        let selected = model.selectedBucket(buckets)
-        // Few buckets are drawn wider.
+        let label = TextWidth.paddedLeft(Self.short(most), to: scale)
+        screen.write(label, x: axis.x, y: chart.y, style: theme.faint, limit: scale)
+        // Few buckets are drawn wider, with a gap between them.
         let width = max(1, chart.width / buckets.count)
+        let filled = width > 2 ? width - 1 : width
         for (index, bucket) in buckets.enumerated() {
-            let cells = cells(bucket.counts, most: most, height: chart.height)
-            for column in 0..<width where chart.x + index * width + column < chart.maxX {
-                let x = chart.x + index * width + column
-                // A gap between wide columns tells them apart.
-                if width > 2, column == width - 1 { continue }
-                for (row, result) in cells.enumerated() {
-                    screen[x, chart.maxY - 1 - row] = Cell(sign(result, model.look), style: style(result, theme))
+            let start = chart.x + index * width
+            for (row, result) in Self.cells(bucket.counts, most: most, height: chart.height).enumerated() {
+                let (sign, style) = sign(result)
+                for x in start..<min(start + filled, max(start, chart.maxX)) {
+                    screen[x, chart.maxY - 1 - row] = Cell(sign, style: style)
                 }
             }
         }
+        let cursor = chart.x + model.selectedBucket(buckets) * width
+        drawTimes(to: min(chart.maxX, chart.x + buckets.count * width), around: cursor, on: &screen)
         let hasKeys = model.context != .detail && model.timeline.part == .chart
-        let cursor = chart.x + selected * width
+        let mark = Cell(isUnicode ? "▲" : "^", style: hasKeys ? theme.key : theme.faint)
+        for x in cursor..<max(cursor, min(cursor + filled, chart.maxX)) { screen[x, axis.y] = mark }
+    }
+
+    /// Writes when the chart begins and ends, and how long a bucket is, unless the cursor is there: the table has its time.
+    private func drawTimes(to right: Int, around cursor: Int, on screen: inout CellBuffer) {
+        let (chart, axis) = (places.chart, places.axis)
         screen.fill(axis, style: .plain)
-        let start = String(Timestamp.clock(buckets[0].span.lowerBound).prefix(8))
-        let length = buckets[0].span.upperBound - buckets[0].span.lowerBound
-        let last = (buckets.last ?? buckets[0]).span.upperBound
-        let end = "\(Timestamp.clock(last).prefix(8)) \(Timestamp.zone(at: last))"
-        let middle = "each \(Measures.duration(length))"
-        // What the cursor would stand in is left out: the table says when that is.
         func write(_ text: String, at x: Int) {
             guard x >= axis.x, x + text.count <= axis.maxX, !(x - 1...x + text.count).contains(cursor) else { return }
             screen.write(text, x: x, y: axis.y, style: theme.faint)
         }
-        write(start, at: chart.x)
-        let right = min(chart.maxX, chart.x + buckets.count * width)
+        let (first, last) = (buckets[0].span, buckets[buckets.count - 1].span.upperBound)
+        write(String(Timestamp.clock(first.lowerBound).prefix(8)), at: chart.x)
+        let end = "\(Timestamp.clock(last).prefix(8)) \(Timestamp.zone(at: last))"
         let endX = max(chart.x + 22, right - TextWidth.columns(end))
         write(end, at: endX)
+        let middle = "each \(Measures.duration(first.upperBound - first.lowerBound))"
         let room = endX - (chart.x + 10)
-        if room > middle.count + 2 {
-            write(middle, at: chart.x + 10 + (room - middle.count) / 2)
-        }
-        let mark: Character = model.look.isUnicode ? "▲" : "^"
-        let style = hasKeys ? theme.key : theme.faint
-        for column in 0..<max(1, width > 2 ? width - 1 : width) where cursor + column < chart.maxX {
-            screen[cursor + column, axis.y] = Cell(mark, style: style)
-        }
+        if room > middle.count + 2 { write(middle, at: chart.x + 10 + (room - middle.count) / 2) }
     }
 
     /// The classes in a column of the chart from below, each with a cell as long as there is room, the worst first.
     static func cells(_ counts: Timeline.Counts, most: Int, height: Int) -> [ResultClass] {
         let total = counts.total
         guard total > 0, height > 0 else { return [] }
-        var left = max(1, (total * height + most / 2) / most)
+        let length = max(1, (total * height + most / 2) / most)
+        var left = length
         var shares: [ResultClass: Int] = [:]
         let worstFirst: [ResultClass] = [.failed, .serverError, .clientError, .redirect, .open, .success]
         let present = worstFirst.filter { counts[$0] > 0 }
         for (index, result) in present.enumerated() where left > 0 {
             let others = present.count - index - 1
-            let share = max(1, (counts[result] * max(1, (total * height + most / 2) / most) + total / 2) / total)
-            let given = index == present.count - 1 ? left : min(share, max(1, left - others))
+            let share = max(1, (counts[result] * length + total / 2) / total)
+            let given = others == 0 ? left : min(share, max(1, left - others))
             shares[result] = given
             left -= given
         }
-        let upwards: [ResultClass] = [.success, .open, .redirect, .clientError, .serverError, .failed]
-        return upwards.flatMap { Array(repeating: $0, count: shares[$0] ?? 0) }
+        return worstFirst.reversed().flatMap { Array(repeating: $0, count: shares[$0] ?? 0) }
     }
 
     private static func short(_ count: Int) -> String {
@@ -200,14 +175,17 @@ enum TimelineView {
     // MARK: - Table
 
     static func columns(_ width: Int) -> [(column: TimelineState.Column, width: Int)] {
-        let all: [(TimelineState.Column, Int)] = [
+        let all: [(column: TimelineState.Column, width: Int)] = [
             (.count, 9), (.errors, 8), (.bytes, 9), (.p50, 9), (.p95, 9), (.slowest, 15),
         ]
         let kept: Set<TimelineState.Column> =
-            width >= 78
-            ? Set(TimelineState.Column.allCases)
-            : width >= 60 ? [.count, .errors, .bytes, .p50, .p95] : width >= 40 ? [.count, .errors, .p95] : [.count]
-        return all.filter { kept.contains($0.0) }.map { ($0.0, $0.1) }
+            switch width {
+            case 78...: Set(TimelineState.Column.allCases)
+            case 60...: [.count, .errors, .bytes, .p50, .p95]
+            case 40...: [.count, .errors, .p95]
+            default: [.count]
+            }
+        return all.filter { kept.contains($0.column) }
     }
 
     static func text(_ column: TimelineState.Column, _ row: StatisticsRow) -> String {
@@ -222,72 +200,52 @@ enum TimelineView {
         }
     }
 
-    private static func drawTable(
-        _ model: ConsoleModel,
-        _ buckets: [Timeline.Bucket],
-        _ places: Places,
-        on screen: inout CellBuffer
-    ) {
+    private func drawTable(on screen: inout CellBuffer) {
         guard let answer = model.timeline.answer, !places.titles.isEmpty else { return }
-        let theme = model.look.theme
-        let columns = columns(places.titles.width)
+        let columns = Self.columns(places.titles.width)
         let name = max(0, places.titles.width - columns.reduce(0) { $0 + $1.width })
         func title(_ column: TimelineState.Column) -> String {
-            let arrow =
-                model.look.isUnicode
-                ? (model.timeline.isDescending ? "▼" : "▲") : model.timeline.isDescending ? "v" : "^"
+            let arrows = isUnicode ? (up: "▲", down: "▼") : (up: "^", down: "v")
+            let arrow = model.timeline.isDescending ? arrows.down : arrows.up
             return column.rawValue.uppercased() + (model.timeline.sort == column ? arrow : "")
         }
-        let heading = theme.style(.label).with(.bold)
-        screen.write(title(.host), x: places.titles.x, y: places.titles.y, style: heading, limit: name)
-        var x = places.titles.x + name
-        for (column, width) in columns {
-            screen.write(TextWidth.paddedLeft(title(column), to: width), x: x, y: places.titles.y, style: heading)
-            x += width
-        }
-        func draw(_ row: StatisticsRow, _ label: String, in line: Rect, _ base: Style) {
+        /// Draws a line of the table: the numbers of a row, or the titles.
+        func draw(_ label: String, _ row: StatisticsRow?, in line: Rect, _ base: Style) {
             screen.fill(line, style: base)
             screen.write(label, x: line.x, y: line.y, style: base, limit: max(0, name - 1))
             var x = line.x + name
             for (column, width) in columns {
-                let style = column == .errors && row.errors > 0 ? theme.style(.failure).on(base.background) : base
-                let text = TextWidth.paddedLeft(TextWidth.cut(text(column, row), to: width - 1), to: width)
-                screen.write(text, x: x, y: line.y, style: style, limit: max(0, line.maxX - x))
+                let hasErrors = column == .errors && (row?.errors ?? 0) > 0
+                let style = hasErrors ? theme.style(.failure).on(base.background) : base
+                let text = TextWidth.cut(row.map { Self.text(column, $0) } ?? title(column), to: width - 1)
+                let padded = TextWidth.paddedLeft(text, to: width)
+                screen.write(padded, x: x, y: line.y, style: style, limit: max(0, line.maxX - x))
                 x += width
             }
         }
+        draw(title(.host), nil, in: places.titles, theme.style(.label).with(.bold))
         if places.sums.height > 0 {
-            let hosts = answer.hosts.count
-            draw(
-                answer.all,
-                "all, \(LinearSentence.count(hosts, "host"))",
-                in: places.sums.row(0),
-                Style.plain.with(.bold)
-            )
+            let hosts = LinearSentence.count(answer.hosts.count, "host")
+            draw("all, \(hosts)", answer.all, in: places.sums.row(0), Style.plain.with(.bold))
         }
         if places.sums.height > 1 {
             let line = places.sums.row(1)
             let scope = model.statisticsScope
             if let counted = model.timeline.counted {
-                // What was counted before stays while another selection is counted. It is fainter if that is one's own, and
-                // not the newest time, which moves with the traffic.
+                // The last counts stay while others are made. They are fainter if the user chose the new selection; the
+                // newest time moves with the traffic.
                 let isOld = counted.scope != scope && (model.timeline.moment != nil || !model.marks.isEmpty)
-                draw(counted.row, words(counted.scope), in: line, isOld ? theme.faint : .plain)
+                draw(Self.words(counted.scope), counted.row, in: line, isOld ? theme.faint : .plain)
             } else if let scope {
-                let text = "\(words(scope)), counting"
+                let text = "\(Self.words(scope)), counting"
                 screen.write(text, x: line.x, y: line.y, style: theme.faint, limit: line.width)
             }
         }
-        let hasKeys = model.context != .detail && model.timeline.part == .hosts
-        for line in 0..<places.hosts.height {
-            let index = model.timeline.top + line
-            guard model.timeline.hosts.indices.contains(index) else { break }
-            let isSelected = index == model.timeline.host && model.timeline.part == .hosts
-            let base = isSelected ? (hasKeys ? theme.selection : theme.dimSelection) : Style.plain
-            let row = model.timeline.hosts[index]
-            let rect = places.hosts.row(line)
-            let mark = isSelected && (!model.look.isUnicode || theme == .plain) ? ">" : ""
-            draw(row, mark + row.name, in: rect, base)
+        for (line, row) in model.timeline.hosts.dropFirst(model.timeline.top).prefix(places.hosts.height).enumerated() {
+            let isSelected = model.timeline.part == .hosts && model.timeline.top + line == model.timeline.host
+            let selection = model.context != .detail ? theme.selection : theme.dimSelection
+            let mark = isSelected && (!isUnicode || theme == .plain) ? ">" : ""
+            draw(mark + row.name, row, in: places.hosts.row(line), isSelected ? selection : .plain)
         }
     }
 }
