@@ -5,28 +5,31 @@ import Text
 
 enum EmptyView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
-        let size = Size(width: max(1, rect.width - 2), height: rect.height)
-        let whole = fitting(blocks(model, width: size.width), size)
+        func text(in rect: Rect) -> (lines: [DetailLine], count: Int, isWhole: Bool) {
+            let width = max(1, rect.width - 2)
+            return fitting(blocks(model, width: width), Size(width: width, height: rect.height))
+        }
+        let whole = text(in: rect)
         let address = isWaiting(model) ? model.proxy.forward.flatMap { PhonePage.address($0) } : nil
         guard let address, let code = PhonePage.rows(address, model.look), code.count < rect.height else {
             return draw(whole.lines, model, in: rect, on: &screen)
         }
-        let columns = columns(code)
+        let columns = code.map { $0.reduce(0) { $0 + $1.text.columns } }.max() ?? 0
+        let picture = code.map { DetailLine($0, wraps: false) }
         let used = whole.lines.count + 1
         if used + code.count <= rect.height, columns + 2 <= rect.width {
             draw(whole.lines, model, in: rect, on: &screen)
             let place = Rect(x: rect.x + 2, y: rect.y + used, width: columns, height: code.count)
-            return draw(code.map { DetailLine($0, wraps: false) }, model, in: place, on: &screen)
+            return draw(picture, model, in: place, on: &screen)
         }
         // Beside it, the text is narrower; the code comes only if the text still fits.
         let (left, right) = rect.splitLeft(max(0, rect.width - columns - 2))
-        let narrow = Size(width: max(1, left.width - 2), height: rect.height)
-        let beside = fitting(blocks(model, width: narrow.width), narrow)
+        let beside = text(in: left)
         guard left.width >= 32, beside.isWhole || !whole.isWhole && beside.count == whole.count else {
             return draw(whole.lines, model, in: rect, on: &screen)
         }
         draw(beside.lines, model, in: left, on: &screen)
-        draw(code.map { DetailLine($0, wraps: false) }, model, in: right.splitTop(1).rest, on: &screen)
+        draw(picture, model, in: right.splitTop(1).rest, on: &screen)
     }
 
     private static func draw(_ lines: [DetailLine], _ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
@@ -37,10 +40,6 @@ enum EmptyView {
                 x += screen.write(span.text, x: x, y: rect.y + row, style: style, limit: rect.maxX - x)
             }
         }
-    }
-
-    private static func columns(_ lines: [[Span]]) -> Int {
-        lines.map { $0.reduce(0) { $0 + TextWidth.columns($1.text) } }.max() ?? 0
     }
 
     /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
@@ -118,8 +117,8 @@ enum EmptyView {
             let rest = query.focusedHosts.count > 1 ? ", :focus \(one) that host alone" : ""
             blocks.append([line("\(words)\(clear) removes the focus\(rest).")])
         }
-        let ignored = ListQuery.names(query.ignoredHosts)
-        if !ignored.isEmpty {
+        if !query.ignoredHosts.isEmpty {
+            let ignored = ListQuery.names(query.ignoredHosts)
             blocks.append([line("Ignored: \(ignored). \(model.way(to: .unignore)) shows them again.")])
         }
         if query.only != nil {
@@ -130,17 +129,13 @@ enum EmptyView {
 
     private static func firstSteps(_ model: ConsoleModel, _ width: Int) -> [Block] {
         let steps = FirstSteps(model)
-        let trust = model.way(to: .trust)
         let keys = [
             Span(model.way(to: .help), .key), Span(" help  "), Span(model.way(to: .palette), .key),
-            Span(" commands  "), Span(trust, .key), Span(" trust  "),
+            Span(" commands  "), Span(model.way(to: .trust), .key), Span(" trust  "),
             Span("1-\(steps.items.count)", .key), Span(" copy"),
         ]
-        var blocks: [Block] = [
-            [line("Waiting for traffic on \(steps.everywhere).", .heading), DetailLine(keys, indent: 2)]
-        ]
-        blocks += steps.blocks(width: width)
-        blocks.append([line("a phone", .label), line(steps.phone, .string, indent: 4)])
-        return blocks
+        let waiting = line("Waiting for traffic on \(steps.everywhere).", .heading)
+        let phone = [line("a phone", .label), line(steps.phone, .string, indent: 4)]
+        return [[waiting, DetailLine(keys, indent: 2)]] + steps.blocks(width: width) + [phone]
     }
 }

@@ -20,10 +20,9 @@ extension ConsoleModel {
         guard !isLinear else {
             return refuse("filter needs EXPRESSION, for example: filter host:api.example.com status:5xx")
         }
-        filter.isEditing = true
+        (filter.isEditing, filter.error) = (true, nil)
         // What is typed after a filter is a term of its own.
         filter.line = LineEditor(filter.applied.isEmpty ? "" : filter.applied + " ")
-        filter.error = nil
         filter.historyIndex = filter.history.count
         return []
     }
@@ -42,8 +41,7 @@ extension ConsoleModel {
             remember(text)
             return apply(filter: text)
         case _ where key.isCancel:
-            filter.isEditing = false
-            filter.error = nil
+            (filter.isEditing, filter.error) = (false, nil)
             return apply(filter: filter.applied)
         case (.up, _), (.character("p"), .control): return recall(-1)
         case (.down, _), (.character("n"), .control): return recall(1)
@@ -56,8 +54,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies the line while it is typed. If a term is wrong or not finished, the list is that of the terms before
-    /// it: on the way there it was taken for a word to look for, which may have emptied the list.
+    /// Applies the line while it is typed; if a term is wrong or not finished, the terms before it.
     mutating func filterChanged() -> [Effect] {
         do {
             let new = try Filter(filter.line.text)
@@ -75,8 +72,7 @@ extension ConsoleModel {
     mutating func apply(filter text: String) -> [Effect] {
         do {
             let new = try Filter(text)
-            filter.applied = text
-            filter.error = nil
+            (filter.applied, filter.error) = (text, nil)
             if let remark = new.remark { tell("\(remark.capitalizedFirst).") }
             return new == list.query.filter ? loadRows() : ask { $0.filter = new }
         } catch {
@@ -99,20 +95,13 @@ extension ConsoleModel {
     }
 
     mutating func clearFilter() -> [Effect] {
-        filter.applied = ""
-        filter.isEditing = false
-        filter.error = nil
-        let effects = ask {
-            // What is ignored stays so: it is no part of what is looked for.
-            let ignored = $0.ignoredHosts
-            $0 = ListQuery(sort: $0.sort)
-            $0.ignoredHosts = ignored
-        }
-        if effects.isEmpty {
-            let ignored = list.query.ignoredHosts.isEmpty ? "" : " \(way(to: .unignore)) shows the ignored hosts again."
-            tell("There is no filter, search, time or focus to clear.\(ignored)")
-        }
-        return effects
+        (filter.applied, filter.isEditing, filter.error) = ("", false, nil)
+        var query = ListQuery(sort: list.query.sort)
+        // Ignored hosts stay hidden: they are not a search.
+        query.ignoredHosts = list.query.ignoredHosts
+        guard query == list.query else { return ask(query) }
+        let ignored = query.ignoredHosts.isEmpty ? "" : " \(way(to: .unignore)) shows the ignored hosts again."
+        return tell("There is no filter, search, time or focus to clear.\(ignored)")
     }
 
     mutating func search(_ text: String) -> [Effect] {
@@ -132,16 +121,13 @@ extension ConsoleModel {
     mutating func setHighlight(_ text: String) -> [Effect] {
         guard !text.isEmpty else {
             highlights = []
-            tell("All highlights are removed.")
-            return []
+            return tell("All highlights are removed.")
         }
         if text.hasPrefix("-"), let number = Int(text.dropFirst()) {
             guard let index = highlights.firstIndex(where: { $0.number == number }) else {
                 return refuse("There is no highlight \(number). \(highlightHint)")
             }
-            let old = highlights.remove(at: index)
-            tell("Highlight removed: \(old.filter.description).")
-            return []
+            return tell("Highlight removed: \(highlights.remove(at: index).filter.description).")
         }
         do {
             let filter = try Filter(text)
@@ -152,8 +138,7 @@ extension ConsoleModel {
             let number = (1...highlights.count + 1).first { !used.contains($0) } ?? highlights.count + 1
             highlights.append(Highlight(filter: filter, number: number))
             highlights.sort { $0.number < $1.number }
-            tell("Matches are coloured and marked with \(number): before their number.")
-            return []
+            return tell("Matches are coloured and marked with \(number): before their number.")
         } catch {
             return refuse("Highlight: \(error)", at: error.column - 1)
         }
@@ -166,8 +151,7 @@ extension ConsoleModel {
         jump = choice
         let meaning = choice.meaning.isEmpty ? "" : ", \(choice.meaning)"
         let place = noRows.map { " \($0)" } ?? ""
-        tell("\(way(to: .next)) and \(way(to: .previous)) jump to: \(choice.rawValue)\(meaning).\(place)")
-        return []
+        return tell("\(way(to: .next)) and \(way(to: .previous)) jump to: \(choice.rawValue)\(meaning).\(place)")
     }
 
     mutating func jump(forward: Bool) -> [Effect] {
@@ -187,9 +171,7 @@ extension ConsoleModel {
         case .held: .matching(.held)
         case .marked: .marked(Set(marks.map(\.number)))
         case .sameEndpoint:
-            selectedRecord.map {
-                .matching(.endpoint(method: $0.method, host: $0.url.host, path: $0.url.path))
-            }
+            selectedRecord.map { .matching(.endpoint(method: $0.method, host: $0.url.host, path: $0.url.path)) }
         case .sameHost: selectedAuthority.map { .matching(.authorities([$0])) }
         }
     }
@@ -205,29 +187,22 @@ extension ConsoleModel {
 enum FilterView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
-        let theme = model.look.theme
-        let title = "filter: "
-        let filter = model.filter
-        let x = rect.x + screen.write(title, x: rect.x, y: rect.y, style: theme.key, limit: rect.width)
+        let (theme, filter) = (model.look.theme, model.filter)
+        let x = rect.x + screen.write("filter: ", x: rect.x, y: rect.y, style: theme.key, limit: rect.width)
         if filter.isEditing {
             FieldView.draw(filter.line, theme, in: rect.splitLeft(x - rect.x).rest, on: &screen)
             guard rect.height > 1 else { return }
-            if !filter.candidates.isEmpty {
-                let words = filter.candidates.joined(separator: "  ")
-                screen.write(words, x: rect.x + 2, y: rect.y + 1, style: theme.faint, limit: rect.width - 2)
-            } else if let error = filter.error {
-                drawError(error, filter.line, x, theme, in: rect, on: &screen)
-            }
+            if filter.candidates.isEmpty { return drawError(filter, x, theme.style(.failure), in: rect, on: &screen) }
+            let words = filter.candidates.joined(separator: "  ")
+            screen.write(words, x: rect.x + 2, y: rect.y + 1, style: theme.faint, limit: rect.width - 2)
             return
         }
         var parts: [String] = filter.applied.isEmpty ? [] : [filter.applied]
         let query = model.list.query
         if let text = query.bodyText { parts.append("bodies with “\(text)”") }
         if query.only != nil { parts.append("marked") }
-        if !query.focusedHosts.isEmpty { parts.append("focus: \(query.focusedHosts.sorted().joined(separator: ", "))") }
-        if !query.ignoredHosts.isEmpty {
-            parts.append("ignored: \(query.ignoredHosts.sorted().joined(separator: ", "))")
-        }
+        if !query.focusedHosts.isEmpty { parts.append("focus: \(ListQuery.names(query.focusedHosts))") }
+        if !query.ignoredHosts.isEmpty { parts.append("ignored: \(ListQuery.names(query.ignoredHosts))") }
         if let period = query.period { parts.append(TimelineView.words(period)) }
         let count = "  \(model.list.total) of \(model.list.sessionTotal)"
         let room = max(0, rect.maxX - x - count.count)
@@ -245,9 +220,7 @@ enum FilterView {
         guard let error = filter.error else { return 1 }
         let text = words(error)
         let place = place(error, filter.line, 8, width)
-        if place.map({ $0 + 2 + TextWidth.columns(text) <= width || $0 >= TextWidth.columns(text) + 1 }) == true {
-            return 2
-        }
+        if let place, place + 2 + text.columns <= width || place > text.columns { return 2 }
         return 1 + min(mostErrorRows, (place == nil ? 0 : 1) + TextWidth.wrap(text, to: max(1, width)).count)
     }
 
@@ -264,31 +237,31 @@ enum FilterView {
 
     /// The error, and a sign below its column: the words right of it if they fit, else left of it, else below.
     private static func drawError(
-        _ error: FilterError,
-        _ line: LineEditor,
+        _ filter: FilterState,
         _ x: Int,
-        _ theme: Theme,
+        _ style: Style,
         in rect: Rect,
         on screen: inout CellBuffer
     ) {
-        let style = theme.style(.failure)
+        guard let error = filter.error else { return }
         let text = words(error)
-        let width = TextWidth.columns(text)
-        let caret = place(error, line, x - rect.x, rect.width).map { rect.x + $0 }
+        let caret = place(error, filter.line, x - rect.x, rect.width).map { rect.x + $0 }
         var y = rect.y + 1
-        if let caret, caret + 2 + width <= rect.maxX {
+        if let caret, caret + 2 + text.columns <= rect.maxX {
             screen.write("^ \(text)", x: caret, y: y, style: style)
-        } else if let caret, caret - rect.x >= width + 1 {
-            screen.write("\(text) ^", x: caret - width - 1, y: y, style: style)
-        } else {
-            if let caret, rect.height > 2 {
-                screen.write("^", x: caret, y: y, style: style)
-                y += 1
-            }
-            for row in TextWidth.wrap(text, to: max(1, rect.width)) where y < rect.maxY {
-                screen.write(row, x: rect.x, y: y, style: style, limit: rect.width)
-                y += 1
-            }
+            return
+        }
+        if let caret, caret - rect.x > text.columns {
+            screen.write("\(text) ^", x: caret - text.columns - 1, y: y, style: style)
+            return
+        }
+        if let caret, rect.height > 2 {
+            screen.write("^", x: caret, y: y, style: style)
+            y += 1
+        }
+        for row in TextWidth.wrap(text, to: max(1, rect.width)) where y < rect.maxY {
+            screen.write(row, x: rect.x, y: y, style: style, limit: rect.width)
+            y += 1
         }
     }
 }

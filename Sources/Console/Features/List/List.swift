@@ -106,7 +106,7 @@ extension ConsoleModel {
         if view == .structure { return openBranch() }
         if view == .timeline { return openInTimeline() }
         if jobs.contains(where: { $0.id == .find }) || list.isAwaitingRow && !isLinear {
-            // Keys are faster than a search: its result is meant, not where it began.
+            // Keys are faster than a search: its result is meant.
             list.opensWhenFound = true
             return []
         }
@@ -160,7 +160,7 @@ extension ConsoleModel {
     mutating func toggleFollow() -> [Effect] {
         if context == .detail { return followOpen() }
         list.isFollowing.toggle()
-        tell(list.isFollowing ? "Following the newest exchange." : "No longer following the newest exchange.")
+        tell("\(list.isFollowing ? "Following" : "No longer following") the newest exchange.")
         return list.isFollowing ? select(0, keepsFollowing: true) : []
     }
 
@@ -171,23 +171,20 @@ extension ConsoleModel {
         guard let column = words.first.flatMap({ Column(rawValue: String($0)) }) else {
             return refuse("'\(word.prefix(40))' sorts the timeline's table of hosts; \(way(to: .switchView)) shows it.")
         }
-        var query = list.query
-        let isSame = query.sort?.column == column
         if let other = words.dropFirst().first(where: { !["asc", "desc"].contains($0) }) {
             return refuse("The order is 'asc' or 'desc', not '\(other.prefix(40))'.")
         }
-        let turns = isSame && query.sort?.isDescending == false && !words.contains("asc")
+        var query = list.query
+        let turns = query.sort == SortOrder(column: column) && !words.contains("asc")
         let isDescending = words.contains("desc") || turns
         // The screen has a sign for it beside the column's name.
         if isLinear { tell("Sorted by \(column.rawValue), \(isDescending ? "descending" : "ascending").") }
         query.sort = column == .id && !isDescending ? nil : SortOrder(column: column, isDescending: isDescending)
         guard query.sort != nil else { return ask(query) }
         // What comes first by the order is what one wants to see.
-        list.isFollowing = false
-        list.selectedID = nil
+        (list.isFollowing, list.selectedID) = (false, nil)
         let effects = ask(query)
-        list.isFollowing = false
-        list.beginsAtTop = true
+        (list.isFollowing, list.beginsAtTop) = (false, true)
         return effects
     }
 }

@@ -4,14 +4,14 @@ extension CommandTable {
         Row(.down, "One line down", ["down", "j"], do: .plain { $0.move(by: 1) }).at(reading).says(.selected),
         Row(.pageUp, "One page up", ["pgup", "ctrl-b"], do: .plain { $0.movePage(-1) }).at(reading).onScreen,
         Row(.pageDown, "One page down", ["pgdn", "ctrl-f"], do: .plain { $0.movePage(1) }).at(reading).onScreen,
-        Row(.top, "First line", ["home", "g"], do: .plain { $0.moveToEdge(first: true) })
-            .at(reading).says(.selected),
+        Row(.top, "First line", ["home", "g"], do: .plain { $0.moveToEdge(first: true) }).at(reading).says(.selected),
         Row(
             .bottom,
             "Last line; in the list, follow the newest",
             ["end", "G"],
             do: .plain { $0.moveToEdge(first: false) }
-        ).at(reading).says(.selected),
+        )
+        .at(reading).says(.selected),
         Row(.left, "Close branch, previous page, scroll left", ["left", "h"], do: .plain { $0.moveSideways(-1) })
             .at(texts).onScreen,
         Row(.right, "Open branch, next page, scroll right", ["right", "l"], do: .plain { $0.moveSideways(1) })
@@ -35,12 +35,10 @@ extension CommandTable {
     ]
 
     static let looking = [
-        Row(.list, "List the last exchanges", [], .count, do: .with { $0.listRows($1) })
-            .onLines.says(.rows),
+        Row(.list, "List the last exchanges", [], .count, do: .with { $0.listRows($1) }).onLines.says(.rows),
         Row(.filter, "Filter the list", ["/"], .filter, do: .with { $0.openFilter($1) })
             .at([.list]).short("filter").says(.counts),
-        Row(.stats, "Statistics by host", [], .optionalFilter, do: .with { $0.showStatistics($1) })
-            .unless(\.noList),
+        Row(.stats, "Statistics by host", [], .optionalFilter, do: .with { $0.showStatistics($1) }).unless(\.noList),
         Row(.clearFilter, "Clear all filters: filter, search, time and focus", ["\\"], do: .plain { $0.clearFilter() })
             .says(.counts),
         Row(.searchBodies, "Search in the bodies of all exchanges", ["S"], .bodyText, do: .asking { $0.search($1) })
@@ -53,14 +51,12 @@ extension CommandTable {
             .at([.detail, .report]).says(.matches).unless(\.noText),
         Row(.jumpKind, "Choose what to jump to", ["J"], .kind, do: .asking { $0.chooseJump($1) })
             .short("jump", at: [.list]),
-        Row(.next, "Jump to the next", ["]"], do: .plain { $0.jump(forward: true) })
-            .says(.selected).unless(\.noJump),
+        Row(.next, "Jump to the next", ["]"], do: .plain { $0.jump(forward: true) }).says(.selected).unless(\.noJump),
         Row(.previous, "Jump to the previous", ["["], do: .plain { $0.jump(forward: false) })
             .says(.selected).unless(\.noJump),
         Row(.page, "Choose a page", ["1", "2", "3", "4", "5"], .page, do: .asking { $0.turn(to: $1) })
             .says(.detail).unless(\.noPage),
-        Row(.nextPage, "Next page", [">"], do: .plain { $0.turnPage(1) })
-            .says(.detail).unless(\.noDetail),
+        Row(.nextPage, "Next page", [">"], do: .plain { $0.turnPage(1) }).says(.detail).unless(\.noDetail),
         Row(.previousPage, "Previous page", ["<"], do: .plain { $0.turnPage(-1) }).says(.detail).unless(\.noDetail),
         Row(.bodyForm, "Body: pretty, raw, hex or undecoded hex", ["v"], .bodyForm, do: .with { $0.setBodyForm($1) })
             .short("raw/hex", at: [.detail]).says(.detail).unless(\.noDetail),
@@ -70,8 +66,7 @@ extension CommandTable {
             .at(texts).only(["enter"], at: [.report]).short("fold", at: [.detail]).onScreen.unless(\.noText),
         Row(.foldAll, "Fold all other blocks", ["{"], do: .plain { $0.fold(all: true) })
             .at(texts).onScreen.unless(\.noText),
-        Row(.unfoldAll, "Unfold all", ["}"], do: .plain { $0.fold(all: false) })
-            .at(texts).onScreen.unless(\.noText),
+        Row(.unfoldAll, "Unfold all", ["}"], do: .plain { $0.fold(all: false) }).at(texts).onScreen.unless(\.noText),
         Row(.wrap, "Wrap or cut long lines", ["~"], do: .plain { $0.toggleWraps() })
             .at(texts).onScreen.unless(\.noText),
         Row(.layout, "List, list with the exchange, exchange alone", ["-"], .layout, do: .with { $0.setLayout($1) })
@@ -81,7 +76,9 @@ extension CommandTable {
         Row(.columns, "Choose the columns", ["O"], .columns, do: .asking { $0.setColumns($1) }),
         Row(.mark, "Mark or unmark the exchange or branch", ["space"], .id, do: .with { $0.mark($1) })
             .at([.list]).short("mark").unless(\.noMark),
-        Row(.markAll, "Mark or unmark all shown exchanges", ["*"], do: .plain { $0.markAll() }).unless(\.noList),
+        Row(.markAll, "Mark or unmark all shown exchanges", ["*"], do: .plain { $0.loadNumbers(below: nil) }).unless(
+            \.noList
+        ),
         Row(.unmarkAll, "Unmark all", ["ctrl-u"], do: .plain { $0.unmarkAll() }).unless(\.noMarks),
         Row(.showMarked, "Show only marked exchanges, or all", ["%"], do: .plain { $0.showMarked() })
             .says(.counts).unless(\.noMarks),

@@ -1,9 +1,6 @@
 package import HTTPModel
 
-/// The list of exchanges, as far as the screen knows it.
-///
-/// Rows are counted from the list's end, 0 for the newest, so that nothing moves while older matches are still being
-/// found.
+/// The list of exchanges, as far as the screen knows it. Rows count from the end, 0 for the newest: older matches move none.
 package struct ListState: Sendable {
     package var query = ListQuery()
     package var generation = 0
@@ -31,9 +28,7 @@ package struct ListState: Sendable {
     /// The exchange that was just sent, which is selected as soon as the list has it, but not after that time.
     var awaited: (id: ExchangeID, until: Int64)?
     /// Whether the result of a search is opened.
-    var opensWhenFound = false {
-        didSet { if !opensWhenFound { pageWhenFound = nil } }
-    }
+    var opensWhenFound = false { didSet { if !opensWhenFound { pageWhenFound = nil } } }
     /// The page that it is then turned to, as it was typed.
     var pageWhenFound: String?
     /// When unfinished rows were last read, in microseconds since 1970.

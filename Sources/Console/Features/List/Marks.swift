@@ -11,7 +11,9 @@ extension ConsoleModel {
         if let index = marks.firstIndex(of: id) {
             marks.remove(at: index)
         } else {
-            guard marks.count < Self.mostMarks else { return refuse(tooMany) }
+            guard marks.count < Self.mostMarks else {
+                return refuse("At most \(Self.mostMarks) exchanges can be marked.")
+            }
             marks.append(id)
         }
         // Lines have no sign for it, nor has a leaf of the tree.
@@ -20,13 +22,9 @@ extension ConsoleModel {
         return moves + remarked()
     }
 
-    mutating func markAll() -> [Effect] { loadNumbers(below: nil) }
-
-    private func loadNumbers(below branch: StructureNode?) -> [Effect] {
+    func loadNumbers(below branch: StructureNode?) -> [Effect] {
         [.numbers(below: branch, most: Self.mostMarks, generation: list.generation)]
     }
-
-    private var tooMany: String { "At most \(Self.mostMarks) exchanges can be marked." }
 
     mutating func mark(_ ids: [ExchangeID], hasMore: Bool) -> [Effect] {
         let new = ids.filter { !marked.contains($0) }
@@ -48,17 +46,15 @@ extension ConsoleModel {
     }
 
     mutating func unmarkAll() -> [Effect] {
-        tell(marks.count == 1 ? "1 exchange is unmarked." : "\(marks.count) exchanges are unmarked.")
+        tell("\(LinearSentence.count(marks.count, "exchange")) \(marks.count == 1 ? "is" : "are") unmarked.")
         marks = []
         return remarked()
     }
 
     mutating func showMarked() -> [Effect] {
         let numbers = list.query.only == nil ? marks.map(\.number).sorted() : nil
-        tell(
-            numbers == nil
-                ? "Showing all exchanges." : "Showing only marked exchanges; \(way(to: .showMarked)) shows all."
-        )
+        let only = "Showing only marked exchanges; \(way(to: .showMarked)) shows all."
+        tell(numbers == nil ? "Showing all exchanges." : only)
         return ask { $0.only = numbers }
     }
 
@@ -84,9 +80,9 @@ extension ConsoleModel {
         } else if view == .sequence, marks.count > 1 {
             let marked = Set(marks)
             let records = list.rows.values.filter { marked.contains($0.id) }
-            guard records.count == marked.count else {
-                let rest = "\(marked.count - records.count) of the marked exchanges"
-                return refuse("\(rest) are not loaded; name the hosts: focus HOST.")
+            let missing = marked.count - records.count
+            guard missing == 0 else {
+                return refuse("\(missing) of the marked exchanges are not loaded; name the hosts: focus HOST.")
             }
             chosen = Set(records.map(\.url.authority))
         } else {
@@ -96,10 +92,9 @@ extension ConsoleModel {
             return argument == nil ? [] : refuse("focus takes names of hosts, for example: focus api.example.com")
         }
         let hosts = list.query.focusedHosts.symmetricDifference(chosen)
-        let names = hosts.sorted().joined(separator: ", ")
         let removes = hosts.count > 1 ? "on one removes it" : "removes it"
         let ways = "\(way(to: .focusHost)) \(removes), \(way(to: .clearFilter)) shows all."
-        tell(hosts.isEmpty ? "All hosts are shown." : "Showing only \(names); \(ways)")
+        tell(hosts.isEmpty ? "All hosts are shown." : "Showing only \(ListQuery.names(hosts)); \(ways)")
         return ask { $0.focusedHosts = hosts }
     }
 
@@ -118,7 +113,7 @@ extension ConsoleModel {
         let host = word.lowercased()
         let hosts = list.query.ignoredHosts
         guard host == "all" || hosts.contains(host) else {
-            return refuse("\(word.prefix(60)) is not ignored; ignored: \(hosts.sorted().joined(separator: ", ")).")
+            return refuse("\(word.prefix(60)) is not ignored; ignored: \(ListQuery.names(hosts)).")
         }
         tell(host == "all" ? "No host is ignored now." : "\(host) is shown again.")
         return ask { $0.ignoredHosts = host == "all" ? [] : $0.ignoredHosts.subtracting([host]) }
