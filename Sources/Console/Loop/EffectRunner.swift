@@ -67,9 +67,7 @@ final class EffectRunner: Sendable {
 
     /// Stores the services once the proxy runs, and performs the effects that waited for them.
     func connect(_ services: ConsoleServices) throws {
-        let queries = try services.session.map { path in
-            try QueryService(path: path) { [inbox] in inbox.send(.query($0)) }
-        }
+        let queries = try services.session.map { try self.queries(of: $0) }
         connected.withLock { $0 = Connected(services: services, queries: queries) }
         inbox.send(.ready(authority: services.authorityPath))
         if services.control != nil {
@@ -112,12 +110,18 @@ final class EffectRunner: Sendable {
     }
 
     /// Does something that may take a while; an error that it throws is reported.
-    func attempt(on queue: DispatchQueue? = nil, _ work: @escaping @Sendable () throws -> Void) {
+    ///
+    /// - Parameter command: the command whose prompt opens again with the error; `nil` for none.
+    func attempt(
+        _ command: Command? = nil,
+        on queue: DispatchQueue? = nil,
+        _ work: @escaping @Sendable () throws -> Void
+    ) {
         start(on: queue ?? passes) { [self] in
             do {
                 try work()
             } catch {
-                report(error)
+                if let command { refuse(command, "\(error)") } else { report(error) }
             }
         }
     }

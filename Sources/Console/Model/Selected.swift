@@ -124,11 +124,6 @@ extension ConsoleModel {
         return "Only in the sequence; \(way(to: .switchView))\(times) shows it."
     }
 
-    var noSending: String? {
-        guard case .recorded = source else { return noSteering ?? noSelection }
-        return "Not available: viewing a recording. Requests are sent through a running proxy."
-    }
-
     /// On lines, the rule itself may follow.
     var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? nothingHere : nil) }
 

@@ -109,24 +109,31 @@ struct DraftChange: Hashable {
         func number(_ word: String) -> Int? { Int(word).flatMap { $0 > 0 ? $0 : nil } }
         isInserted = first == "insert" && rest != nil
         switch (first, rest) {
-        case ("remove", let what?): (place, text) = (number(what).map { .line($0) } ?? .key(what), nil)
+        case ("remove", let what?):
+            place = number(what).map { .line($0) } ?? .key(what)
+            text = nil
         case ("insert", let what?):
             let (line, new) = what.firstWord
             guard let line = number(line), let new else {
                 throw ConsoleError("insert takes the number of a line and its text: draft insert 2 action: 403")
             }
-            (place, text) = (.line(line), new)
+            place = .line(line)
+            text = new
         case (_, let value?) where Int(first) != nil:
             guard let line = number(first) else { throw ConsoleError("Lines count from 1.") }
-            (place, text) = (.line(line), value)
-        case (_, let value?): (place, text) = (.key(first.last == ":" ? String(first.dropLast()) : first), value)
+            place = .line(line)
+            text = value
+        case (_, let value?):
+            place = .key(first.last == ":" ? String(first.dropLast()) : first)
+            text = value
         case (_, nil):
             guard let equals = first.firstIndex(of: "="), equals != first.startIndex else {
                 throw ConsoleError(
                     "draft takes KEY VALUE, NUMBER TEXT, insert NUMBER TEXT, or remove KEY; alone it reads the draft."
                 )
             }
-            (place, text) = (.key(String(first[..<equals])), String(first[first.index(after: equals)...]))
+            place = .key(String(first[..<equals]))
+            text = String(first[first.index(after: equals)...])
         }
     }
 

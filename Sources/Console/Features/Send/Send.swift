@@ -17,8 +17,7 @@ extension CommandTable {
             .request,
             do: .with { $0.newRequest($1) }
         ).unless(\.noProxyToSend),
-        Row(.requests, "Requests sent from here", [], .sent, do: .asking { $0.openSent($1) })
-            .unless(\.noSent),
+        Row(.requests, "Requests sent from here", [], .sent, do: .asking { $0.openSent($1) }).unless(\.noSent),
     ]
 }
 
@@ -52,11 +51,8 @@ extension ConsoleModel {
         if isLinear {
             return refuse("new needs a method and a URL, or a cURL command: new POST http://localhost:3000/login")
         }
-        var prompt = PromptState(
-            command: .newRequest,
-            title: "New request: [METHOD] URL, or a cURL command",
-            line: LineEditor()
-        )
+        let title = "New request: [METHOD] URL, or a cURL command"
+        var prompt = PromptState(command: .newRequest, title: title, line: LineEditor())
         prompt.hint = "Leave empty for a blank request. You edit it before it is sent. Up: earlier requests."
         prompt.history = sending.requests.map(\.title)
         prompt.historyIndex = prompt.history.count
@@ -73,9 +69,7 @@ extension ConsoleModel {
     }
 
     var sentChoices: PickerState {
-        let items = sending.requests.reversed().enumerated().map { index, request in
-            PickerState.Item("\(index + 1)", request.title)
-        }
+        let items = sending.requests.reversed().enumerated().map { PickerState.Item("\($0 + 1)", $1.title) }
         return PickerState(command: .requests, title: "Requests sent from here", items: items)
     }
 
@@ -91,16 +85,15 @@ extension ConsoleModel {
     }
 
     var noSent: String? {
-        noProxyToSend
-            ?? (sending.requests.isEmpty
-                ? "No request was written or edited here yet; \(way(to: .newRequest)) writes one." : nil)
+        let none = "No request was written or edited here yet; \(way(to: .newRequest)) writes one."
+        return noProxyToSend ?? (sending.requests.isEmpty ? none : nil)
     }
 
+    var noSending: String? { noProxyToSend ?? noSelection }
+
     var noProxyToSend: String? {
-        if case .recorded = source {
-            return "Not available: viewing a recording. Requests are sent through a running proxy."
-        }
-        return noSteering
+        guard case .recorded = source else { return noSteering }
+        return "Not available: viewing a recording. Requests are sent through a running proxy."
     }
 
     // MARK: - Sending again
@@ -133,14 +126,11 @@ extension ConsoleModel {
     mutating func pasteOutside(_ text: String) -> [Effect] {
         let words = RequestWords.trimmed(text)
         if RequestWords.isRequest(words), overlays.isEmpty {
-            if let reason = whyNot(.newRequest) { return refuse(reason) }
-            return [.composeRequest(words)]
+            return whyNot(.newRequest).map { refuse($0) } ?? [.composeRequest(words)]
         }
-        let count = text.count == 1 ? "1 character" : "\(text.count) characters"
-        return refuse(
-            "Pasted text ignored (\(count)): paste a cURL command or a URL for a new request, or press "
-                + "\(way(to: .filter)) to paste into the filter."
-        )
+        let ignored = "Pasted text ignored (\(LinearSentence.count(text.count, "character")))"
+        let filter = "or press \(way(to: .filter)) to paste into the filter"
+        return refuse("\(ignored): paste a cURL command or a URL for a new request, \(filter).")
     }
 
     mutating func paste(_ text: String, into prompt: PromptState) -> [Effect] {

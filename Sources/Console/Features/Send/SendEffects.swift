@@ -37,14 +37,7 @@ extension EffectRunner {
         switch purpose {
         case .request(let id):
             onReader { [self] reader in try body(try id.map { try self.request($0, reader) }) }
-        case .newRequest(let base):
-            start(on: passes) { [self] in
-                do {
-                    try body(base)
-                } catch {
-                    report(error)
-                }
-            }
+        case .newRequest(let base): attempt { try body(base) }
         case .rule, .hold: break
         }
     }
@@ -54,7 +47,7 @@ extension EffectRunner {
         onOriginal(of: editor.purpose) { [self] original in
             let request = try ComposedRequest(draft: editor.area.text, original: original)
             var editor = editor
-            editor.area = TextArea(try request.edited(try DraftChange.edit(words)).draft)
+            editor.area = TextArea(try request.edited(DraftChange.edit(words)).draft)
             open(editor)
         }
     }
@@ -87,29 +80,18 @@ extension EffectRunner {
     }
 
     func composeRequest(_ text: String) {
-        start(on: passes) { [self] in
-            do {
-                let request = try RequestWords.request(text)
-                let purpose = EditorState.Purpose.newRequest(request)
-                let remark = RequestWords.remark + RequestWords.omissions(text)
-                let area = TextArea(request.draft)
-                open(EditorState(purpose: purpose, title: "New request", area: area, remark: remark))
-            } catch {
-                refuse(.newRequest, "\(error)")
-            }
+        attempt(.newRequest) { [self] in
+            let request = try RequestWords.request(text)
+            let (purpose, area) = (EditorState.Purpose.newRequest(request), TextArea(request.draft))
+            let remark = RequestWords.remark + RequestWords.omissions(text)
+            open(EditorState(purpose: purpose, title: "New request", area: area, remark: remark))
         }
     }
 
     func sendEach(_ ids: [ExchangeID]) {
         let begun = cancellations.load(ordering: .relaxed)
         onReader(passes) { [self] reader in
-            let sender: RequestSender
-            do {
-                sender = try self.sender()
-            } catch {
-                end(.repeating)
-                throw error
-            }
+            let sender = try orEnd(.repeating) { try self.sender() }
             start { [self] in
                 var (statuses, problems, done) = ([Int: Int](), [String](), 0)
                 for id in ids where cancellations.load(ordering: .relaxed) == begun {
@@ -156,14 +138,7 @@ extension EffectRunner {
     func repeatMany(_ id: ExchangeID, _ plan: RepeatPlan) {
         let begun = cancellations.load(ordering: .relaxed)
         onReader { [self] reader in
-            let sender: RequestSender
-            let request: ComposedRequest
-            do {
-                (sender, request) = (try self.sender(), try self.request(id, reader))
-            } catch {
-                end(.repeating)
-                throw error
-            }
+            let (sender, request) = try orEnd(.repeating) { (try self.sender(), try self.request(id, reader)) }
             start { [self] in
                 let outcome = await untilCancelled(since: begun) { [self] in
                     await sender.run(request, plan) { progress in
@@ -172,20 +147,26 @@ extension EffectRunner {
                 }
                 end(.repeating)
                 guard let outcome else { return }
-                let isStopped = !outcome.isFinished
-                let title = isStopped ? "Stopped after \(outcome.done) of \(plan.times)" : "Sent \(plan.times) times"
-                let text = RepeatText.report(outcome, request)
-                report(title, text, topic: "repeat-and-compare")
+                let sent = "Sent \(plan.times) times"
+                let title = outcome.isFinished ? sent : "Stopped after \(outcome.done) of \(plan.times)"
+                report(title, RepeatText.report(outcome, request), topic: "repeat-and-compare")
             }
         }
     }
 
-    private func sender() throws -> RequestSender {
-        guard let sender = services?.sender else {
-            let hint = "Start Sluice with --mode regular as well."
-            throw ConsoleError("Sending needs a forward proxy. \(hint)")
+    /// Begins a job, which ends at once if that fails.
+    private func orEnd<Value>(_ job: Job.Kind, _ begin: () throws -> Value) throws -> Value {
+        do {
+            return try begin()
+        } catch {
+            end(job)
+            throw error
         }
-        return sender
+    }
+
+    private func sender() throws -> RequestSender {
+        if let sender = services?.sender { return sender }
+        throw ConsoleError("Sending needs a forward proxy. Start Sluice with --mode regular as well.")
     }
 
     private func untilCancelled<Value: Sendable>(
@@ -213,8 +194,7 @@ extension EffectRunner {
             let hold = try await control.hold(id)
             let title = "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)"
             let remark = "ctrl-s sends this text; esc keeps the message waiting."
-            let area = TextArea(hold.draft)
-            open(EditorState(purpose: .hold(id), title: title, area: area, remark: remark))
+            open(EditorState(purpose: .hold(id), title: title, area: TextArea(hold.draft), remark: remark))
         }
     }
 
@@ -279,14 +259,12 @@ enum RequestWords {
 
     static func isRequest(_ text: String) -> Bool {
         let word = text.prefix { !$0.isWhitespace }.lowercased()
-        if word == "curl" || word == "curl.exe" { return true }
         let isURL = word.hasPrefix("http://") || word.hasPrefix("https://")
-        return isURL && !text.contains { $0.isWhitespace }
+        return ["curl", "curl.exe"].contains(word) || isURL && !text.contains { $0.isWhitespace }
     }
 
     static func trimmed(_ text: String) -> String {
-        let tail = text.reversed().drop { $0.isWhitespace }.reversed()
-        return String(String(tail).drop { $0.isWhitespace })
+        String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }
 
     /// Reads a request; an empty text is a template.
@@ -307,16 +285,12 @@ enum RequestWords {
 
     private static func curl(_ text: String) throws -> ComposedRequest {
         let command = try CurlCommandReader.read(text)
-        let body = try command.body { path in
-            let expanded = HomeDirectory.expanding(path)
-            return try InputFile.contents(of: expanded, atMost: EffectRunner.longestBody)
+        let body = try command.body {
+            try InputFile.contents(of: HomeDirectory.expanding($0), atMost: EffectRunner.longestBody)
         }
-        return try ComposedRequest(
-            method: command.method,
-            url: command.url,
-            fields: command.fields.map { ($0.name, $0.value) },
-            body: ByteBuffer(bytes: body)
-        )
+        let fields = command.fields.map { ($0.name, $0.value) }
+        let bytes = ByteBuffer(bytes: body)
+        return try ComposedRequest(method: command.method, url: command.url, fields: fields, body: bytes)
     }
 
     /// What of a cURL command was not taken over, in a sentence; empty for nothing.

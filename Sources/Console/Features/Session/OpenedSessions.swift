@@ -8,11 +8,11 @@ import Synchronization
 /// What the console shows of its own while another session is open in it.
 struct HomeState: Sendable {
     var source: ConsoleModel.Source
-    var proxy: ProxyState
-    var rules: RulesState
-    var marks: [ExchangeID]
-    var isGrowing: Bool
-    var changes: [SessionChange]
+    var proxy = ProxyState()
+    var rules = RulesState()
+    var marks: [ExchangeID] = []
+    var isGrowing = false
+    var changes: [SessionChange] = []
     var toldHolds = 0
 }
 
@@ -27,33 +27,26 @@ extension ConsoleModel {
     /// Takes over that another session is shown, or the console's own again.
     mutating func takeOpened(_ name: String?, hidesLive: Bool) -> [Effect] {
         if let name {
-            let own = HomeState(
-                source: source,
-                proxy: proxy,
-                rules: rules,
-                marks: marks,
-                isGrowing: isGrowing,
-                changes: changes
-            )
-            home = home ?? own
-            source = .recorded(name: name)
-            (proxy, rules, marks, isGrowing) = (ProxyState(), RulesState(), [], false)
-            changes = []
+            home = home ?? shown
+            shown = HomeState(source: .recorded(name: name))
             let back = "\(way(to: .backToLive)) goes back."
             tell("Showing \(name). \(hidesLive ? "The proxy continues to record; " : "")\(back)")
         } else if let own = home {
-            home = nil
-            (source, proxy, rules) = (own.source, own.proxy, own.rules)
-            (marks, isGrowing, changes) = (own.marks, own.isGrowing, own.changes)
+            (home, shown) = (nil, own)
             tell("Back to live traffic.")
         }
-        overlays = []
-        draft = nil
-        let sort = list.query.sort
-        filter.applied = ""
-        (filter.isEditing, filter.error) = (false, nil)
-        forgetShown()
-        return ask(ListQuery(sort: sort))
+        (overlays, draft) = ([], nil)
+        (filter.applied, filter.isEditing, filter.error) = ("", false, nil)
+        return askAnew(ListQuery(sort: list.query.sort))
+    }
+
+    /// What belongs to the session that is shown.
+    private var shown: HomeState {
+        get { .init(source: source, proxy: proxy, rules: rules, marks: marks, isGrowing: isGrowing, changes: changes) }
+        set {
+            (source, proxy, rules) = (newValue.source, newValue.proxy, newValue.rules)
+            (marks, isGrowing, changes) = (newValue.marks, newValue.isGrowing, newValue.changes)
+        }
     }
 
     /// Takes over that the session was rotated: the list follows, with its filter; what is being written stays.
@@ -67,18 +60,17 @@ extension ConsoleModel {
         }
         proxy.session = path
         (marks, changes) = ([], [])
-        let query = list.query
-        forgetShown()
-        return ask(query)
+        return askAnew(list.query)
     }
 
-    private mutating func forgetShown() {
+    /// Fills the list for a query, and forgets what was shown before except for the columns.
+    private mutating func askAnew(_ query: ListQuery) -> [Effect] {
         isDetailFocused = false
-        (detail, structure) = (DetailState(), StructureState())
-        timeline = TimelineState()
+        (detail, structure, timeline) = (DetailState(), StructureState(), TimelineState())
         let columns = list.columns
         list = ListState()
         list.columns = columns
+        return ask(query)
     }
 
     var noHome: String? { home == nil ? "No other session is open here." : nil }
@@ -91,17 +83,13 @@ extension ConsoleModel {
     }
 }
 
-// MARK: - Importing
-
 extension ConsoleModel {
     /// Why nothing can be imported; `nil` if it can.
     var noImport: String? {
-        if home != nil {
-            return "Another session is shown; \(way(to: .backToLive)) goes back to your own, which can import."
-        }
-        if jobs.contains(where: { $0.id == .importing }) {
-            return "An import is under way; \(way(to: .stop)) stops it."
-        }
+        let back = way(to: .backToLive)
+        if home != nil { return "Another session is shown; \(back) goes back to your own, which can import." }
+        let isImporting = jobs.contains { $0.id == .importing }
+        if isImporting { return "An import is under way; \(way(to: .stop)) stops it." }
         switch source {
         case .attached: return "Not available here: import in the console of the Sluice that records the session."
         case .recorded: return nil
@@ -119,32 +107,26 @@ extension ConsoleModel {
 extension EffectRunner {
     /// Shows another session, or an archive; the proxy goes on, and records, behind it.
     func openSession(_ path: String) {
-        start(on: passes) { [self] in
+        attempt(.openSession) { [self] in
+            let file = HomeDirectory.expanding(path)
+            let archive = try ArchiveFile.isArchive(file) ? ImportedArchive(file) : nil
+            let session = try archive?.session ?? SessionQuery.open(file).path
+            let queries: QueryService
             do {
-                let file = HomeDirectory.expanding(path)
-                var archive: ImportedArchive?
-                let session: String
-                if try ArchiveFile.isArchive(file) {
-                    let imported = try ImportedArchive(file)
-                    (archive, session) = (imported, imported.session)
-                } else {
-                    session = try SessionQuery.open(file).path
-                }
-                let queries: QueryService
-                do {
-                    queries = try QueryService(path: session) { [inbox] in inbox.send(.query($0)) }
-                } catch {
-                    archive?.remove()
-                    throw error
-                }
-                archives.withLock { all in if let archive { all.append(archive) } }
-                let services = ConsoleServices(session: session, archive: archive == nil ? nil : file)
-                let own = replace(by: Connected(services: services, queries: queries))
-                inbox.answer { $0.takeOpened(file, hidesLive: own) }
+                queries = try self.queries(of: session)
             } catch {
-                refuse(.openSession, "\(error)")
+                archive?.remove()
+                throw error
             }
+            if let archive { archives.withLock { $0.append(archive) } }
+            let services = ConsoleServices(session: session, archive: archive == nil ? nil : file)
+            let own = replace(by: Connected(services: services, queries: queries))
+            inbox.answer { $0.takeOpened(file, hidesLive: own) }
         }
+    }
+
+    func queries(of session: String) throws -> QueryService {
+        try QueryService(path: session) { [inbox] in inbox.send(.query($0)) }
     }
 
     /// Shows another session; what was shown first stays behind. Returns whether a proxy runs there.
@@ -167,13 +149,8 @@ extension EffectRunner {
         }
         let isShown = behind.withLock { $0 == nil }
         guard let old = old(isShown ? connected.withLock(\.self) : behind.withLock(\.self)) else { return }
-        let queries: QueryService
-        do {
-            queries = try QueryService(path: session) { [inbox] in inbox.send(.query($0)) }
-        } catch {
-            // It is tried again with the next look at the proxy.
-            return
-        }
+        // A failure is tried again with the next look at the proxy.
+        guard let queries = try? queries(of: session) else { return }
         func rotate(_ connected: inout Connected?) -> Bool {
             guard connected?.services.session == old else { return false }
             connected?.services.session = session
@@ -185,11 +162,7 @@ extension EffectRunner {
     }
 
     func backToLive() {
-        let own = behind.withLock { behind in
-            defer { behind = nil }
-            return behind
-        }
-        guard let own else { return }
+        guard let own = behind.withLock({ $0.take() }) else { return }
         connected.withLock { $0 = own }
         inbox.answer { $0.takeOpened(nil, hidesLive: false) }
         loadRules()

@@ -4,9 +4,9 @@ import Runner
 
 extension CommandTable {
     static let session = [
-        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids, do: .with { $0.delete($1) })
+        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids, do: .with { try $0.delete($1) })
             .says(.counts).unless(\.noEditing),
-        Row(.clear, "Clear: delete all shown exchanges", ["Z"], do: .plain { $0.clearList() })
+        Row(.clear, "Clear: delete all shown exchanges", ["Z"], do: .plain { [.edit(.clear($0.list.query))] })
             .says(.counts).unless(\.noClearing),
         Row(.undo, "Undo the last change", ["u"], do: .plain { $0.undo() })
             .at([.list, .detail, .panel]).unless(\.noUndo),
@@ -74,7 +74,7 @@ extension ConsoleModel {
     var selectionWords: String {
         switch selection {
         case .exchanges(let ids) where !marks.isEmpty && ids == marks:
-            "\(LinearSentence.count(ids.count, "marked exchange"))"
+            LinearSentence.count(ids.count, "marked exchange")
                 + (list.hiddenMarks > 0 ? " (\(list.hiddenMarks) hidden)" : "")
         case .exchanges(let ids) where ids.count > 1: "\(ids.count) exchanges"
         case .exchanges(let ids): ids.first.map { "exchange \($0)" } ?? "nothing"
@@ -83,15 +83,10 @@ extension ConsoleModel {
         }
     }
 
-    mutating func delete(_ argument: String?) -> [Effect] {
-        guard let argument else {
-            return selection.map { [.edit(.delete($0, list.query))] } ?? refuseSelection(.delete)
-        }
-        guard let ids = ids(argument) else { return [] }
-        return [.edit(.delete(.exchanges(ids), list.query))]
+    mutating func delete(_ argument: String?) throws -> [Effect] {
+        let chosen = try argument.map { .exchanges(try ids($0)) } ?? selection
+        return chosen.map { [.edit(.delete($0, list.query))] } ?? refuseSelection(.delete)
     }
-
-    mutating func clearList() -> [Effect] { [.edit(.clear(list.query))] }
 
     mutating func undo() -> [Effect] {
         guard let change = lastChange else { return rules.past.isEmpty ? refuse("Nothing to undo.") : undoRules() }
@@ -138,50 +133,37 @@ extension ConsoleModel {
         _ numbers: ExchangeNumbers,
         undo: [SessionEdit]
     ) -> [Effect] {
-        func count(_ number: Int) -> String { number == 1 ? "1 exchange" : "\(number) exchanges" }
+        let (changed, many) = (result.changed, LinearSentence.count(result.changed, "exchange"))
         func are(_ number: Int) -> String { number == 1 ? "is" : "are" }
         switch request {
         case .delete, .clear:
-            let stay = result.inFlight
-            let open =
-                stay > 0
-                ? "\(result.changed > 0 ? " " : "")\(stay) unfinished \(are(stay)) kept."
-                : ""
-            guard result.changed > 0, let mark = result.mark else {
-                tell(open.isEmpty ? "Nothing to delete." : open)
-                return []
-            }
+            let kept = result.inFlight > 0 ? "\(result.inFlight) unfinished \(are(result.inFlight)) kept." : ""
+            guard changed > 0, let mark = result.mark else { return tell(kept.isEmpty ? "Nothing to delete." : kept) }
             changes.append(SessionChange(undo: [.restore(mark: mark)], rulesBefore: rules.past.count))
-            tell(
-                "\(count(result.changed)) deleted; \(way(to: .undo)) brings \(result.changed == 1 ? "it" : "them") back.\(open)"
-            )
-            list.sessionTotal = max(0, list.sessionTotal - result.changed)
+            let back = "\(way(to: .undo)) brings \(changed == 1 ? "it" : "them") back."
+            tell("\(many) deleted; \(back)\(kept.isEmpty ? "" : " \(kept)")")
+            list.sessionTotal = max(0, list.sessionTotal - changed)
             selectNext(without: numbers)
             marks.removeAll { numbers.contains($0.number) }
             if let id = detail.id, numbers.contains(id.number) { closeDetail() }
         case .restore(let change):
             changes.removeAll { $0 == change }
-            guard case .restore? = change.undo.first else {
-                tell("\(count(result.changed)) \(are(result.changed)) restored.")
-                break
+            if case .restore? = change.undo.first {
+                // Restored exchanges do not count as traffic.
+                list.sessionTotal += changed
+                proxy.counted += changed
             }
-            // Else it would count as traffic.
-            list.sessionTotal += result.changed
-            proxy.counted += result.changed
-            tell("\(count(result.changed)) \(are(result.changed)) restored.")
-        case .note(_, _, .comment(let text)):
-            tell(
-                text == nil
-                    ? "The comment of \(count(result.changed)) is removed." : "\(count(result.changed)) commented."
-            )
-        case .note(_, _, .colour(let colour)):
-            let words =
-                colour.map { "\(are(result.changed)) \($0.rawValue)" }
-                ?? "\(result.changed == 1 ? "has" : "have") no colour"
-            tell("\(count(result.changed)) \(words).")
-        }
-        if case .note = request, result.changed > 0, !undo.isEmpty {
-            changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count))
+            tell("\(many) \(are(changed)) restored.")
+        case .note(_, _, let note):
+            switch note {
+            case .comment(nil): tell("The comment of \(many) is removed.")
+            case .comment: tell("\(many) commented.")
+            case .colour(nil): tell("\(many) \(changed == 1 ? "has" : "have") no colour.")
+            case .colour(let colour?): tell("\(many) \(are(changed)) \(colour.rawValue).")
+            }
+            if changed > 0, !undo.isEmpty {
+                changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count))
+            }
         }
         return askAgain() + (detail.isOpen ? loadDetail() : [])
     }
@@ -200,21 +182,17 @@ extension ConsoleModel {
         (detail.isOpen, detail.id, detail.text.document) = (false, nil, nil)
     }
 
-    // MARK: - Words
-
     private mutating func refuseSelection(_ command: Command) -> [Effect] {
         refuse("\(command.rawValue) needs the number of an exchange.")
     }
 
-    private mutating func ids(_ text: String) -> [ExchangeID]? {
+    private func ids(_ text: String) throws -> [ExchangeID] {
         guard let numbers = ExchangeNumbers(text) else {
-            tell("'\(text.prefix(40))' is not a list of exchanges; for example: 3 5-8", .error)
-            return nil
+            throw ConsoleError("'\(text.prefix(40))' is not a list of exchanges; for example: 3 5-8")
         }
         let count = numbers.ranges.reduce(0) { $0 &+ $1.count }
         guard count <= 100_000 else {
-            tell("\(count) exchanges are too many to name; set a filter, then clear.", .error)
-            return nil
+            throw ConsoleError("\(count) exchanges are too many to name; set a filter, then clear.")
         }
         return numbers.ranges.flatMap { $0.map { ExchangeID($0) } }
     }

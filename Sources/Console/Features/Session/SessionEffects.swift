@@ -6,11 +6,10 @@ import Runner
 import Synchronization
 
 extension EffectRunner {
+    private static let noChange = "An archive cannot be changed; save it as a session first: save-session FILE"
+
     func edit(_ request: EditRequest) {
-        guard let edits = services?.edits ?? services?.control else {
-            let way = "save it as a session first: save-session FILE"
-            return report(ConsoleError("An archive cannot be changed; \(way)"))
-        }
+        guard let edits = services?.edits ?? services?.control else { return report(ConsoleError(Self.noChange)) }
         onReader(passes) { [self] reader in
             let (changes, numbers) = try Self.edits(for: request, reader)
             var undo: [SessionEdit] = []
@@ -65,10 +64,7 @@ extension EffectRunner {
     }
 
     func importSession(_ path: String) {
-        guard let imports = services?.imports else {
-            let way = "save it as a session first: save-session FILE"
-            return refuse(.importSession, "An archive cannot be changed; \(way)")
-        }
+        guard let imports = services?.imports else { return refuse(.importSession, Self.noChange) }
         let begun = cancellations.load(ordering: .relaxed)
         let said = Atomic(-1)
         let progress: @Sendable (Double) -> Bool = { [self] part in
@@ -81,10 +77,8 @@ extension EffectRunner {
         start { [self] in
             await withTaskCancellationHandler {
                 do {
-                    let outcome = try await imports.importExchanges(
-                        of: HomeDirectory.expanding(path),
-                        progress: progress
-                    )
+                    let file = HomeDirectory.expanding(path)
+                    let outcome = try await imports.importExchanges(of: file, progress: progress)
                     end(.importing)
                     say(Self.words(outcome, of: path), outcome.problem == nil ? .info : .error)
                 } catch {
@@ -100,11 +94,8 @@ extension EffectRunner {
 
     static func words(_ outcome: ImportOutcome, of path: String) -> String {
         let count = outcome.count
-        var words = [
-            count == 0
-                ? "No exchanges in \(path)"
-                : "Imported \(count) \(count == 1 ? "exchange" : "exchanges") from \(path)"
-        ]
+        let imported = "Imported \(LinearSentence.count(count, "exchange"))"
+        var words = ["\(count == 0 ? "No exchanges in" : "\(imported) from") \(path)"]
         if let first = outcome.first { words[0] += count == 1 ? " as \(first)" : ", the first as \(first)" }
         if outcome.isStopped { words[0] = "Stopped: \(words[0])" }
         words[0] += "."

@@ -43,16 +43,12 @@ extension ConsoleModel {
         let isMasked = others.last == "masked"
         if isMasked { others.removeLast() }
         let effects = copy(form, others.isEmpty ? nil : others.joined(separator: " "))
-        guard isMasked, !effects.isEmpty else { return effects }
-        return copyMasked()
+        return isMasked && !effects.isEmpty ? copyMasked() : effects
     }
 
     private mutating func copy(_ form: CopyForm, _ rest: String?) -> [Effect] {
         if form.isShown { return copyShown(form, rest) }
-        if rest != nil {
-            guard let id = selected(rest) else { return [] }
-            return copy(.whole(form, [id]))
-        }
+        if rest != nil { return selected(rest).map { copy(.whole(form, [$0])) } ?? [] }
         guard case .exchanges(let ids)? = selection else { return refuse(noSelection ?? nothingHere) }
         return copy(.whole(form, ids))
     }
@@ -63,34 +59,24 @@ extension ConsoleModel {
     }
 
     mutating func tellCopied(_ words: String, _ secrets: Int) {
-        let note = secrets > 0 ? secretsNote(secrets) : ""
-        let all = [words, note].filter { !$0.isEmpty }.joined(separator: " ")
+        let held = "It holds \(LinearSentence.count(secrets, "secret")); \(way(to: .copyMasked)) copies it masked."
+        let all = [words, secrets > 0 ? held : ""].filter { !$0.isEmpty }.joined(separator: " ")
         if !all.isEmpty { tell(all) }
     }
-
-    // MARK: Without secrets
 
     var noCopied: String? { copying.last == nil ? "Nothing was copied yet; \(way(to: .copy)) copies." : nil }
 
     func copyMasked() -> [Effect] { copying.last.map { [.copy($0, isMasked: true)] } ?? [] }
 
-    private func secretsNote(_ count: Int) -> String {
-        "It holds \(count == 1 ? "1 secret" : "\(count) secrets"); \(way(to: .copyMasked)) copies it masked."
-    }
-
-    /// Whether lines are there to be copied: of a report or of the open exchange. What was open before is not on the screen.
+    /// Whether the lines of a report or of the open exchange can be copied.
     private var hasLines: Bool { isInReport || detail.text.document != nil && (detail.isOpen || isLinear) }
 
     private var noLines: String { "No exchange is open; \(way(to: .open)) opens one, and a line of it is copied." }
 
     func copyChoices(_ command: Command) -> PickerState {
+        let missing = hasLines ? nil : "No exchange is open; \(way(to: .open)) opens one."
         let items = CopyForm.allCases.map { form in
-            let isMissing = form.isShown && !hasLines
-            return PickerState.Item(
-                form.rawValue,
-                form.title,
-                disabled: isMissing ? "No exchange is open; \(way(to: .open)) opens one." : nil
-            )
+            PickerState.Item(form.rawValue, form.title, disabled: form.isShown ? missing : nil)
         }
         let title = marks.count > 1 ? "Copy of the \(marks.count) marked" : "Copy"
         var picker = PickerState(command: command, title: title, items: items)
@@ -106,13 +92,12 @@ extension ConsoleModel {
         read { reading, rows, _ in
             guard rows.visible.indices.contains(reading.cursor.line) else { return }
             let number = rows.visible[reading.cursor.line]
-            let all =
-                form == .page
-                ? rows.visible.indices.map { line in
-                    String(repeating: " ", count: rows.document.lines[rows.visible[line]].indent)
-                        + rows.spans(line).map(\.text).joined()
-                }.joined(separator: "\n") : ""
-            found = (rows.document.lines[number], reading.folds.contains(number), all)
+            // All lines may be many: they are joined only for a page.
+            let all = (form == .page ? Array(rows.visible.indices) : []).map { row in
+                let indent = rows.document.lines[rows.visible[row]].indent
+                return String(repeating: " ", count: indent) + rows.spans(row).map(\.text).joined()
+            }
+            found = (rows.document.lines[number], reading.folds.contains(number), all.joined(separator: "\n"))
         }
         guard let (line, isFolded, all) = found else { return refuse(noLines) }
         let text: String? =
@@ -127,17 +112,13 @@ extension ConsoleModel {
             default: nil
             }
         guard let text else {
-            switch form {
-            case .header: return refuse("The cursor is not on a header line.")
-            case .path: return refuse("The cursor is not on a JSON value that has a path.")
-            default: return refuse("The cursor is not on a header line or a JSON value.")
-            }
+            let wanted: [CopyForm: String] = [.header: "header line", .path: "JSON value that has a path"]
+            return refuse("The cursor is not on a \(wanted[form] ?? "header line or a JSON value").")
         }
         if case .report? = overlays.last { return copy(.shown(text, form.noun, of: [])) }
-        let id = detail.id
-        // Masked, the page is made again, as what stands in it depends on the places of secrets.
-        let effects = copy(.shown(text, form.noun, of: id.map { [$0] } ?? []))
-        if form == .page, let id { copying.last = .part(.page, "", id, detail.options) }
+        let effects = copy(.shown(text, form.noun, of: detail.id.map { [$0] } ?? []))
+        // A masked copy makes the page again, as its lines depend on the places of secrets.
+        if form == .page, let id = detail.id { copying.last = .part(.page, "", id, detail.options) }
         return effects
     }
 
@@ -152,15 +133,12 @@ extension ConsoleModel {
             let example = form == .header ? "header Content-Type" : "\(form.rawValue) res.json.items[0].id"
             return refuse("Name the value, for example: copy \(example)")
         }
-        let page = detail.options.page == .request ? DetailPage.request : .response
-        let options = detail.options
+        let options = DetailOptions(page: detail.options.page == .request ? .request : .response)
         guard let id = selected(id) else { return [] }
-        return copy(.part(form, name, id, form == .page ? options : DetailOptions(page: page)))
+        return copy(.part(form, name, id, form == .page ? detail.options : options))
     }
 
-    // MARK: Paths and values
-
-    /// Whether a text to find is a place in JSON; `.` shows all again, and paths of jq are refused with the place to write.
+    /// Whether a text to find is a place in JSON, or `.` to show all again; paths of jq are refused with the place.
     static func isPlace(_ text: String) -> Bool {
         [".", "json.", "json[", "req.json", "res.json"].contains { text.hasPrefix($0) }
     }
@@ -197,11 +175,8 @@ extension ConsoleModel {
         detail.options.decodesValues.toggle()
         // The lines are other ones, and so are the blocks that begin folded.
         detail.text.shown = nil
-        tell(
-            detail.options.decodesValues
-                ? "Values are shown decoded: base64, URL-encoded text, dates."
-                : "Values are shown without decoding."
-        )
+        let decoded = "decoded: base64, URL-encoded text, dates"
+        tell("Values are shown \(detail.options.decodesValues ? decoded : "without decoding").")
         return loadDetail()
     }
 }

@@ -13,79 +13,46 @@ import Synchronization
 extension EffectRunner {
     func copy(_ request: CopyRequest, isMasked: Bool) {
         if case .shown(let text, let name, let ids) = request, ids.isEmpty, !isMasked {
-            return start(on: passes) { [self] in
-                do { try hand(over: text, name) } catch { report(error) }
-            }
+            return attempt { [self] in try hand(over: text, name) }
         }
         onReader { [self] reader in
-            let exchanges: [RecordedExchange]
-            if case .shown = request {
-                exchanges = try request.ids.compactMap { try reader.exchange($0) }
-            } else {
-                exchanges = try request.ids.map { try reader.recorded($0) }
+            // A text that is shown may be of exchanges that are gone.
+            let isShown = if case .shown = request { true } else { false }
+            let exchanges = try request.ids.compactMap { try isShown ? reader.exchange($0) : reader.recorded($0) }
+            let files = CopiedBodies(areMasked: isMasked)
+            guard isMasked else {
+                let text = try CopyText(request, exchanges, reader, files).text
+                let secrets = countSecrets(request, text, exchanges, reader)
+                return try hand(over: text, request.noun, files.note, secrets: secrets)
             }
-            guard !isMasked else { return try copyMasked(request, exchanges, reader) }
-            let files = CopiedBodies()
-            let text: String
-            var masked: (MaskedSource) throws -> CopyText
-            switch request {
-            case .whole(let form, _):
-                text = try CopyText(form, exchanges, reader, files).text
-                masked = { try CopyText(form, exchanges, $0, NamedBodies()) }
-            case .part(let form, let name, let id, let options):
-                let part = try CopyPart.text(form, name, try reader.recorded(id), source: reader, options)
-                text = part
-                masked = { CopyText(shown: $0.masked(shown: part), $0) }
-            case .shown(let shown, _, _):
-                text = shown
-                masked = { CopyText(shown: $0.masked(shown: shown), $0) }
-            }
-            let secrets = countSecrets(exchanges, reader, masked)
-            try hand(over: text, request.noun, files.note, secrets: secrets)
-        }
-    }
-
-    private func copyMasked(_ request: CopyRequest, _ exchanges: [RecordedExchange], _ reader: SessionReader) throws {
-        let masked = try maskedSource(reader) { masked in
-            for exchange in exchanges { try masked.collectAll(exchange) }
-            if case .shown(let text, _, _) = request { masked.collect(shown: text) }
-        }
-        let files = CopiedBodies(areMasked: true)
-        let copy: CopyText
-        switch request {
-        case .whole(let form, _): copy = try CopyText(form, exchanges, masked, files)
-        case .part(let form, let name, let id, let options):
-            let exchange = masked.masked(try reader.recorded(id))
-            let text = try CopyPart.text(form, name, exchange, source: masked, options)
-            // A value stands alone here, without the name by which it is a secret.
-            copy = CopyText(shown: form == .page ? text : masked.masked(shown: text), masked)
-        case .shown(let text, _, _): copy = CopyText(shown: masked.masked(shown: text), masked)
-        }
-        let note = copy.secretCount == 1 ? ", 1 secret masked" : ", \(copy.secretCount) secrets masked"
-        try hand(over: copy.text, request.noun, note + files.note)
-    }
-
-    /// How many secrets a copy of these exchanges holds; none if the masked copy cannot be made.
-    private func countSecrets(
-        _ exchanges: [RecordedExchange],
-        _ reader: SessionReader,
-        _ copy: (MaskedSource) throws -> CopyText
-    ) -> Int {
-        do {
             let masked = try maskedSource(reader) { masked in
-                for exchange in exchanges { try masked.collectForNotice(exchange) }
+                for exchange in exchanges { try masked.collectAll(exchange) }
+                if case .shown(let text, _, _) = request { masked.collect(shown: text) }
             }
-            return try copy(masked).secretCount
-        } catch {
-            return 0
+            let copy = try CopyText(request, exchanges, masked, files)
+            let note = ", \(LinearSentence.count(copy.secretCount, "secret")) masked"
+            try hand(over: copy.text, request.noun, note + files.note)
         }
+    }
+
+    /// How many secrets a copied text holds; none if the masked copy cannot be made.
+    private func countSecrets(
+        _ request: CopyRequest,
+        _ text: String,
+        _ exchanges: [RecordedExchange],
+        _ reader: SessionReader
+    ) -> Int {
+        let masked = try? maskedSource(reader) { masked in
+            for exchange in exchanges { try masked.collectForNotice(exchange) }
+        }
+        guard let masked else { return 0 }
+        guard case .whole = request else { return CopyText(shown: text, masked).secretCount }
+        return (try? CopyText(request, exchanges, masked, NamedBodies()).secretCount) ?? 0
     }
 
     /// The session without the secrets of exchanges that are copied.
-    private func maskedSource(
-        _ reader: SessionReader,
-        _ collect: (MaskedSource) throws -> Void
-    ) throws -> MaskedSource {
+    private func maskedSource(_ reader: SessionReader, _ collect: (MaskedSource) throws -> Void) throws -> MaskedSource
+    {
         try SessionMask.source(reader, maskRules(reader), collect)
     }
 
@@ -116,7 +83,25 @@ struct CopyText {
     let text: String
     let secretCount: Int
 
-    /// One exchange after the other; without their secrets if the source is a masked one.
+    /// What is to be copied of the exchanges; without their secrets if the source is a masked one.
+    init(
+        _ request: CopyRequest,
+        _ exchanges: [RecordedExchange],
+        _ source: any ExchangeSource,
+        _ files: any BodyFiles
+    ) throws {
+        let masked = source as? MaskedSource
+        switch request {
+        case .whole(let form, _): self = try CopyText(form, exchanges, source, files)
+        case .part(let form, let name, _, let options):
+            let exchange = masked?.masked(exchanges[0]) ?? exchanges[0]
+            let text = try CopyPart.text(form, name, exchange, source: source, options)
+            // A value stands alone here, without the name by which it is a secret.
+            self = form == .page ? CopyText(text, masked) : CopyText(shown: text, masked)
+        case .shown(let text, _, _): self = CopyText(shown: text, masked)
+        }
+    }
+
     init(
         _ form: CopyForm,
         _ exchanges: [RecordedExchange],
@@ -133,14 +118,17 @@ struct CopyText {
             isBodyMasked = isBodyMasked || parts.contains { $0.hasSuffix(" body") }
             return text
         }
-        text = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
+        let text = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
         // Secrets that are numbers, and those in a body's own file, are not seen as placeholders.
-        secretCount = max(masked?.mask.book.placeholderCount(in: text) ?? 0, isBodyMasked ? 1 : 0)
+        self.init(text, masked, atLeast: isBodyMasked ? 1 : 0)
     }
 
-    init(shown text: String, _ masked: MaskedSource) {
+    /// A text as it was shown, with its secrets masked if there is a masked source.
+    init(shown text: String, _ masked: MaskedSource?) { self.init(masked?.masked(shown: text) ?? text, masked) }
+
+    private init(_ text: String, _ masked: MaskedSource?, atLeast least: Int = 0) {
         self.text = text
-        secretCount = masked.mask.book.placeholderCount(in: text)
+        secretCount = max(masked?.mask.book.placeholderCount(in: text) ?? 0, least)
     }
 
     private static func text(
@@ -154,14 +142,14 @@ struct CopyText {
         case .response: return try body(exchange, .responseReceived, reader, isRaw: false)
         case .request: return try body(exchange, .requestReceived, reader, isRaw: false)
         default:
+            func text(_ head: ByteBuffer?, _ side: BodySide) throws -> String {
+                try (head.map { String(buffer: $0) } ?? "") + body(exchange, side, reader, isRaw: true)
+            }
             let heads = exchange.messages
-            let request = try text(heads.requestHead) + body(exchange, .requestReceived, reader, isRaw: true)
-            let response = try text(heads.responseHead) + body(exchange, .responseReceived, reader, isRaw: true)
-            return request + "\n" + response
+            let request = try text(heads.requestHead, .requestReceived)
+            return try request + "\n" + text(heads.responseHead, .responseReceived)
         }
     }
-
-    private static func text(_ head: ByteBuffer?) -> String { head.map { String(buffer: $0) } ?? "" }
 
     private static func body(
         _ exchange: RecordedExchange,
@@ -203,8 +191,8 @@ final class CopiedBodies: BodyFiles {
     var note: String {
         let paths = paths.withLock { $0 }
         guard let first = paths.first else { return "" }
-        return paths.count == 1
-            ? "; it reads its body from \(first)" : "; they read \(paths.count) bodies beside \(first)"
+        let isOne = paths.count == 1
+        return isOne ? "; it reads its body from \(first)" : "; they read \(paths.count) bodies beside \(first)"
     }
 }
 
@@ -223,8 +211,7 @@ enum SystemClipboard {
         _ text: String,
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> Way {
-        let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
-        if !isRemote {
+        if environment["SSH_CONNECTION"] == nil, environment["SSH_TTY"] == nil {
             for tool in tools(environment) where run(tool, text, environment) { return .tool(tool[0]) }
         }
         // By default tmux drops the sequence of OSC 52 that a program writes, and with -w it writes its own.
@@ -234,13 +221,9 @@ enum SystemClipboard {
         if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
         let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
         try ExportFile.write(text, to: path)
-        let limit = Measures.size(Int64(longestForTerminal))
-        let isLong = text.utf8.count > longestForTerminal
-        let size = Measures.size(Int64(text.utf8.count))
-        return .file(
-            path,
-            isLong ? "its \(size) are more than the \(limit) that a terminal accepts" : "no clipboard was found"
-        )
+        guard text.utf8.count > longestForTerminal else { return .file(path, "no clipboard was found") }
+        let (size, limit) = (Measures.size(Int64(text.utf8.count)), Measures.size(Int64(longestForTerminal)))
+        return .file(path, "its \(size) are more than the \(limit) that a terminal accepts")
     }
 
     private static func tools(_ environment: [String: String]) -> [[String]] {
@@ -254,16 +237,11 @@ enum SystemClipboard {
     }
 
     private static func run(_ command: [String], _ text: String, _ environment: [String: String]) -> Bool {
-        let paths = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(command[0])" }
-        guard let path = paths.first(where: FileManager.default.isExecutableFile) else { return false }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = Array(command.dropFirst())
+        guard let path = SilentProgram.path(command[0], environment) else { return false }
+        let process = SilentProgram.process(path, Array(command.dropFirst()))
         process.environment = environment
         let input = Pipe()
         process.standardInput = input
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
         do {
             try process.run()
             try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))

@@ -9,7 +9,7 @@ enum BodyViewer {
     /// Runs the pager that `PAGER` names, else `less`, on a file, and waits for its end.
     static func page(_ path: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> Message {
         let named = environment["PAGER"].flatMap { $0.isEmpty ? nil : $0 }
-        let pager = named ?? (program("less", environment) == nil ? "more" : "less -R")
+        let pager = named ?? (SilentProgram.path("less", environment) == nil ? "more" : "less -R")
         do {
             // The shell splits off options; the path is not part of what it parses.
             let status = try TextEditor.spawn(["/bin/sh", "-c", "\(pager) \"$1\"", "sluice", path])
@@ -24,41 +24,49 @@ enum BodyViewer {
     static func open(_ path: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> Message {
         let elsewhere = "The body is in \(path) until the console ends"
         #if os(macOS)
-        let viewer = program("open", environment)
+        let viewer = SilentProgram.path("open", environment)
         #else
         let hasDesktop = environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
-        let viewer = hasDesktop ? program("xdg-open", environment) : nil
+        let viewer = hasDesktop ? SilentProgram.path("xdg-open", environment) : nil
         #endif
         guard let viewer else { return .said("\(elsewhere); no viewer was found.") }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: viewer)
-        process.arguments = [path]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
         do {
-            try process.run()
+            try SilentProgram.process(viewer, [path]).run()
             return .said("The body was opened with \(viewer).")
         } catch {
             return .said("\(elsewhere); \(viewer) cannot be run: \(error.localizedDescription)", .error)
         }
     }
 
-    private static func program(_ name: String, _ environment: [String: String]) -> String? {
-        (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }
-            .first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
-
     static func isText(_ type: String?) -> Bool {
         let essence = (type ?? "").prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
-        let isBinary =
-            ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) && essence != "image/svg+xml" }
-            || ["application/pdf", "application/zip", "application/octet-stream"].contains(essence)
-        return !isBinary
+        if essence == "image/svg+xml" { return true }
+        let binary = [
+            "image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/octet-stream",
+        ]
+        return !binary.contains { $0.last == "/" ? essence.hasPrefix($0) : essence == $0 }
     }
 
     static func fileExtension(_ type: String?, isText: Bool) -> String {
         type.flatMap { MediaType($0)?.fileExtension } ?? (isText ? "txt" : "bin")
+    }
+}
+
+/// A program that is found by its name, and has neither input nor output.
+enum SilentProgram {
+    static func path(_ name: String, _ environment: [String: String]) -> String? {
+        (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    static func process(_ path: String, _ arguments: [String]) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        return process
     }
 }
 
@@ -73,8 +81,7 @@ final class ViewedBodies: Sendable {
             directory = new
             return new.path
         }
-        let isRequest = side == .requestReceived || side == .requestSent
-        return "\(folder)/\(id.number)-\(isRequest ? "request" : "response").\(ending)"
+        return "\(folder)/\(id.number)-\(side.isRequest ? "request" : "response").\(ending)"
     }
 
     func remove() { directory.withLock { $0?.remove() } }
@@ -92,25 +99,14 @@ enum ExternalEditor {
 
     static func edit(_ editor: EditorState) -> Message {
         do {
-            let text = try edit(editor.area.text, for: editor.purpose)
-            return .answer { $0.takeBack(editor, text) }
+            let program = try TextEditor(editor.area.text, name: editor.isRule ? "rule.yaml" : "message.http")
+            defer { program.remove() }
+            switch try program.run() {
+            case .text(let text): return .answer { $0.takeBack(editor, text) }
+            case .failed(let how): return .said("The editor \(how); the text is as before.", .error)
+            }
         } catch {
             return .said("\(error)", .error)
-        }
-    }
-
-    /// Returns the new text; throws if the editor cannot be run or fails.
-    private static func edit(_ text: String, for purpose: EditorState.Purpose) throws -> String {
-        let name =
-            switch purpose {
-            case .rule: "rule.yaml"
-            case .hold, .request, .newRequest: "message.http"
-            }
-        let editor = try TextEditor(text, name: name)
-        defer { editor.remove() }
-        switch try editor.run() {
-        case .text(let text): return text
-        case .failed(let how): throw ConsoleError("The editor \(how); the text is as before.")
         }
     }
 }

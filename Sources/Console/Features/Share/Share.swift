@@ -60,17 +60,17 @@ extension ConsoleModel {
         return on(file == nil ? nil : first) { .saveBody($0, path: path) }
     }
 
-    /// Opens a body in another program: the one of the page that is open, else the response's, else the request's.
+    /// Opens a body in another program: that of the open page, else the response's, else the request's.
     mutating func openBody(_ argument: String?) -> [Effect] {
         let page = detail.isOpen && isDetailFocused && argument == nil ? detail.options.page : .overview
-        let isSent = detail.options.version == .sent
         guard let id = selected(argument) else { return [] }
         let record = list.rows.values.first { $0.id == id }
-        let hasResponse = record.map { $0.sizes.responseBody > 0 || $0.sizes.requestBody == 0 } ?? true
-        let isRequest = page == .request || page != .response && !hasResponse
-        let changed = record?.flags.contains(isRequest ? .requestBodyChanged : .responseBodyChanged) ?? false
-        if isRequest { return [.openBody(id, isSent && changed ? .requestSent : .requestReceived)] }
-        return [.openBody(id, isSent && changed ? .responseSent : .responseReceived)]
+        let isRequest = page == .request || page != .response && record?.hasResponseToSave == false
+        let isChanged = record?.flags.contains(isRequest ? .requestBodyChanged : .responseBodyChanged) ?? false
+        guard isChanged, detail.options.version == .sent else {
+            return [.openBody(id, isRequest ? .requestReceived : .responseReceived)]
+        }
+        return [.openBody(id, isRequest ? .requestSent : .responseSent)]
     }
 
     var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }
@@ -102,14 +102,11 @@ extension ConsoleModel {
         return scopes
     }
 
-    /// Exports; the words are a form, perhaps what is exported, and a file.
-    ///
-    /// Without a word for it, it is the marked ones, else all that are shown.
+    /// Exports; the words are a format, a file, and perhaps a scope between them: by default the marked, else all shown.
     mutating func export(_ words: String) throws -> [Effect] {
         let (word, others) = words.firstWord
         guard let format = ExportFormat(rawValue: word.lowercased()) else { return [] }
-        var file = others
-        var scope: ExportScope?
+        var (file, scope) = (others, ExportScope?.none)
         if let (first, rest) = others?.firstWord, let named = ExportScope(rawValue: first == "all" ? "shown" : first) {
             // On lines a file may have such a name.
             if rest != nil || !isLinear { (scope, file) = (named, rest) }

@@ -21,30 +21,25 @@ extension EffectRunner {
             if !request.isForced, OutputFile.isThere(HomeDirectory.expanding(request.path)) {
                 return inbox.answer { $0.askToOverwrite(request) }
             }
-            let check = { [self] in
-                if cancellations.load(ordering: .relaxed) != begun { throw ExportStopped(path: request.path) }
+            let isStopped = { [self] in cancellations.load(ordering: .relaxed) != begun }
+            let check = {
+                if isStopped() { throw ConsoleError("The export was stopped; \(request.path) is not written.") }
             }
             let file = try ExportFile.open(request.path)
-            let ids =
-                try request.ids
-                ?? reader.numbers(matching: request.query) {
-                    cancellations.load(ordering: .relaxed) != begun
-                }.map { ExchangeID($0) }
+            let numbers = try request.ids?.map(\.number) ?? reader.numbers(matching: request.query, until: isStopped)
             // A masked export reads for secrets first.
             let passes = request.keepsSecrets ? 1 : 2
             var done = 0
-            func tell(_ title: String, _ progress: Double) {
-                self.tell(Job(id: .export, title: title, progress: progress, startedAt: 0))
-            }
             let pipeline = ExportPipeline(
                 reader,
                 onProgress: { count in
                     try check()
                     guard count > 0 else { return }
                     done += count
-                    tell("exporting", Double(done) / Double(max(1, ids.count * passes)))
+                    let progress = Double(done) / Double(max(1, numbers.count * passes))
+                    self.tell(Job(id: .export, title: "exporting", progress: progress, startedAt: 0))
                 },
-                numbers: { try $0(ids.map(\.number)) }
+                numbers: { try $0(numbers) }
             )
             try check()
             let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
@@ -67,20 +62,18 @@ extension EffectRunner {
     ) {
         let verb = count == 1 ? "exchange is" : "exchanges are"
         let secrets = request.keepsSecrets ? ", with \(count == 1 ? "its" : "their") secrets" : ""
-        var words = "\(count) \(verb) in \(request.path), \(Measures.size(Int64(size)))\(secrets)."
+        var words = ["\(count) \(verb) in \(request.path), \(Measures.size(Int64(size)))\(secrets)."]
         if let masked {
-            if let summary = SessionMask.summary(masked, keeping: "'secrets' before the file keeps them.") {
-                words += " \(summary)"
-            }
+            words += [SessionMask.summary(masked, keeping: "'secrets' before the file keeps them.")].compactMap(\.self)
             let suspicions = SessionMask.suspicions(masked)
-            // All of them are among the messages; the sentence is what the status line has.
+            // The message before names them all; the status line has one sentence.
             if !suspicions.isEmpty { say(suspicions.joined(separator: "\n")) }
             if let suspicion = SessionMask.suspicion(masked) {
-                words += " \(suspicion): the message before names them."
+                words.append("\(suspicion): the message before names them.")
             }
         }
-        if let remark { words += " \(remark)." }
-        say(words)
+        if let remark { words.append("\(remark).") }
+        say(words.joined(separator: " "))
     }
 
     /// What the rules in force say of masking; if there are none, those of the session that is shown.
@@ -112,22 +105,13 @@ extension EffectRunner {
             return known.paths == paths
         }
         guard !isKnown, !paths.isEmpty else { return }
-        start(on: passes) { [self] in
-            do {
-                let set = try DescriptorFile.read(paths)
-                descriptors.withLock { $0.set = set }
-            } catch {
-                say("\(error)", .error)
-            }
+        attempt { [self] in
+            let set = try DescriptorFile.read(paths)
+            descriptors.withLock { $0.set = set }
         }
     }
 
-    /// Opens a file that the user named, but none of those that are shown or recorded.
-    func output(_ path: String) throws -> OutputFile {
-        try requireOther(path)
-        return try ExportFile.open(path)
-    }
-
+    /// Refuses a file that is shown or recorded.
     func requireOther(_ path: String) throws {
         let path = HomeDirectory.expanding(path)
         for services in [services, behind.withLock({ $0?.services })] {
@@ -140,7 +124,7 @@ extension EffectRunner {
         // A long body must not delay pages.
         onReader(passes) { [self] reader in
             let exchange = try reader.recorded(id)
-            let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
+            let hasResponse = exchange.record.hasResponseToSave
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
             // The name that is proposed has the folders of the URL, as map-local looks for them.
             let place = HomeDirectory.expanding(path)
@@ -148,7 +132,8 @@ extension EffectRunner {
             if !folder.isEmpty {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             }
-            let file = try output(path)
+            try requireOther(path)
+            let file = try ExportFile.open(path)
             let problem = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
             try file.finish()
             let name = hasResponse ? "response" : "request"
@@ -158,9 +143,9 @@ extension EffectRunner {
     }
 }
 
-private struct ExportStopped: Error, CustomStringConvertible {
-    let path: String
-    var description: String { "The export was stopped; \(path) is not written." }
+extension ExchangeRecord {
+    /// Whether its body is the response's; else the request's.
+    var hasResponseToSave: Bool { sizes.responseBody > 0 || sizes.requestBody == 0 }
 }
 
 extension SessionReader {
