@@ -3,10 +3,10 @@ import HTTPModel
 import Masking
 import Rules
 
-/// Takes the secrets out of the text of a profile: what a rule puts into a field of a secret's name, what is known as a
-/// secret of the traffic and long enough to be looked for, and what looks like one.
+/// Masks the text of a profile: values under a secret's name, secrets of the traffic that are long enough to be looked for,
+/// and texts that look like secrets.
 struct ProfileMask {
-    /// What stands for a text that looks like a secret.
+    /// In place of a text that looks like a secret.
     static let word = "masked-by-sluice"
 
     private let masked: MaskedSource
@@ -18,20 +18,12 @@ struct ProfileMask {
         ProfileSource(file: source.file, text: text(source.text), isUnsaved: source.isUnsaved)
     }
 
-    /// Has those secrets known that the text of a profile names: a trace may tell them, as in the name of a rule.
+    /// Adds the secrets that the text of a profile names: a trace may contain them, for example in the name of a rule.
     static func collect(_ text: String, _ masked: MaskedSource) {
         masked.collect(rules: text)
-        for group in groups(of: text) {
-            let scalars = scalars(in: group)
-            let names = scalars.filter { nameKeys.contains($0.key) }.map(\.value)
-            for scalar in scalars where !scalar.value.isEmpty {
-                guard valueKeys.contains(scalar.key) else {
-                    masked.collect(rules: member(scalar.key, scalar.value))
-                    continue
-                }
-                for name in names { masked.collect(rules: member(name, scalar.value)) }
-                masked.collect(rules: scalar.value)
-            }
+        for scalar in scalars(in: text) where !scalar.value.isEmpty {
+            for name in scalar.names { masked.collect(rules: member(name, scalar.value)) }
+            if valueKeys.contains(scalar.key) { masked.collect(rules: scalar.value) }
         }
     }
 
@@ -45,44 +37,21 @@ struct ProfileMask {
 
     private static let nameKeys: Set = ["name", "header", "field", "cookie", "query"]
     private static let valueKeys: Set = ["to", "match", "value", "from", "with", "equals", "contains"]
-
-    /// The rules of a profile, each with the lines before the next one.
-    private static func groups(of text: String) -> [String] {
-        var groups: [String] = [""]
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            // A rule begins with its dash.
-            if line.drop(while: { $0 == " " }).hasPrefix("-") { groups.append("") }
-            groups[groups.count - 1] += line + "\n"
-        }
-        return groups
-    }
+    private static let patternKeys: Set = ["match", "body", "url", "address"]
 
     func text(_ text: String) -> String {
-        var result = ProfileMask.groups(of: text).map(rule).joined()
-        result.removeLast()
-        // Nobody writes one, and where somebody does, its patterns are masked as values are.
-        guard !result.contains(ProfileMask.mark) else { return withoutSuspects(masked.masked(text: result)) }
-        var patterns: [String] = []
-        for scalar in ProfileMask.scalars(in: result).reversed() where ProfileMask.isPattern(scalar) {
-            patterns.append(String(result[scalar.range]))
-            result.replaceSubrange(scalar.range, with: "\(ProfileMask.mark)")
+        var (result, rest) = ("", text[...])
+        for scalar in ProfileMask.scalars(in: text) where !scalar.value.isEmpty {
+            let written =
+                scalar.isPattern ? pattern(String(text[scalar.range])) : placeholder(scalar).map { "\"\($0)\"" }
+            guard let written else { continue }
+            result += plain(text[rest.startIndex..<scalar.range.lowerBound]) + written
+            rest = text[scalar.range.upperBound...]
         }
-        let pieces = withoutSuspects(masked.masked(text: result))
-            .split(separator: ProfileMask.mark, omittingEmptySubsequences: false)
-        guard pieces.count == patterns.count + 1 else { return withoutSuspects(masked.masked(text: text)) }
-        return zip(pieces, patterns.reversed().map(pattern) + [""]).map { $0 + $1 }.joined()
+        return result + plain(rest)
     }
 
-    /// Stands for a pattern while the text around it is masked: a character of Unicode for private use.
-    private static let mark: Character = "\u{E000}"
-
-    /// Whether a value is a regular expression, as `match: '/token=([^&]+)/'` has it.
-    private static func isPattern(_ scalar: Scalar) -> Bool {
-        patternKeys.contains(scalar.key) && scalar.value.utf8.count > 2 && scalar.value.hasPrefix("/")
-            && scalar.value.hasSuffix("/")
-    }
-
-    private static let patternKeys: Set = ["match", "body", "url", "address"]
+    private func plain(_ text: Substring) -> String { withoutSuspects(masked.masked(text: String(text))) }
 
     /// A pattern without the secrets that are known or look like one; its escapes and sets of characters stay.
     private func pattern(_ text: String) -> String {
@@ -91,33 +60,18 @@ struct ProfileMask {
         }
     }
 
-    /// A rule with the values masked that go by a secret's name.
-    private func rule(_ text: String) -> String {
-        let scalars = ProfileMask.scalars(in: text)
-        let names = scalars.filter { ProfileMask.nameKeys.contains($0.key) }.map(\.value)
-        var result = text
-        for scalar in scalars.reversed() where !scalar.value.isEmpty && !ProfileMask.isPattern(scalar) {
-            let isValue = ProfileMask.valueKeys.contains(scalar.key)
-            for name in isValue ? names : [scalar.key] where isSecret(name, scalar.value) {
-                result.replaceSubrange(scalar.range, with: "\"\(placeholder(name, scalar.value))\"")
-                break
-            }
+    /// The placeholder of a value with a secret's name, the same as in the exports if possible; `nil` for other values.
+    private func placeholder(_ scalar: Scalar) -> String? {
+        for name in scalar.names {
+            let member = ProfileMask.member(name, scalar.value)
+            let replaced = masked.masked(text: member)
+            guard replaced != member else { continue }
+            let start = ProfileMask.member(name, "").dropLast(2)
+            guard replaced.hasPrefix(start), replaced.hasSuffix("\"}") else { return ProfileMask.word }
+            let word = replaced.dropFirst(start.count).dropLast(2)
+            return word.contains("\"") || word.contains("\\") ? ProfileMask.word : String(word)
         }
-        return result
-    }
-
-    private func isSecret(_ name: String, _ value: String) -> Bool {
-        let member = ProfileMask.member(name, value)
-        return masked.masked(text: member) != member
-    }
-
-    /// The value as it stands in the exports, where that can be told, else a word of our own.
-    private func placeholder(_ name: String, _ value: String) -> String {
-        let member = masked.masked(text: ProfileMask.member(name, value))
-        let start = ProfileMask.member(name, "").dropLast(2)
-        guard member.hasPrefix(start), member.hasSuffix("\"}") else { return ProfileMask.word }
-        let word = member.dropFirst(start.count).dropLast(2)
-        return word.contains("\"") || word.contains("\\") ? ProfileMask.word : String(word)
+        return nil
     }
 
     private struct Scalar {
@@ -125,10 +79,31 @@ struct ProfileMask {
         var value: String
         /// With its quotes.
         var range: Range<String.Index>
+        /// Its key, or for a value the names in its rule.
+        var names: [String] = []
+
+        /// Whether it is a regular expression, as in `match: '/token=([^&]+)/'`.
+        var isPattern: Bool {
+            patternKeys.contains(key) && value.utf8.count > 2 && value.hasPrefix("/") && value.hasSuffix("/")
+        }
     }
 
-    /// The plain and quoted values of keys on one line; what YAML has beside them is none of a rule's fields.
+    /// The texts under keys, in their order. A rule begins with its dash.
     private static func scalars(in text: String) -> [Scalar] {
+        var starts = text.matches(of: #/(?m)^ *-/#).map(\.range.lowerBound)
+        starts = [text.startIndex] + starts + [text.endIndex]
+        return zip(starts, starts.dropFirst()).flatMap { start, end in
+            var scalars = scalars(ofRule: text[start..<end])
+            let names = scalars.filter { nameKeys.contains($0.key) }.map(\.value)
+            for index in scalars.indices {
+                scalars[index].names = valueKeys.contains(scalars[index].key) ? names : [scalars[index].key]
+            }
+            return scalars
+        }
+    }
+
+    /// The plain and quoted values of keys on one line; other forms of YAML are not fields of rules.
+    private static func scalars(ofRule text: Substring) -> [Scalar] {
         var scalars: [Scalar] = []
         let pattern =
             #/(?:^|[\s{,\-])([A-Za-z][A-Za-z-]*)\s*:[ \t]+("(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s,{}\[\]|>&#"'][^,}\n]*)/#
