@@ -1,5 +1,6 @@
 import ExchangeCore
 import Files
+import Foundation
 import HTTPModel
 import Jobs
 import ProxyServer
@@ -45,10 +46,7 @@ actor RulesInForce {
         secrets: ServerAccess.Secrets = ServerAccess.Secrets()
     ) {
         (self.access, self.upstream, self.secrets) = (access, upstream, secrets)
-        self.profile = profile
-        self.paths = paths
-        self.server = server
-        self.recorder = recorder
+        (self.profile, self.paths, self.server, self.recorder) = (profile, paths, server, recorder)
         off = profile?.off ?? []
         piped = (profile?.sources ?? []).filter { InputFile.isPipe($0.file) }
         disk = RulesInForce.texts(profile?.sources ?? [])
@@ -64,10 +62,8 @@ actor RulesInForce {
         access.apply(to: &rules)
         guard let profile else { return rules }
         let intercept = profile.intercept
-        (rules.chain, rules.decrypts) = (
-            profile.chain(without: off ?? profile.off),
-            { host, port, address in intercept.decrypts(host: host, port: port, address: address) }
-        )
+        rules.chain = profile.chain(without: off ?? profile.off)
+        rules.decrypts = { host, port, address in intercept.decrypts(host: host, port: port, address: address) }
         let networks = try profile.access.map { text in
             if let network = AccessRules.Network(text) { return network }
             let hint = "Write an address or a network such as 192.168.0.0/16."
@@ -162,12 +158,7 @@ actor RulesInForce {
         guard !paths.isEmpty else { return nil }
         // A profile that was never saved has no file.
         let roots = paths.filter { path in !unsaved.contains { $0.file == path && disk[$0.identity] == nil } }
-        let before = profile
-        let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots, edited: piped)
-        try await change(to: after)
-        (unsaved, paths, hasReportedProblem) = ([], roots, false)
-        disk = RulesInForce.texts(after?.sources ?? [])
-        return RulesDifference(before: before, after: after)
+        return try await replace(by: roots.isEmpty ? nil : RuleProfile.load(paths: roots, edited: piped), roots)
     }
 
     private func checkNothingIsLost(_ discardsEdits: Bool) throws(ControlError) {
@@ -183,11 +174,14 @@ actor RulesInForce {
         await beginTurn()
         defer { endTurn() }
         try checkNothingIsLost(discardsEdits)
+        return try await replace(by: RuleProfile.load(paths: files), files)
+    }
+
+    private func replace(by after: RuleProfile?, _ roots: [String]) async throws -> RulesDifference {
         let before = profile
-        let after = try RuleProfile.load(paths: files)
         try await change(to: after)
-        (unsaved, paths, hasReportedProblem) = ([], files, false)
-        disk = RulesInForce.texts(after.sources)
+        (unsaved, paths, hasReportedProblem) = ([], roots, false)
+        disk = RulesInForce.texts(after?.sources ?? [])
         return RulesDifference(before: before, after: after)
     }
 
@@ -205,7 +199,7 @@ actor RulesInForce {
         defer { endTurn() }
         var conflicts: [String] = []
         for text in unsaved {
-            let now = try ProfileFile.text(text.file)
+            let now = try RulesInForce.text(of: text.file)
             let identity = text.identity
             if now == text.text {
                 // Another program has saved the same text.
@@ -261,7 +255,7 @@ actor RulesInForce {
             let identity = text.identity
             var now: String?
             do throws(ProfileError) {
-                now = try ProfileFile.text(text.file)
+                now = try RulesInForce.text(of: text.file)
             } catch {
                 if !isForced { throw ControlError(error.description) }
             }
@@ -273,12 +267,28 @@ actor RulesInForce {
                     conflict: isNew ? .exists : .changed
                 )
             }
-            if now != text.text { try ProfileFile.write(text.text, to: text.file) }
+            if now != text.text { try RulesInForce.write(text.text, to: text.file) }
             disk[identity] = text.text
             unsaved.removeAll { $0.identity == identity }
             saved.append(text.file)
         }
         return saved
+    }
+
+    /// `nil` if there is no file.
+    private static func text(of file: String) throws(ProfileError) -> String? {
+        Foundation.access(file, F_OK) == 0 ? try ProfileSource.read(file: file).text : nil
+    }
+
+    /// Writes a file as a whole or not at all; an existing one keeps its mode, and a link its target.
+    private static func write(_ text: String, to file: String) throws(ControlError) {
+        do throws(FileError) {
+            let output = try OutputFile(file, waits: false)
+            try output.write(text)
+            try output.finish()
+        } catch {
+            throw ControlError(error.description)
+        }
     }
 
     // MARK: - Putting in force
@@ -308,8 +318,7 @@ actor RulesInForce {
         } catch let error as ProfileError {
             throw error
         } catch {
-            let file = after?.sources.first?.file ?? ""
-            throw ProfileError("\(error)", file: file)
+            throw ProfileError("\(error)", file: after?.sources.first?.file ?? "")
         }
     }
 

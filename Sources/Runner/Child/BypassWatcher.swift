@@ -7,7 +7,6 @@ import Synchronization
 ///
 /// It checks every millisecond for new sockets, since short commands have short connections, and samples then, or every
 /// 50 ms. It uses at most a quarter of a second of processor time at once, and a fiftieth of a core over time.
-/// fiftieth of a core over time; what comes faster is missed. Elsewhere than on Linux nothing is found.
 final class BypassWatcher: Sendable {
     struct Findings: Sendable {
         var connections: [BypassedConnection] = []

@@ -78,11 +78,11 @@ package final class ChildProcess: Sendable {
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
 
-    private static func spawn(
+    static func spawn(
         _ file: String,
         _ words: [String],
         _ variables: [String],
-        _ streams: Streams
+        _ streams: Streams = Streams()
     ) -> (pid: pid_t, error: Int32) {
         #if canImport(Darwin)
         var attributes: posix_spawnattr_t?
@@ -133,7 +133,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    static func withCStrings<Result>(
+    private static func withCStrings<Result>(
         _ strings: [String],
         _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
     ) -> Result {

@@ -24,15 +24,16 @@ final class ControlServer: Sendable {
         var isStopped = false
     }
 
-    private let group: MultiThreadedEventLoopGroup
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let entrance: LoopEntrance
     private let dispatcher: ControlDispatcher
     private let directories: [String]
     private let process: Int32
-    private let place: Mutex<Place>
+    /// `nil` before it listens.
+    private let place = Mutex<Place?>(nil)
     private let watch = Mutex(Watch())
 
-    var path: String { place.withLock { $0.path } }
+    var path: String { place.withLock { $0?.path ?? "" } }
 
     /// Listens in the first usable directory. Checks every `interval` whether the socket still exists; `onRestored` gets
     /// its path if it was created again. Throws ``StartError``; the proxy works without a socket.
@@ -43,18 +44,14 @@ final class ControlServer: Sendable {
         interval: TimeAmount = .seconds(2),
         onRestored: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> ControlServer {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let entrance = LoopEntrance(group.any())
-        let dispatcher = ControlDispatcher(target)
-        let place: Place
+        let server = ControlServer(target, directories, process)
         do {
-            place = try await listen(in: directories, process, group, entrance, dispatcher)
+            _ = try await server.listen()
         } catch {
-            try? await group.shutdownGracefully()
+            try? await server.group.shutdownGracefully()
             throw error
         }
-        let server = ControlServer(group, entrance, dispatcher, directories, process, place)
-        let loop = group.any()
+        let loop = server.group.any()
         let task = loop.scheduleRepeatedAsyncTask(initialDelay: interval, delay: interval) { [weak server] _ in
             server?.look(on: loop, onRestored) ?? loop.makeSucceededVoidFuture()
         }
@@ -62,33 +59,20 @@ final class ControlServer: Sendable {
         return server
     }
 
-    private init(
-        _ group: MultiThreadedEventLoopGroup,
-        _ entrance: LoopEntrance,
-        _ dispatcher: ControlDispatcher,
-        _ directories: [String],
-        _ process: Int32,
-        _ place: Place
-    ) {
-        (self.group, self.entrance, self.dispatcher) = (group, entrance, dispatcher)
+    private init(_ target: any ControlTarget, _ directories: [String], _ process: Int32) {
         (self.directories, self.process) = (directories, process)
-        self.place = Mutex(place)
+        (entrance, dispatcher) = (LoopEntrance(group.any()), ControlDispatcher(target))
     }
 
-    private static func listen(
-        in directories: [String],
-        _ process: Int32,
-        _ group: MultiThreadedEventLoopGroup,
-        _ entrance: LoopEntrance,
-        _ dispatcher: ControlDispatcher
-    ) async throws -> Place {
+    /// Returns the socket's path.
+    private func listen() async throws -> String {
         let path = try ControlPaths.prepare(in: directories, process: process)
         do {
             let listener = try await ServerBootstrap(group: group)
                 .childChannelOption(.maxMessagesPerRead, value: 4)
                 // `echo … | nc -N -U …` ends its side before the reply.
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
-                .childChannelInitializer { channel in
+                .childChannelInitializer { [dispatcher, entrance] channel in
                     ControlServer.checkPeer(of: channel).flatMapThrowing {
                         try channel.pipeline.syncOperations.addHandler(ControlConnection(dispatcher, entrance))
                     }
@@ -100,7 +84,8 @@ final class ControlServer: Sendable {
                 try? await listener.close().get()
                 throw error
             }
-            return Place(path: path, listener: listener, identity: identity)
+            place.withLock { $0 = Place(path: path, listener: listener, identity: identity) }
+            return path
         } catch {
             throw StartError("The control socket \(path) cannot be created: \(error).")
         }
@@ -122,15 +107,10 @@ final class ControlServer: Sendable {
     /// Creates the socket again if its file is missing or another one; returns its path then. Failures are tried again
     /// later; open connections are kept.
     private func restore() async -> String? {
-        let old = place.withLock { $0 }
-        guard FileFacts(link: old.path)?.identity != old.identity else { return nil }
+        guard let old = place.withLock({ $0 }), FileFacts(link: old.path)?.identity != old.identity else { return nil }
         // Closing removes the file at the path, so it is first.
         try? await old.listener.close().get()
-        guard let new = try? await ControlServer.listen(in: directories, process, group, entrance, dispatcher) else {
-            return nil
-        }
-        place.withLock { $0 = new }
-        return new.path
+        return try? await listen()
     }
 
     /// Waits up to a second for answers in progress.
@@ -142,9 +122,10 @@ final class ControlServer: Sendable {
         }
         // A socket that is being restored is closed below.
         try? await look?.get()
-        let place = place.withLock { $0 }
-        try? await place.listener.close().get()
-        unlink(place.path)
+        if let place = place.withLock({ $0 }) {
+            try? await place.listener.close().get()
+            unlink(place.path)
+        }
         let deadline = ContinuousClock.now + .seconds(1)
         while dispatcher.inProgress.load(ordering: .relaxed) > 0, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(5))

@@ -67,30 +67,8 @@ package struct TextEditor: Sendable {
         // Editors and pagers have their own meaning for Ctrl-C.
         let interrupt = signal(SIGINT, SIG_IGN)
         defer { signal(SIGINT, interrupt) }
-        var process: pid_t = 0
-        #if canImport(Darwin)
-        let environment = _NSGetEnviron().pointee
-        #else
-        let environment = environ
-        #endif
-        #if canImport(Darwin)
-        var attributes: posix_spawnattr_t?
-        #else
-        var attributes = posix_spawnattr_t()
-        #endif
-        var code = posix_spawnattr_init(&attributes)
-        if code == 0 {
-            defer { posix_spawnattr_destroy(&attributes) }
-            // We ignore SIGPIPE, which a program does not expect.
-            var defaults = sigset_t()
-            sigemptyset(&defaults)
-            sigaddset(&defaults, SIGPIPE)
-            posix_spawnattr_setsigdefault(&attributes, &defaults)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-            code = ChildProcess.withCStrings(arguments) {
-                posix_spawn(&process, arguments[0], nil, &attributes, $0, environment)
-            }
-        }
+        let variables = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        let (process, code) = ChildProcess.spawn(arguments[0], arguments, variables)
         guard code == 0 else { throw StartError("\(arguments[0]) cannot be run: \(String(cString: strerror(code))).") }
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0 {

@@ -27,31 +27,20 @@ package enum Assertions {
         sessions: [String],
         from start: ExchangeID? = nil
     ) throws -> [AssertionResult] {
-        try assertions.map { assertion in
-            try check(assertion, from: start) { body in
-                // One after the other, since there may be more than can be open.
-                for session in sessions { try body(SessionReader(path: session)) }
-            }
-        }
+        try assertions.map { try check($0, sessions, from: start) }
     }
-
-    static func check(
-        _ assertion: Assertion,
-        _ reader: SessionReader,
-        from start: ExchangeID? = nil
-    ) throws -> AssertionResult { try check(assertion, from: start) { try $0(reader) } }
 
     private static func check(
         _ assertion: Assertion,
-        from start: ExchangeID?,
-        _ forEachSession: ((SessionReader) throws -> Void) throws -> Void
+        _ sessions: [String],
+        from start: ExchangeID?
     ) throws -> AssertionResult {
         var count = 0
         var wrongStatus = Offenders()
         var tooSlow = Offenders()
         var chosen = Offenders()
-        try forEachSession {
-            try $0.forEachRecord(matching: assertion.filter, from: start) { record in
+        for session in sessions {
+            try SessionReader(path: session).forEachRecord(matching: assertion.filter, from: start) { record in
                 count += 1
                 chosen.add(record) { "\(record.method) \(record.url) → \($0)" }
                 if let status = assertion.status, !status.passes(record.status) {

@@ -122,17 +122,15 @@ package struct ServerAccess: Sendable {
         func load(_ password: String?) throws(TLSClientIdentity.Problem) -> TLSClientIdentity {
             try TLSClientIdentity.load(name: rule.name, file: rule.file, keyFile: rule.keyFile, password: password)
         }
-        do throws(TLSClientIdentity.Problem) {
-            return try load(password)
-        } catch .needsPassword(let path) {
-            guard let known = secrets.passwords[path] else { return try prompted(rule, path, &secrets, ask, load) }
+        do throws(any Error) {
             do throws(TLSClientIdentity.Problem) {
+                return try load(password)
+            } catch .needsPassword(let path) {
+                guard let known = secrets.passwords[path] else { return try prompted(rule, path, &secrets, ask, load) }
                 return try load(known)
-            } catch {
-                throw ProfileError(text(of: error), at: rule.place)
             }
-        } catch {
-            throw ProfileError(text(of: error), at: rule.place)
+        } catch let problem as TLSClientIdentity.Problem {
+            throw ProfileError(text(of: problem), at: rule.place)
         }
     }
 
@@ -148,7 +146,7 @@ package struct ServerAccess: Sendable {
     ) throws -> TLSClientIdentity {
         for attempt in 0..<attempts {
             guard let typed = try ask?(attempt == 0 ? path : "\(path) (that one was wrong)") else {
-                throw ProfileError(text(of: .needsPassword(path: path)), at: rule.place)
+                throw TLSClientIdentity.Problem.needsPassword(path: path)
             }
             do throws(TLSClientIdentity.Problem) {
                 let identity = try load(typed)
@@ -156,8 +154,6 @@ package struct ServerAccess: Sendable {
                 return identity
             } catch .wrongPassword {
                 continue
-            } catch {
-                throw ProfileError(text(of: error), at: rule.place)
             }
         }
         throw ProfileError("\(path): none of the \(attempts) passwords that were typed opens it", at: rule.place)
