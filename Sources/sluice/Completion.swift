@@ -9,24 +9,23 @@ import Runner
 import Synchronization
 import Tools
 
-/// What shells offer for arguments whose values are known only at the prompt.
+/// Completions in shells for values that are known only at the prompt.
 ///
-/// A shell runs `sluice ---completion …` while its user waits, so nothing is printed but candidates, and who does not
-/// answer in time is left out.
+/// A shell runs `sluice ---completion …` while its user waits, so only candidates that are found in time are printed.
 struct Completion: Sendable {
-    /// A word, and what it stands for: zsh and fish show that beside it.
+    /// zsh and fish show the meaning beside the word.
     typealias Candidate = (word: String, meaning: String)
 
-    /// How long a prompt may wait for the candidates, of which running Sluices get a part.
+    /// For all candidates, and within that for running Sluices.
     private static let patience = DispatchTimeInterval.milliseconds(200)
-    private static let patienceWithOthers = Duration.milliseconds(120)
+    static let patienceWithOthers = Duration.milliseconds(120)
     private static let most = 1_000
 
-    /// The words before the one that is completed.
+    /// The words before the completed one.
     let before: [String]
-    /// That word as it is so far, without quotes.
+    /// So far, without quotes.
     let word: String
-    /// The part of it that bash has split off, as it does behind each `:` and `=`.
+    /// The part that bash has split off, as it does after each `:` and `=`.
     private let splitOff: String
 
     init(_ words: [String], _ index: Int, _ shell: CompletionShell?) {
@@ -46,26 +45,26 @@ struct Completion: Sendable {
 
     // MARK: - Scripts
 
-    /// What is changed in the scripts that ArgumentParser writes.
+    /// Changes of the scripts that ArgumentParser writes.
     private static let changes = [
-        // What a shell says of a program that is not there any more would stand in the command line.
+        // A shell's error about a missing program would be in the command line.
         (#""${COMP_WORDS[0]}" "${@}" "${words[@]}""#, #""${COMP_WORDS[0]}" "${@}" "${words[@]}" 2>/dev/null"#),
         (
             #""${command_name}" "${@}" "${command_line[@]}""#,
             #""${command_name}" "${@}" "${command_line[@]}" 2>/dev/null"#
         ),
         ("command $tokens[1] $argv $tokens", "command $tokens[1] $argv $tokens 2>/dev/null"),
-        // zsh puts no space behind a folder that it knows as a file.
+        // Then zsh adds no space after a folder.
         ("_describe -V '' non_empty_completions --", "_describe -V '' non_empty_completions -f --"),
-        // Where the cursor is within the word is not used, and fish knows it only at a prompt.
+        // The cursor within the word is not used, and fish knows it only at a prompt.
         ("(__sluice_tokens -tC)", "0"),
     ]
 
-    /// Whether a script is written, which has rare options, too.
+    /// Scripts have rare options, too.
     static let isScript = CommandLine.arguments.dropFirst().first == scriptOption
     private static let scriptOption = "--generate-completion-script"
 
-    /// Prints a shell's script where that is what the arguments ask for.
+    /// Prints a shell's script if the arguments request one.
     static func writeScript(_ arguments: [String]) -> Bool {
         guard arguments.count == 3, arguments[1] == scriptOption,
             let shell = CompletionShell(rawValue: arguments[2])
@@ -78,12 +77,11 @@ struct Completion: Sendable {
 
     // MARK: - Asking
 
-    /// The completion whose candidates a function finds.
     static func kind(_ candidates: @escaping @Sendable (Completion) -> [Candidate]) -> CompletionKind {
         .custom { words, index, _ in
             let shell = CompletionShell.requesting
             let completion = Completion(words, index, shell)
-            // What hangs, such as a folder of a server that is away, ends with the process.
+            // A thread that hangs, for example on a network folder, ends with the process.
             let found = Mutex<[Candidate]>([])
             let end = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
@@ -96,12 +94,12 @@ struct Completion: Sendable {
         }
     }
 
-    /// The candidates that fit, in the form that a shell's script reads.
+    /// The matching candidates, as a shell's script reads them.
     private func lines(_ candidates: [Candidate], for shell: CompletionShell?) -> [String] {
         candidates.filter { $0.word.hasPrefix(word) && $0.word.unicodeScalars.allSatisfy(Completion.isVisible) }
             .prefix(Completion.most).map { candidate in
                 switch shell {
-                // The script has bash expand its candidates as it does the words of a command.
+                // bash expands the candidates like words of a command.
                 case .bash?: Completion.escaped(candidate.word.dropFirst(splitOff.count)) { !Completion.isPlain($0) }
                 case .zsh?:
                     Completion.escaped(candidate.word.dropLast(candidate.word.last == "/" ? 1 : 0)) {
@@ -120,7 +118,7 @@ struct Completion: Sendable {
         )
     }
 
-    /// Whether it means nothing to bash but itself. A character may be a backtick with an accent, so scalars are looked at.
+    /// Whether it has no meaning for bash. Scalars, since a character may be a backtick with an accent.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "/", "-", "+", ",", "@", "%", ":", "=": true
@@ -153,7 +151,7 @@ struct Completion: Sendable {
 
     // MARK: - Finding
 
-    /// The files with one of these extensions in the folder that the word names, all where there are none, and folders.
+    /// Folders, and files with one of these extensions, or all without extensions.
     func files(_ extensions: [String] = []) -> [Candidate] {
         let folder = word.lastIndex(of: "/").map { String(word[...$0]) } ?? ""
         let place = folder.isEmpty ? "." : HomeDirectory.expanding(folder)
@@ -170,7 +168,7 @@ struct Completion: Sendable {
         }
     }
 
-    /// The programs in `PATH` that begin with the word, or the files that it names.
+    /// Programs in `PATH`, or files if the word is a path.
     func programs() -> [Candidate] {
         guard !word.isEmpty, !word.contains("/") else { return files() }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
@@ -182,7 +180,7 @@ struct Completion: Sendable {
         return Set(names).sorted().map { ($0, "") }
     }
 
-    /// Sessions that were given no name, and files of which a session can be read.
+    /// Unnamed sessions, and files.
     func sessions(_ extensions: [String]) -> [Candidate] {
         let names = StandardPaths.sessionNames
         let last = names.first.map { [("last", "the newest: \($0)")] } ?? []
@@ -202,11 +200,9 @@ struct Completion: Sendable {
 }
 
 extension CompletionKind {
-    /// A session, `last` or an archive.
+    /// Of sessions and archives.
     static let session = Completion.kind { $0.sessions(["sluice", "har", "chlsj", "chlsx", "flow", "zip"]) }
-    /// A session that can be changed.
     static let ownSession = Completion.kind { $0.sessions(["sluice"]) }
-    /// A session that may be made.
     static let newSession = CompletionKind.file(extensions: ["sluice"])
     static let profile = CompletionKind.file(extensions: ["yaml", "yml"])
     static let certificates = CompletionKind.file(extensions: ["pem", "crt", "cer"])
@@ -215,9 +211,7 @@ extension CompletionKind {
     static let profileKey = Completion.kind { ProfileHelp.names(for: $0.word).map { ($0.name, $0.summary) } }
     static let hold = Completion.kind { $0.holds() }
     static let holds = Completion.kind { $0.holds() + [("all", "every message that waits")] }
-    static let running = Completion.kind { _ in
-        RunningSluices.processes(within: .milliseconds(120))
-    }
+    static let running = Completion.kind { _ in RunningSluices.processes(within: Completion.patienceWithOthers) }
     static let proxyUser = Completion.kind { _ in
         ((try? ProxyUsersFile.read(ProxyUsersFile.standard))?.names ?? []).map { ($0, "") }
     }

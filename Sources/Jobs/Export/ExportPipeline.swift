@@ -4,29 +4,25 @@ package import HTTPModel
 package import Recording
 import Synchronization
 
-/// Goes through exchanges of a session in their order on as many threads as there are cores: each reads a page of them
-/// and makes something of it, and what comes of it is taken on the caller's thread, page after page.
+/// Reads exchanges of a session in pages, on one thread or on several. Results of threads are passed to the caller's thread
+/// in the order of the exchanges.
 ///
-/// A few pages are in memory, and of what was made of each a few pieces; a thread that is ahead waits. The first error,
-/// of a thread or of who takes, ends all of them.
+/// A few pages and a few results of each are in memory; a thread that is ahead waits. The first error ends all threads.
 package struct ExportPipeline {
-    /// As many exchanges are read together.
+    /// In exchanges.
     static let pageLength = 128
     private static let mostThreads = 4
 
     package let reader: SessionReader
-    /// The exchanges of the page that ``forEachExchange(_:)`` is at, for exports that are made on one thread.
+    /// The current page of ``forEachExchange(_:)``, for exports on one thread.
     package let pages: SessionPages
     private let threads: Int
     private let numbers: (([Int64]) throws -> Void) throws -> Void
     private let onProgress: (Int) throws -> Void
 
-    /// Prepares to go through exchanges.
-    ///
     /// - Parameters:
-    ///   - threads: how many threads are used; by default one for each core, up to four.
-    ///   - onProgress: called on the caller's thread with how many exchanges were gone through since the last call, and
-    ///     some times a second with 0; what it throws ends the pass.
+    ///   - onProgress: called on the caller's thread with the number of exchanges since the last call, and some times a
+    ///     second with 0; ends the pass by throwing.
     ///   - numbers: calls its closure with the exchanges' numbers, in order, many at a time.
     package init(
         _ reader: SessionReader,
@@ -35,12 +31,10 @@ package struct ExportPipeline {
         numbers: @escaping (([Int64]) throws -> Void) throws -> Void
     ) {
         (self.reader, self.numbers, self.onProgress) = (reader, numbers, onProgress)
-        self.threads = max(1, threads)
-        pages = SessionPages(reader)
+        (self.threads, pages) = (max(1, threads), SessionPages(reader))
     }
 
-    /// Calls `body` with each exchange on the caller's thread; returns how many there were. ``pages`` has its short bodies
-    /// meanwhile.
+    /// Calls `body` with each exchange on the caller's thread, while ``pages`` has its short bodies; returns their number.
     @discardableResult
     package func forEachExchange(_ body: (RecordedExchange) throws -> Void) throws -> Int {
         var count = 0
@@ -63,11 +57,11 @@ package struct ExportPipeline {
         return count
     }
 
-    /// Makes something of each page and takes it in order; returns how many exchanges there were.
+    /// Processes pages on several threads; returns the number of exchanges.
     ///
     /// - Parameters:
-    ///   - makeWork: called once on each thread, with what its pages are read from; gives what is done with a page.
-    ///   - take: called on the caller's thread with each piece, and whether it is the first one of its page.
+    ///   - makeWork: called once on each thread; returns the work on a page.
+    ///   - take: called on the caller's thread with each result, in order, and whether it is the first one of its page.
     @discardableResult
     func run<Made: Sendable>(
         _ makeWork: @escaping @Sendable (SessionPages) -> (ExportPage<Made>) throws -> Void,
@@ -97,7 +91,7 @@ package struct ExportPipeline {
                 let page = ExportPage<Made>(rest.prefix(ExportPipeline.pageLength))
                 rest = rest.dropFirst(ExportPipeline.pageLength)
                 if started < threads {
-                    // The first thread has the reader that there is: for one page no other is opened.
+                    // The first thread uses our reader, so that one page needs no other.
                     start(queue, isFirst: started == 0, makeWork)
                     started += 1
                 }
@@ -117,7 +111,7 @@ package struct ExportPipeline {
     ) {
         Thread.detachNewThread { [reader] in
             ExportPipeline.serve(queue, reader, isFirst: isFirst, makeWork)
-            // Not before: whoever waits for this may remove the file then.
+            // The last step, since then the file may be removed.
             queue.ended.signal()
         }
     }
@@ -128,7 +122,7 @@ package struct ExportPipeline {
         isFirst: Bool,
         _ makeWork: (SessionPages) -> (ExportPage<Made>) throws -> Void
     ) {
-        // A file that lost its name, as an imported archive's, is read by all threads in turn.
+        // A file without a name, as of an imported archive, is read by all threads in turn.
         let own = isFirst ? reader : reader.another() ?? reader
         let pages = SessionPages(own) { if queue.isClosed { throw CancellationError() } }
         let work = makeWork(pages)
@@ -136,7 +130,6 @@ package struct ExportPipeline {
     }
 }
 
-/// Pages that wait for a thread.
 private final class PageQueue<Made: Sendable>: Sendable {
     private let pages = Mutex<[ExportPage<Made>]>([])
     private let added = DispatchSemaphore(value: 0)
@@ -151,7 +144,7 @@ private final class PageQueue<Made: Sendable>: Sendable {
         added.signal()
     }
 
-    /// The next page; `nil` once there will be no more.
+    /// `nil` after the last page.
     func next() -> ExportPage<Made>? {
         added.wait()
         guard !isClosed else {
@@ -168,9 +161,8 @@ private final class PageQueue<Made: Sendable>: Sendable {
     }
 }
 
-/// Some exchanges of a session, and what was made of them and is not taken yet.
+/// Some exchanges of a session, and their results that wait for the caller's thread.
 final class ExportPage<Made: Sendable>: Sendable {
-    /// As many pieces wait to be taken.
     static var mostWaiting: Int { 16 }
     private static var checkInterval: DispatchTimeInterval { .milliseconds(100) }
 
@@ -191,12 +183,11 @@ final class ExportPage<Made: Sendable>: Sendable {
         for _ in 0..<ExportPage.mostWaiting { room.signal() }
     }
 
-    /// How many exchanges there were.
+    /// The number of exchanges.
     var found: Int { state.withLock { $0.found } }
 
-    // MARK: For the thread that works
+    // MARK: For the working thread
 
-    /// Reads the exchanges and calls `body` with each.
     func forEach(in pages: SessionPages, _ body: (RecordedExchange) throws -> Void) throws {
         var rest = numbers[...]
         while !rest.isEmpty {
@@ -206,7 +197,7 @@ final class ExportPage<Made: Sendable>: Sendable {
         }
     }
 
-    /// Gives a piece to who takes; waits while there are many. Throws `CancellationError` where nobody will take it.
+    /// Waits while there are many results. Throws `CancellationError` if nobody will take it.
     func give(_ made: Made) throws {
         room.wait()
         let isTaken = state.withLock { state in
@@ -225,9 +216,9 @@ final class ExportPage<Made: Sendable>: Sendable {
         given.signal()
     }
 
-    // MARK: For who takes
+    // MARK: For the caller's thread
 
-    /// The next piece, `nil` at the end; calls `check` while it waits. Throws what the work threw.
+    /// The next result, `nil` at the end; calls `check` while it waits. Throws what the work threw.
     func next(check: () throws -> Void) throws -> Made? {
         while given.wait(timeout: .now() + ExportPage.checkInterval) == .timedOut { try check() }
         let made = try state.withLock { state -> Made? in

@@ -2,15 +2,14 @@ import Files
 package import HTTPModel
 package import Recording
 
-/// An exchange of a session without its secrets, and a session in the temporary folder that
-/// has it alone: its bodies with their content coding, its messages with their times.
+/// An exchange without its secrets, and a temporary session that has only this exchange.
 package final class MaskedCopy {
     package let exchange: RecordedExchange
     package let reader: SessionReader
     private let directory: TemporaryDirectory
 
-    /// Writes the copy. Throws what `onProgress` throws, `ProfileError` for rules of the session that are not YAML,
-    /// `SessionError` and ``StartError`` where it cannot be written.
+    /// Throws what `onProgress` throws, `ProfileError` for rules of the session that are not YAML, `SessionError` and
+    /// ``StartError`` if it cannot be written.
     package init(
         of exchange: RecordedExchange,
         in reader: SessionReader,
@@ -28,7 +27,6 @@ package final class MaskedCopy {
             guard var shown = try copy.exchange(exchange.record.id) else {
                 throw StartError("The masked copy of exchange \(exchange.record.id) could not be written.")
             }
-            // The copy is of what there is by now.
             shown.record.state = exchange.record.state
             (self.exchange, self.reader, self.directory) = (shown, copy, directory)
         } catch {

@@ -1,9 +1,9 @@
 import Recording
 
-/// Keeps what a command reads from being replaced by what it writes.
+/// Prevents that a command overwrites its input.
 package enum OutputPlace {
-    /// Refuses to write into the session or the archive that is read, by whatever name or link, and over another session.
-    /// Standard output is `nil` and `-`.
+    /// Refuses to write into the session or archive that is read, by any name or link, and over another session. Standard
+    /// output is `nil` or `-`.
     package static func check(_ path: String?, reading source: String) throws(StartError) {
         try check(path, reading: source, calling: SessionFiles.isSession(source) ? "the session" : "the archive")
         guard let path else { return }
@@ -13,7 +13,7 @@ package enum OutputPlace {
         }
     }
 
-    /// Refuses to write into a file that is read, and an empty name; `what` it is follows its name: `the profile`.
+    /// Refuses the file that is read, and an empty name; `what` is for example `the profile`.
     package static func check(_ path: String?, reading source: String, calling what: String) throws(StartError) {
         if path?.isEmpty == true { throw refusal("The name of the file to write is empty.") }
         if SessionFiles.isSame(path, as: source) {

@@ -1,12 +1,12 @@
 import Recording
 
-/// How far passes over a session's exchanges have come: of each block of numbers it is known where in the session it ends,
-/// and of a block how many of its exchanges are done.
+/// The progress of passes over a session's exchanges, from the places where blocks of numbers end and the count of done
+/// exchanges.
 final class PassProgress {
     private let work: LongWork
     private let bounds: ClosedRange<Int64>
     private let title: () -> String
-    /// How many exchanges there are up to a place, and the part of the session that ends there.
+    /// The exchanges up to the end of each block, and the part of the session that ends there.
     private var places: [(count: Int, part: Double)] = [(0, 0)]
     private var done = 0
 
@@ -14,13 +14,11 @@ final class PassProgress {
         (self.work, self.bounds, self.title) = (work, bounds, title)
     }
 
-    /// Another pass begins.
-    func begin(_ title: String? = nil) {
+    func begin() {
         (places, done) = ([(0, 0)], 0)
-        work.begin(title ?? self.title(), .things("exchange"))
+        work.begin(title(), .things("exchange"))
     }
 
-    /// These exchanges come next.
     func expect(_ numbers: [Int64]) {
         guard let last = numbers.last, let count = places.last?.count else { return }
         places.append((count + numbers.count, bounds.part(upTo: last)))
@@ -33,7 +31,7 @@ final class PassProgress {
         try work.report(Int64(done), part: part)
     }
 
-    /// The part that is done, from 0 to 1.
+    /// From 0 to 1.
     var part: Double {
         guard let before = places.first, places.count > 1 else { return 0 }
         let after = places[1]
@@ -43,8 +41,7 @@ final class PassProgress {
 }
 
 extension ExportPipeline {
-    /// Prepares to go through the exchanges that a query chooses, as a part of some work, which gets the title that is asked
-    /// for at the beginning of each pass.
+    /// For the exchanges of a query; `title` is read at the beginning of each pass.
     package init(_ query: SessionQuery, _ work: LongWork, title: @escaping () -> String) throws {
         let progress = PassProgress(work, try query.reader.bounds() ?? 1...1, title: title)
         self.init(

@@ -7,8 +7,7 @@ import Rules
 import Tools
 
 extension SessionFacts {
-    /// What a session tells of itself, without the secrets in its labels and rules where `masked` is given. What cannot be read of it
-    /// is left out: the exchanges count.
+    /// The labels, runs and rules of a session, without secrets if `masked` is given. Unreadable ones are left out.
     package init(_ reader: SessionReader, masked: MaskedSource? = nil) {
         let mask = masked.map { ProfileMask($0, (try? SessionMask.rules(of: reader)) ?? MaskRules()) }
         let name = reader.path.split(separator: "/").last.map { String($0) } ?? ""

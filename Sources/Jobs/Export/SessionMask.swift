@@ -9,32 +9,29 @@ import Tools
 
 /// Masks the exports of a session.
 package enum SessionMask {
-    /// As many texts that look like secrets are named in a message.
+    /// The number of texts that look like secrets in a message.
     private static let mostNamed = 10
 
-    /// What the profiles say of masking; without any, what those say that were last in force in the session.
-    ///
-    /// Throws `ProfileError` for a profile that is wrong, and for rules of a session that are not YAML.
+    /// From the profiles; without any, from the session's last ones. Throws `ProfileError` for a wrong profile, and for
+    /// rules of a session that are not YAML.
     package static func rules(of reader: SessionReader, profiles: [String] = []) throws -> MaskRules {
         guard profiles.isEmpty else { return try RuleProfile.load(paths: profiles, takesPipes: true).mask }
         return try self.rules(in: reader.rules(at: .max)?.sources ?? [])
     }
 
-    /// What the texts of rules that are or were in force say of masking.
-    ///
     /// Throws `ProfileError` for texts that are not YAML.
     package static func rules(in sources: [ProfileSource]) throws -> MaskRules {
         try RuleProfile.mask(in: sources, tools: .standard)
     }
 
-    /// Reads all exchanges of an export for their secrets, and gives the session without them.
+    /// Reads all exchanges of an export for their secrets; returns the session without them.
     package static func source(_ pipeline: ExportPipeline, _ rules: MaskRules) throws -> MaskedSource {
         let masked = MaskedSource(pipeline.pages, TextMask(rules))
         try collect(pipeline, masked)
         return try collected(masked, pipeline.reader)
     }
 
-    /// Gives a session without the secrets of exchanges that `read` reads.
+    /// Returns the session without the secrets of exchanges that `read` reads.
     package static func source(
         _ reader: SessionReader,
         _ rules: MaskRules,
@@ -48,15 +45,12 @@ package enum SessionMask {
     /// Ends the first reading, after the session's rules: a trace may have a secret that a rule names.
     private static func collected(_ masked: MaskedSource, _ reader: SessionReader) throws -> MaskedSource {
         masked.mask.beginRules()
-        for text in try ruleTexts(of: reader) { ProfileMask.collect(text, masked) }
+        var known: Set<String> = []
+        for text in try reader.rules().flatMap(\.sources).map(\.text) where known.insert(text).inserted {
+            ProfileMask.collect(text, masked)
+        }
         masked.mask.endCollecting()
         return masked
-    }
-
-    /// The rules that were in force in a session, each text once.
-    private static func ruleTexts(of reader: SessionReader) throws -> [String] {
-        var known: Set<String> = []
-        return try reader.rules().flatMap(\.sources).map(\.text).filter { known.insert($0).inserted }
     }
 
     /// Reads exchanges for their secrets, on several threads.
@@ -77,10 +71,10 @@ package enum SessionMask {
         }
     }
 
-    /// As many secrets are found before they are handed over.
+    /// Found before they are handed over.
     private static let mostFindings = 1_024
 
-    /// Writes all exchanges of an export; returns how many there were.
+    /// Writes all exchanges of an export; returns their number.
     @discardableResult
     package static func write(
         _ export: inout any ExchangeExport,
@@ -99,11 +93,9 @@ package enum SessionMask {
         return count
     }
 
-    /// What is made of a page of exchanges.
     private enum Written: Sendable {
         case bytes(ByteBuffer)
-        /// In how many places secrets were replaced.
-        case replaced(Int)
+        case replaced(places: Int)
     }
 
     private static func write(
@@ -119,7 +111,7 @@ package enum SessionMask {
                 var export = part(masked ?? pages) { try page.give(.bytes($0)) }
                 try page.forEach(in: pages) { try export.add(masked?.masked($0) ?? $0) }
                 try export.finish()
-                if let count = masked?.takeReplacedCount(), count > 0 { try page.give(.replaced(count)) }
+                if let count = masked?.takeReplacedCount(), count > 0 { try page.give(.replaced(places: count)) }
             }
         } take: { (written: Written, isFirst) in
             if isFirst { isBeginning = true }
@@ -132,8 +124,7 @@ package enum SessionMask {
         }
     }
 
-    /// What was masked, and where secrets were not looked for, in sentences; `keeping` says how to keep them. `nil` where
-    /// there is nothing to say.
+    /// Sentences on what was masked, and not searched for secrets; `keeping` says how to keep the secrets.
     package static func summary(_ masked: MaskedSource, keeping: String) -> String? {
         let places = masked.replacedCount
         var sentences: [String] = []
@@ -152,7 +143,7 @@ package enum SessionMask {
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    /// How many texts look like secrets and were left, in a sentence without its end; `nil` where there are none.
+    /// A sentence without its full stop on texts that look like secrets and are not masked.
     package static func suspicion(_ masked: MaskedSource) -> String? {
         let count = masked.mask.suspects.count
         guard count > 0 else { return nil }
@@ -161,8 +152,7 @@ package enum SessionMask {
             ? "1 text looks like a secret and is not masked" : "\(many) look like secrets and are not masked"
     }
 
-    /// The texts that look like secrets and were left, a line each: all that were noted, or the first ten. Empty where there are
-    /// none.
+    /// These texts, a line each: all that were noted, or the first ten.
     package static func suspicions(_ masked: MaskedSource, all: Bool = false) -> [String] {
         guard let sentence = suspicion(masked) else { return [] }
         let suspects = masked.mask.suspects

@@ -4,7 +4,7 @@ package import HTTPModel
 import Rules
 import Text
 
-/// A held request whose method and URL are edited.
+/// Edits of a held request's method and URL.
 struct HeldRequest {
     var head: RequestHead
     var destination: Destination
@@ -17,9 +17,9 @@ struct HeldRequest {
         head.method = method
     }
 
-    /// Sends the request to another URL; the Host field follows where it named the old destination.
+    /// The Host field is changed, too, if it named the old destination.
     mutating func setURL(_ text: String) throws(ControlError) {
-        // An unedited URL stays as it is, even where it could not be read.
+        // An unedited URL stays unchanged, even if it could not be read.
         guard text != destination.url(of: head) else { return }
         guard let plain = HeldRequest.plain(text), let new = RequestURL(plain) else {
             throw ControlError("'\(text.prefix(200))' is not an absolute URL.", hint: "Write https://host:8443/path")
@@ -33,7 +33,7 @@ struct HeldRequest {
         if head.target != new.pathAndQuery { head.target = new.pathAndQuery }
     }
 
-    /// The URL with what follows its host percent-encoded where it must be.
+    /// The URL with its target percent-encoded.
     private static func plain(_ url: String) -> String? {
         guard let place = url.firstRange(of: "://") else { return nil }
         let end = url[place.upperBound...].firstIndex { "/?#".contains($0) } ?? url.endIndex
@@ -46,7 +46,7 @@ struct HeldRequest {
         return FormFields.encoded(text) { $0 > 0x20 && $0 < 0x7F && !"\"<>".utf8.contains($0) }
     }
 
-    /// Replaces the path; the query stays, unless the text has one.
+    /// The query stays, unless the text has one.
     mutating func setPath(_ text: String) throws(ControlError) {
         guard text.hasPrefix("/"), let plain = HeldRequest.target(text), !plain.contains("#") else {
             throw ControlError("A path begins with '/' and has no '#'; not '\(text.prefix(200))'.")
@@ -56,7 +56,7 @@ struct HeldRequest {
 
     private static let mark = UInt8(ascii: "?")
 
-    /// Without its `?`; `nil` for none.
+    /// Without its `?`.
     var query: [UInt8]? {
         get { head.targetBytes.firstIndex(of: HeldRequest.mark).map { Array(head.targetBytes[($0 + 1)...]) } }
         set { setTarget(head.targetBytes.prefix { $0 != HeldRequest.mark }, newValue) }
@@ -66,7 +66,6 @@ struct HeldRequest {
         head.setTarget(Array(path) + (query.map { [HeldRequest.mark] + $0 } ?? []))
     }
 
-    /// Whether the Host field names where the request goes, and not another host.
     private var hostNamesDestination: Bool {
         guard let host = head.fields.value(of: .host), let place = RequestURL.splitAuthority(host) else { return true }
         let port = place.port ?? RequestURL.defaultPort(of: destination.scheme)
@@ -75,7 +74,7 @@ struct HeldRequest {
 }
 
 extension ResponseHead {
-    /// Sets the status of a final response, and its standard reason where that changes it.
+    /// Sets a final status, and its standard reason if the status changes.
     mutating func setStatus(_ status: Int) throws(ControlError) {
         guard (200...999).contains(status) else {
             throw ControlError("\(status) is not a status of a final response.", hint: "Use 200 to 599.")
@@ -85,14 +84,13 @@ extension ResponseHead {
     }
 }
 
-/// What the parts of a head may be.
 package enum HeaderRules {
-    /// Whether a field follows from the body, and so is not edited.
+    /// Whether a field follows from the body, and cannot be edited.
     package static func isFraming(_ field: Field) -> Bool { isFraming(FieldName(field.name)) }
 
     private static func isFraming(_ name: FieldName) -> Bool { name == .contentLength || name == .transferEncoding }
 
-    /// Whether a text has no control character but tabs, so that it cannot end the line (RFC 9110 §5.5).
+    /// Whether a text has no control character except tabs, so that it cannot end the line (RFC 9110 §5.5).
     static func isText(_ text: String) -> Bool { text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 } }
 
     static func checkName(_ name: String) throws(ControlError) {

@@ -5,24 +5,22 @@ import NIOCore
 
 /// The body of a held message, decoded.
 struct HoldContent {
-    /// The decoded bytes: all of them, or those before the problem.
+    /// Those before the problem, if there is one.
     let bytes: ByteBuffer
-    /// Why it could not be decoded whole.
     let problem: String?
-    /// How many bytes were received.
+    /// As received, in bytes.
     let size: Int
 
-    /// The most bytes to decode to: a few bytes may expand to very many.
     private static let longestDecoded = 64 << 20
 
-    /// Decodes the body; `nil` where only the head is held.
+    /// `nil` if only the head is held.
     init?(_ message: HeldMessage) {
         guard let decoded = message.decodedBody(limit: HoldContent.longestDecoded) else { return nil }
         size = message.body?.readableBytes ?? 0
         (bytes, problem) = decoded
     }
 
-    /// The body as text, where it was decoded whole and is legible UTF-8.
+    /// `nil` if it is not completely decoded, legible UTF-8.
     var text: String? {
         guard problem == nil, !bytes.readableBytesView.contains(0), TextDecoder.isText(bytes) else { return nil }
         return String(validating: bytes.readableBytesView, as: UTF8.self)
@@ -30,7 +28,7 @@ struct HoldContent {
 }
 
 extension HeldMessage {
-    /// The body as received; `nil` where only the head is held.
+    /// As received; `nil` if only the head is held.
     var body: ByteBuffer? {
         switch self {
         case .request(_, let body, _), .response(_, let body): body
@@ -56,7 +54,7 @@ extension HeldMessage {
         }
     }
 
-    /// Whether both would go out as the same bytes to the same place.
+    /// Whether the same bytes would be sent to the same destination.
     package func isSame(as other: HeldMessage) -> Bool {
         switch (self, other) {
         case (.request(let head, let body, let place), .request(let otherHead, let otherBody, let otherPlace)):
@@ -67,7 +65,7 @@ extension HeldMessage {
         }
     }
 
-    /// Replaces the body and applies its content coding; throws where the body is not held.
+    /// Applies the content coding; throws if the body is not held.
     mutating func setDecodedBody(_ decoded: ByteBuffer) throws(ControlError) {
         do { try setBody(decoded: decoded) } catch { throw ControlError.bodyStreamsOn }
     }

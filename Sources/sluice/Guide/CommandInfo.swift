@@ -32,7 +32,7 @@ struct CommandInfo: Decodable {
             }
         }
 
-        /// The words of a usage line: brackets around what may be left out, and the `--` that it stands behind.
+        /// For a usage line, with brackets if it is optional, and after `--` if it must be.
         var usage: String {
             let words = parsingStrategy == "postTerminator" ? "-- " + text : text
             return isOptional ? "[\(words)]" : words
@@ -50,19 +50,19 @@ struct CommandInfo: Decodable {
     let defaultSubcommand: String?
     let arguments: [Argument]?
 
-    /// The words that name it, such as `sluice hold list`.
+    /// For example `sluice hold list`.
     var path: [String] { (superCommands ?? []) + [commandName] }
-    /// Those that people use; `help` is of every command.
+    /// Without `help`, which every command has.
     var children: [CommandInfo] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
     var options: [Argument] {
         (arguments ?? []).filter {
-            // Rare options are hidden in help, and have a text; former names have none.
+            // Rare options are hidden but have a text; former names have none.
             ($0.shouldDisplay || $0.abstract != nil)
                 && $0.names?.contains { ["help", "version"].contains($0.name) } != true
         }
     }
 
-    /// The lines by which it is called, those of the commands below it among them; of `sluice` itself two.
+    /// With those of its subcommands; two for `sluice` itself.
     var usage: [String] {
         let words = path.joined(separator: " ")
         let standard = children.first { $0.commandName == defaultSubcommand }
@@ -74,37 +74,35 @@ struct CommandInfo: Decodable {
         return [([words] + required + (hasOptions ? ["[OPTIONS]"] : []) + places).joined(separator: " ")]
     }
 
-    /// Whether there is anything that may be given by its name.
     private var hasOptions: Bool { options.contains { $0.kind != "positional" && $0.isOptional } }
 
     private static let exitCodesMark = "Exit codes: "
 
-    /// What its discussion says of its exit codes; `nil` where they are those that all commands have.
+    /// From its discussion; `nil` for those that all commands have.
     var exitCodes: String? {
-        let paragraphs = (discussion ?? "").split(separator: "\n\n")
         guard let paragraph = paragraphs.first(where: { $0.hasPrefix(CommandInfo.exitCodesMark) }) else { return nil }
         return String(paragraph.dropFirst(CommandInfo.exitCodesMark.count)).replacing("\n", with: " ")
     }
 
-    /// The examples of its discussion; `nil` if it has none.
+    /// From its discussion.
     var examples: [String]? {
-        let paragraphs = (discussion ?? "").split(separator: "\n\n")
-        return paragraphs.first { CommandInfo.isExample($0) }?.split(separator: "\n").map { String($0.dropFirst(2)) }
+        paragraphs.first { CommandInfo.isExample($0) }?.split(separator: "\n").map { String($0.dropFirst(2)) }
     }
 
-    /// Whether a paragraph, or its first line, is of commands.
+    private var paragraphs: [Substring] { (discussion ?? "").split(separator: "\n\n") }
+
+    /// Of a paragraph or its first line.
     static func isExample(_ paragraph: some StringProtocol) -> Bool { paragraph.hasPrefix("  ") }
 
-    /// The commands below it that do something, each before those below itself.
+    /// Each command before its subcommands.
     var descendants: [CommandInfo] { children.flatMap { [$0] + $0.descendants } }
 
-    /// `sluice` itself.
     static let root: CommandInfo? = {
         struct Dump: Decodable { let command: CommandInfo }
         return try? JSONDecoder().decode(Dump.self, from: Data(Sluice._dumpHelp().utf8)).command
     }()
 
-    /// The command that these words name, without `sluice`.
+    /// By its words without `sluice`.
     func find(_ words: some Collection<String>) -> CommandInfo? {
         guard let word = words.first else { return self }
         return children.first { $0.commandName == word }?.find(words.dropFirst())

@@ -5,8 +5,7 @@ import Jobs
 import Rules
 import Tools
 
-/// The tables of the guide that are printed from those that the program goes by; a page has
-/// `<!-- table: NAME -->` in their place.
+/// The tables of the guide that the program prints; a page has `<!-- table: NAME -->` in their place.
 ///
 /// - `subcommands`: the commands of `sluice`.
 /// - `options COMMAND`: the arguments and options of one, such as `options hold edit`.
@@ -18,10 +17,9 @@ import Tools
 /// - `formats`: the formats of exports.
 /// - `limits`: the numbers that ``LimitsTable`` has.
 enum GuideTables {
-    /// The guide with these tables.
     static let guide: @Sendable () -> Guide = { Guide(table: markdown) }
 
-    /// The Markdown of a table; `nil` where there is none of that name.
+    /// `nil` for an unknown name.
     static func markdown(_ name: String) -> String? {
         let words = name.split(separator: " ").map(String.init)
         return switch words.first {
@@ -57,23 +55,19 @@ enum GuideTables {
 
     private static var presets: String {
         let presets = ToolRegistry.standard.withPresets?.presets?.presets ?? []
-        return table(
-            ["preset", "numbers", "source"],
-            presets.map { [code($0.name), plain($0.text), plain($0.source)] }
-        )
+        let rows = presets.map { [code($0.name), plain($0.text), plain($0.source)] }
+        return table(["preset", "numbers", "source"], rows)
     }
 
     private static var filterWords: String {
         let keys = Filter.reference.map {
             [code($0.argument.isEmpty ? $0.name : "\($0.name):\($0.argument)"), plain($0.summary)]
         }
-        return table(
-            ["term", "what fits"],
-            keys + Filter.properties.map { [code("is:\($0.name)"), plain($0.summary)] }
-        )
+        let properties = Filter.properties.map { [code("is:\($0.name)"), plain($0.summary)] }
+        return table(["term", "what fits"], keys + properties)
     }
 
-    /// `nil` where a key has no keys within it.
+    /// `nil` for a key without keys.
     private static func profileKeys(_ keys: [GrammarKey]) -> String? {
         guard !keys.isEmpty else { return nil }
         return table(["key", "what it is for"], keys.map { [code($0.name), plain($0.summaryWithDefault)] })
@@ -95,7 +89,7 @@ enum GuideTables {
         return lines.map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
     }
 
-    /// Text without forms of Markdown; options, and `--` itself, are code, as two hyphens in words become a dash.
+    /// Escaped for Markdown; options, and `--` itself, are code, since two hyphens become a dash.
     private static func plain(_ text: String) -> String {
         var plain = ""
         var rest = text[...]

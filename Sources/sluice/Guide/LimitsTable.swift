@@ -12,7 +12,7 @@ import Text
 import Tools
 import Wire
 
-/// The table of the guide's page `limits`; its numbers are those that the modules keep to.
+/// The table of the guide's page `limits`, with the numbers of the modules.
 enum LimitsTable {
     static var markdown: String {
         ["| of | limit | when it is reached |", "| --- | --- | --- |", connections, heads, times, flow, bodies, files]
@@ -93,10 +93,10 @@ enum LimitsTable {
             """
     }
 
-    // No literal within the function: the compiler would unroll the loop over it, each time with other bytes.
+    // With a literal in the function, the compiler would unroll the loop, differently each time.
     private static let sizes = [(30, "GiB"), (20, "MiB"), (10, "KiB")]
 
-    /// As people read it: `64 KiB`.
+    /// For example `64 KiB`.
     private static func bytes(_ number: Int) -> String {
         for (power, name) in sizes where number >= 1 << power && number.trailingZeroBitCount >= power {
             return "\((number >> power).grouped) \(name)"

@@ -5,17 +5,15 @@ import Masking
 import Recording
 import Text
 
-/// What a bundle says of itself, for whoever gets it.
+/// The text of a bundle's `README.txt`.
 struct BundleStory {
     private static let mostErrors = 10
     private static let mostHosts = 20
     private static let mostCountedHosts = 1_000
     private static let width = 100
 
-    /// What is in the bundle: names, and what they are.
     var contents: [(name: String, about: String)] = []
     var runs: [SessionRun] = []
-    /// What the user calls the bundle, and says of it.
     var title: String?
     var note: String?
     /// When the first and the last exchange began: microseconds since 1970.
@@ -52,7 +50,7 @@ struct BundleStory {
         return cut("status \(record.status)\(Answerer(exchange)?.addition ?? "")")
     }
 
-    /// A text of a peer on one line, without what a terminal could take for a command.
+    /// On one line, without control characters.
     private static func cut(_ text: String) -> String {
         let shown = VisibleText.of(String(text.prefix(4 * width)))
         return shown.count > 2 * width ? shown.prefix(2 * width) + "…" : shown
@@ -60,7 +58,7 @@ struct BundleStory {
 
     // MARK: - Texts
 
-    /// The story; `masked` is what the exchanges were read through, if anything.
+    /// `masked` is the source of the exchanges, if they are masked.
     func text(_ masked: MaskedSource?) -> String {
         var text = [title, note].compactMap { $0.map { "\(VisibleText.lines($0))\n\n" } }.joined()
         text += "A bundle of Sluice, an HTTP debugging proxy: what passed between clients and servers.\n\n"
@@ -87,9 +85,7 @@ struct BundleStory {
         text += "\nSecrets\n\n\(BundleStory.secrets(masked))"
         text += "\nWhat is here\n\n"
         let longest = contents.map(\.name.count).max() ?? 0
-        for (name, about) in contents {
-            text += "  \(name)\(String(repeating: " ", count: longest - name.count))  \(about)\n"
-        }
+        for (name, about) in contents { text += "  \(name.filled(to: longest))  \(about)\n" }
         text += """
 
             How to open it
@@ -116,7 +112,7 @@ struct BundleStory {
             """
     }
 
-    /// What wrote the bundle, and what recorded the session.
+    /// The versions that wrote the bundle and recorded the session.
     static func versions(_ runs: [SessionRun]) -> String {
         var text = """
             bundle: sluice \(SluiceVersion.current)
