@@ -35,19 +35,16 @@ struct UnknownCommand {
         let commands = group.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
         let name = (path + [word]).joined(separator: " ")
         var text = "there is no command '\(name)'"
-        let nearest = Spelling.nearest(to: word, among: commands)
-        if let nearest { text += "; did you mean '\((path + [nearest]).joined(separator: " "))'?" } else { text += "." }
-        text += "\n"
-        if nearest == nil {
-            if group == Import.self {
-                text += "To import exchanges: sluice import session \(word) -o SESSION\n"
-                text += "To import Charles' settings: sluice import charles \(word)\n"
-            } else if path.isEmpty, FileManager.default.fileExists(atPath: word) {
-                text += "To open the file: sluice open \(word)\n"
-            } else if !path.isEmpty {
-                let names = commands.map { "'\((path + [$0]).joined(separator: " "))'" }
-                text += "The commands are \(names.joined(separator: ", ")).\n"
-            }
+        if let nearest = Spelling.nearest(to: word, among: commands) {
+            text += "; did you mean '\((path + [nearest]).joined(separator: " "))'?\n"
+        } else if group == Import.self {
+            text += ".\nTo import exchanges: sluice import session \(word) -o SESSION\n"
+            text += "To import Charles' settings: sluice import charles \(word)\n"
+        } else if !path.isEmpty {
+            let names = commands.map { "'\((path + [$0]).joined(separator: " "))'" }
+            text += ".\nThe commands are \(names.joined(separator: ", ")).\n"
+        } else {
+            text += FileManager.default.fileExists(atPath: word) ? ".\nTo open the file: sluice open \(word)\n" : ".\n"
         }
         return ErrorLine.text(
             text + "  See '\((["sluice"] + path).joined(separator: " ")) --help' for more information."

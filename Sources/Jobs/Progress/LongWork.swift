@@ -129,7 +129,7 @@ package final class LongWork: Sendable {
     /// Returns `false` once the work is over.
     private func draw() -> Bool {
         guard begun.duration(to: .now) >= LongWork.silence else { return !state.withLock(\.isOver) }
-        let width = StatusLine.width - 1
+        let width = StatusLine.width() - 1
         return state.withLock { state in
             guard !state.isOver else { return false }
             var line = state.line

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A line of the terminal on standard error that is overwritten until something else is written.
-enum StatusLine {
+package enum StatusLine {
     private static let isDrawn = Mutex(false)
     private static let eraseLine = "\r\u{1B}[K"
 
@@ -13,11 +13,10 @@ enum StatusLine {
         return foreground < 0 || foreground == getpgrp()
     }
 
-    /// In columns.
-    static var width: Int {
+    /// Of a terminal, in columns; 80 if it is unknown.
+    package static func width(of descriptor: CInt = STDERR_FILENO) -> Int {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
     static func draw(_ text: String) {

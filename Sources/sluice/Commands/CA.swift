@@ -126,7 +126,7 @@ enum Password {
         throw ValidationError("--\(prefix)password and --\(prefix)password-file exclude each other.")
     }
 
-    /// The password, or the first line of the file; `-` is standard input.
+    /// The file's first line, if there is a file; `-` is standard input.
     static func choose(_ password: String?, _ file: String?) throws -> String? {
         guard let file else { return password }
         guard file != "-" else {

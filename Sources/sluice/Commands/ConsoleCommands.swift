@@ -8,7 +8,7 @@ import Runner
 import Terminal
 import Wire
 
-/// The console on its own proxy: the default command.
+/// The default command.
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
@@ -131,9 +131,8 @@ struct Attach: AsyncParsableCommand {
     }
 }
 
-/// The terminal that the console is drawn on.
+/// The console's terminal.
 enum Screen {
-    /// Whether input and output are a terminal.
     static var isThere: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
     static let waysToStart = """
@@ -201,7 +200,7 @@ struct LinearOptions: ParsableArguments {
     }
 }
 
-/// The steps to do when the console ends.
+/// Steps for the end of the console.
 actor Stopping {
     private var steps: [@Sendable () async -> Bool] = []
 
@@ -220,10 +219,8 @@ actor Stopping {
     /// Returns whether all steps succeeded.
     @discardableResult
     func stop() async -> Bool {
-        let steps = self.steps
-        self.steps = []
         var isFine = true
-        for step in steps.reversed() { isFine = await step() && isFine }
+        while let step = steps.popLast() { isFine = await step() && isFine }
         return isFine
     }
 }
@@ -240,6 +237,15 @@ enum LiveServices {
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
             remarks.add("\(rules) in this folder is not in force; U loads it, --profile \(rules) starts with it.")
         }
+        return try await start(settings, files, stopping, remarks)
+    }
+
+    private static func start(
+        _ settings: RunSettings,
+        _ files: StartFiles?,
+        _ stopping: Stopping,
+        _ remarks: DeferredOutput
+    ) async throws -> (running: RunningProxy, services: ConsoleServices) {
         let running = try await RunningProxy.start(
             settings,
             files: files,
@@ -260,22 +266,15 @@ enum LiveServices {
         }
         var (settings, _) = try Demo.settings(for: origin, session: session)
         settings.output = .quiet
-        let remarks = DeferredOutput()
-        let running = try await RunningProxy.start(
-            settings,
-            print: { _ in },
-            report: { remarks.add($0) },
-            reportsRefusals: false
-        )
-        await stopping.add(running)
-        var services = services(running, remarks)
+        let (running, prepared) = try await start(settings, nil, stopping, DeferredOutput())
+        var services = prepared
         services.background = {
             await Demo.drive(origin, through: running.address, authority: running.authority, forever: true)
         }
         return services
     }
 
-    static func services(_ running: RunningProxy, _ remarks: DeferredOutput) -> ConsoleServices {
+    private static func services(_ running: RunningProxy, _ remarks: DeferredOutput) -> ConsoleServices {
         var services = ConsoleServices(session: running.session)
         services.control = running.controlTarget
         services.imports = running.imports

@@ -40,19 +40,13 @@ struct Diff: ParsableCommand {
         if filter != nil, words.count > 2 { throw ValidationError("--filter needs two sessions.") }
     }
 
-    private struct Place {
-        var session: String
-        var id: Int64?
+    private typealias Place = (session: String, id: Int64?)
 
-        init(_ text: String) {
-            (session, id) = (text, nil)
-            guard !FileManager.default.fileExists(atPath: text), let colon = text.lastIndex(of: ":"),
-                let number = Int64(text[text.index(after: colon)...])
-            else { return }
-            (session, id) = (String(text[..<colon]), number)
-        }
-
-        init(_ session: String, _ id: Int64?) { (self.session, self.id) = (session, id) }
+    private static func place(_ text: String) -> Place {
+        guard !FileManager.default.fileExists(atPath: text), let colon = text.lastIndex(of: ":"),
+            let number = Int64(text[text.index(after: colon)...])
+        else { return (text, nil) }
+        return (String(text[..<colon]), number)
     }
 
     /// The two numbers after a single session.
@@ -67,7 +61,7 @@ struct Diff: ParsableCommand {
     }
 
     func run() throws {
-        let places = numbers?.map { Place(words[0], $0) } ?? words.prefix(2).map { Place($0) }
+        let places: [Place] = numbers?.map { (words[0], $0) } ?? words.prefix(2).map(Self.place)
         let isSame = try LongWork.run("comparing", .things("pair"), consequence: "The comparison is incomplete.") {
             work in
             let (text, isSame) = try compare(places, work)

@@ -25,7 +25,7 @@ struct Export: ParsableCommand {
             """
     )
 
-    /// An export that grows beyond these bytes says so.
+    /// In bytes; a larger export is reported.
     private static let large = 200_000_000
 
     @Argument(help: .session, completion: .session) var session: String
@@ -49,7 +49,7 @@ struct Export: ParsableCommand {
     @Option(help: .value("file", "A profile whose 'mask:' is used; repeatable."), completion: .profile)
     var profile: [String] = []
 
-    /// `validate` has thrown if neither option nor name says it.
+    /// `validate` has thrown if it is unknown.
     private var format: ExportFormat { givenFormat ?? output.flatMap { ExportFormat(fileName: $0) } ?? .har }
 
     func validate() throws {
@@ -74,11 +74,13 @@ struct Export: ParsableCommand {
 
     func run() throws {
         if format == .bundle || format == .raw, output ?? "-" == "-", isatty(STDOUT_FILENO) == 1 {
-            throw StartError(
-                format == .raw ? "Raw messages are files." : "A bundle is a zip file.",
-                hint: format == .raw ? "Name a directory or a zip: -o bug, -o bug.zip" : "Name a file: -o bug.zip",
-                isUsage: true
-            )
+            throw format == .raw
+                ? StartError(
+                    "Raw messages are files.",
+                    hint: "Name a directory or a zip: -o bug, -o bug.zip",
+                    isUsage: true
+                )
+                : StartError("A bundle is a zip file.", hint: "Name a file: -o bug.zip", isUsage: true)
         }
         for session in SessionQuery.split(session, filter).sessions {
             try OutputPlace.check(output, reading: SessionQuery.path(session))
@@ -88,9 +90,7 @@ struct Export: ParsableCommand {
         }
         let consequence = isToStandardOutput ? "The output is incomplete." : "\(output ?? "") was not written."
         let isShown = !isToStandardOutput || isatty(STDOUT_FILENO) == 0
-        try LongWork.run("exporting", .things("exchange"), consequence: consequence, isShown: isShown) { work in
-            try export(work)
-        }
+        try LongWork.run("exporting", .things("exchange"), consequence: consequence, isShown: isShown, export)
     }
 
     private var isToStandardOutput: Bool { output == nil || output == "-" }
@@ -138,7 +138,7 @@ struct Export: ParsableCommand {
         }
     }
 
-    /// The session without its secrets. Throws if --strict finds texts that look like secrets.
+    /// Throws if --strict finds texts that look like secrets.
     private func masked(_ query: SessionQuery, _ pipeline: ExportPipeline) throws -> MaskedSource {
         let masked = try SessionMask.source(pipeline, SessionMask.rules(of: query.reader, profiles: profile))
         let suspicions = SessionMask.suspicions(masked, all: strict)

@@ -1,4 +1,4 @@
-/// What the help of a command with a filter says of filters; the guide has the whole language.
+/// For the help of commands with a filter.
 enum FilterHelp {
     static let text = """
         FILTER is terms that must all hold; a bare word is looked for in the URL. 'sluice guide filters' lists the terms:

@@ -65,13 +65,7 @@ struct GuideCommand: ParsableCommand {
     private var layout: GuideText {
         let environment = ProcessInfo.processInfo.environment
         let isStyled = isTerminal && environment["NO_COLOR"]?.isEmpty != false && environment["TERM"] != "dumb"
-        return GuideText(width: min(columns, 100), isStyled: isStyled)
-    }
-
-    private var columns: Int {
-        var size = winsize()
-        guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        return GuideText(width: min(isTerminal ? StatusLine.width(of: STDOUT_FILENO) : 80, 100), isStyled: isStyled)
     }
 
     private func contents(of guide: Guide) -> String {

@@ -8,13 +8,13 @@ import Recording
 import Runner
 import Text
 
-/// The session, the log and the rules of a run.
+/// Session, log and rules of a run.
 struct RecordingOptions: ParsableArguments {
     @Option(help: .newSession, completion: .newSession) var session: String?
     @OptionGroup var bounds: SessionBounds
     @Flag(help: "Record nothing.") var noSession = false
     @Option(help: .value("switch", "Whether to record from the start; 'sluice record' changes it."))
-    var record: RecordingSwitch = .on
+    var record: Switch = .on
     @Option(help: .rare("mode", "If the disk is too slow, traffic waits (lossless) or bodies are cut (lossy)."))
     var recorder: RecorderConfiguration.Mode = .lossless
     @Option(help: .profile, completion: .profile) var profile: [String] = []
@@ -24,7 +24,6 @@ struct RecordingOptions: ParsableArguments {
     var log: String?
     @Flag(help: "With JSON: do not mask secrets.") var secrets = false
 
-    /// Whether each exchange is a JSON object.
     private var hasJSON: Bool { json || log?.lowercased().hasSuffix(".jsonl") == true }
 
     func validate() throws {

@@ -19,7 +19,6 @@ enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// The way to servers through another proxy.
 struct UpstreamProxyOptions: ParsableArguments {
     @Option(
         help: .value("url|env", "A proxy to servers: http://, https://, socks5:// or env."),
@@ -63,7 +62,7 @@ struct UpstreamProxyOptions: ParsableArguments {
     }
 }
 
-/// The options of every command that connects to servers.
+/// For every command that connects to servers.
 struct UpstreamOptions: ParsableArguments {
     static let defaults = ProxyConfiguration.Timeouts()
 
@@ -222,7 +221,7 @@ struct ListenerOptions: ParsableArguments {
     }
 }
 
-/// The options of every command that runs a proxy to servers.
+/// For every command that runs a proxy to servers.
 struct ProxyOptions: ParsableArguments {
     @OptionGroup(title: "Listeners") var listener: ListenerOptions
     @OptionGroup(title: "Servers") var upstream: UpstreamOptions

@@ -6,7 +6,7 @@ import Recording
 import Runner
 import Text
 
-enum RecordingSwitch: String, ExpressibleByArgument, CaseIterable {
+enum Switch: String, ExpressibleByArgument, CaseIterable {
     case on, off
 }
 
@@ -23,7 +23,7 @@ struct RecordCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: ControlOptions
-    @Argument(help: "'on' or 'off'.") var state: RecordingSwitch
+    @Argument(help: "'on' or 'off'.") var state: Switch
 
     func run() async throws { StandardStreams.out(try await options.target().setRecording(state == .on) + "\n") }
 }

@@ -181,13 +181,11 @@ struct Repeat: AsyncParsableCommand {
             let settings = comparison.settings(isDirect: direct)
             let compared = try RepeatComparison(results, of: selection, from: reader, made, settings, work: work)
             let report = RepeatReport(results, of: selection, compared, by: by, settings, session: way.keptSession)
-            let mask =
-                try output.isMasked
-                ? ReportMask([reader, made].compactMap(\.self), SessionMask.rules(of: reader)) : nil
+            let readers = [reader, made].compactMap(\.self)
+            let mask = try output.isMasked ? ReportMask(readers, SessionMask.rules(of: reader)) : nil
             let text =
                 output.json
-                ? try report.json(mask, recorded: reader, made: made)
-                : report.text(on: TerminalScreen.current)
+                ? try report.json(mask, recorded: reader, made: made) : report.text(on: TerminalScreen.current)
             work.hide()
             try OutputFile(nil).write(text)
             if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }

@@ -25,8 +25,6 @@ struct ReplayCommand: AsyncParsableCommand {
             """
     )
 
-    enum ClientHTTP2: String, ExpressibleByArgument, CaseIterable { case on, off }
-
     @Argument(help: .session, completion: .session) var recordingFile: String
     @Argument(help: .value("filter", "Which of its exchanges answer; one argument.")) var filter: String?
     @Flag(help: "Give each recorded answer only once.") var once = false
@@ -37,7 +35,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Rules and recording") var recording: RecordingOptions
     @OptionGroup(title: "Listeners") var listener: ListenerOptions
-    @Option(help: .rare(nil, "Whether HTTP/2 is spoken with clients.")) var http2 = ClientHTTP2.on
+    @Option(help: .rare(nil, "Whether HTTP/2 is spoken with clients.")) var http2 = Switch.on
 
     @Argument(parsing: .postTerminator, help: .command, completion: .command) var command: [String] = []
 

@@ -16,10 +16,9 @@ struct SessionBounds: ParsableArguments {
 
     var isGiven: Bool { !rotate.isEmpty || keep != nil || maxSession != nil }
 
-    /// The smallest size of a file; an empty session takes a quarter of it.
+    /// An empty session has a quarter of it.
     private static let smallest: Int64 = 1_000_000
 
-    /// Throws `ValidationError`.
     func check(_ session: String?) throws {
         _ = try rotation(session)
         _ = try largest()

@@ -14,9 +14,9 @@ extension ArgumentHelp {
         ArgumentHelp(text, valueName: name, visibility: Completion.isScript ? .default : .hidden)
     }
 
-    /// A session that is read.
+    /// To be read.
     static let session = ArgumentHelp.value("file", "A session or an archive; 'last' is the last run's.")
-    /// A session that is changed.
+    /// To be changed.
     static let ownSession = ArgumentHelp.value("file", "A session; 'last' is the last run's.")
     static let newSession = ArgumentHelp.value("file", "The session to record to. (default: a new one)")
     static let number = ArgumentHelp.value("number", "The exchange's number.")
@@ -26,7 +26,6 @@ extension ArgumentHelp {
     static let former = ArgumentHelp(visibility: .private)
 }
 
-/// Which running Sluice a command is for.
 struct ControlOptions: ParsableArguments {
     @Option(help: .value("pid|path", "The running Sluice, if there are several."), completion: .running)
     var control: String?
@@ -34,7 +33,6 @@ struct ControlOptions: ParsableArguments {
     func target() throws -> any ControlTarget { try ControlClient(control) }
 }
 
-/// JSON in place of text.
 struct JSONOptions: ParsableArguments {
     @Flag(help: "Print JSON, with secrets masked.") var json = false
     @Flag(help: "With --json: do not mask secrets.") var secrets = false
@@ -46,7 +44,6 @@ struct JSONOptions: ParsableArguments {
     }
 }
 
-/// How exchanges are compared.
 struct ComparisonOptions: ParsableArguments {
     @Option(
         help: .value("name|place", "A name, or a place such as res.json.items[*].id, to ignore; repeatable."),
@@ -63,7 +60,7 @@ struct ComparisonOptions: ParsableArguments {
 }
 
 extension SessionQuery {
-    /// The path of a session that is to be changed. Throws ``StartError`` for an archive.
+    /// The path of a session to change. Throws ``StartError`` for an archive.
     static func changeable(_ session: String) throws -> String {
         let path = try path(session)
         guard try !ArchiveFile.isArchive(path) else {

@@ -109,9 +109,8 @@ struct Show: ParsableCommand {
             StandardStreams.error(Self.escapeRemark + redirection(body) + "\n")
         }
         if let problem {
-            StandardStreams.error(
-                "sluice: the body could not be decoded further: \(problem)\n--raw prints it as received.\n"
-            )
+            let advice = "--raw prints it as received."
+            StandardStreams.error("sluice: the body could not be decoded further: \(problem)\n\(advice)\n")
         }
     }
 
@@ -133,17 +132,14 @@ struct Show: ParsableCommand {
         }
         let isTerminal = isatty(STDOUT_FILENO) == 1
         for value in values {
-            if isTerminal {
-                try output.write(VisibleText.lines(value.text) + "\n")
-            } else {
-                try output.write(ByteBuffer(bytes: value.bytes + [0x0A]))
-            }
+            let bytes = isTerminal ? Array(VisibleText.lines(value.text).utf8) : value.bytes
+            try output.write(ByteBuffer(bytes: bytes + [0x0A]))
         }
     }
 
     static let escapeRemark = "\nsluice: Control and invisible characters are shown as ^[ or <U+202E>. "
 
-    /// The options of the command that prints the same into a file.
+    /// For a command that prints the same into a file.
     var options: String { (raw ? " --raw" : "") + (mask ? " --mask" : "") }
 
     private func redirection(_ message: Message) -> String {
@@ -159,11 +155,7 @@ struct Show: ParsableCommand {
         guard isatty(1) == 1 else { return }
         var beginning = ByteBuffer()
         _ = try BodyExport.write(exchange, side: message.side, from: reader, raw: raw) { piece in
-            if beginning.readableBytes < 4_096 {
-                beginning.writeImmutableBuffer(
-                    piece.getSlice(at: piece.readerIndex, length: min(piece.readableBytes, 4_096)) ?? ByteBuffer()
-                )
-            }
+            if beginning.readableBytes < 4_096 { beginning.writeBytes(piece.readableBytesView.prefix(4_096)) }
         }
         guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
         throw StartError("The body is not text and would garble the terminal.", hint: redirection(message))

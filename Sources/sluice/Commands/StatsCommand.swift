@@ -46,16 +46,12 @@ struct Stats: ParsableCommand {
 
 extension StatisticsReport.Grouping: ExpressibleByArgument {}
 
-/// The terminal that standard output is.
 enum TerminalScreen {
     /// `nil` if standard output is not a terminal.
     static var current: StatisticsReport.Screen? {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
-        let terminal = SystemTerminal(
-            input: STDIN_FILENO,
-            output: STDOUT_FILENO,
-            environment: ProcessInfo.processInfo.environment
-        )
+        let environment = ProcessInfo.processInfo.environment
+        let terminal = SystemTerminal(input: STDIN_FILENO, output: STDOUT_FILENO, environment: environment)
         return StatisticsReport.Screen(width: terminal.size.width, isUnicode: terminal.capabilities.isUnicode)
     }
 }

@@ -22,22 +22,14 @@ struct TLS: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: .value("host[:port]", "The server; with a port, an IPv6 address is in brackets.")) var server:
-        String
-
+    @Argument(help: .value("host[:port]", "The server; with a port, an IPv6 address is in brackets."))
+    var server: String
     @Option(help: .value("name", "The name to send and verify, if it is not the host.")) var serverName: String?
-
     @Option(help: .value("file", "More certificates (PEM) to trust; repeatable."), completion: .certificates)
     var upstreamCa: [String] = []
-
-    @Option(help: .value("seconds", "Limit for one handshake, including its connection."))
-    var connectTimeout = 10.0
-
-    @Option(help: .value("seconds", "Limit for the whole check."))
-    var timeLimit = 60.0
-
+    @Option(help: .value("seconds", "Limit for one handshake, including its connection.")) var connectTimeout = 10.0
+    @Option(help: .value("seconds", "Limit for the whole check.")) var timeLimit = 60.0
     @OptionGroup var proxy: UpstreamProxyOptions
-
     @Flag(help: "Print one JSON object.") var json = false
 
     func validate() throws {
