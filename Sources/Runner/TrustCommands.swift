@@ -47,8 +47,5 @@ package struct TrustCommands {
     /// In the database of a browser; the place (`sql:FOLDER`) is quoted for a shell.
     package func database(_ place: String) -> String { "certutil -d \(place) -A -t C,, -n sluice -i \(file)" }
 
-    private func root(_ first: String, _ second: String? = nil) -> String {
-        guard let second else { return RootCommand.line(first, isRoot: isRoot) }
-        return RootCommand.line(first, second, isRoot: isRoot)
-    }
+    private func root(_ commands: String...) -> String { RootCommand.line(commands, isRoot: isRoot) }
 }

@@ -2,8 +2,9 @@ import HTTPModel
 import NIOCore
 import NIOPosix
 import ProxyServer
+package import Runner
 import Text
-import Wire
+package import Wire
 
 /// Connects through a proxy, which resolves the server's name.
 final class ProxiedRoute: ProbeRoute {
@@ -86,5 +87,13 @@ private final class WayOpened: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         opened.fail(ProbeFailure.closed)
         context.fireChannelInactive()
+    }
+}
+
+extension UpstreamOption {
+    /// `nil` for a direct connection.
+    package func route(to target: ProbeTarget, trust: TLSTrust) -> (any ProbeRoute)? {
+        let url = RequestURL(scheme: "https", host: target.host, port: target.port, path: "/", query: nil)
+        return route(url).proxy.map { ProxiedRoute(to: target, through: $0, trust: trust) }
     }
 }

@@ -2,6 +2,7 @@ package import Content
 package import Description
 package import Files
 package import Formats
+import Foundation
 import HTTPModel
 import Masking
 import NIOCore
@@ -131,6 +132,24 @@ package struct ExportDestination {
                 if room < 0 { say() }
             }
             try write(bytes)
+        }
+    }
+
+    /// Zips files into `path`, where there must be nothing, and hands the zip over piece by piece. Throws `FileError`, and
+    /// what the sink and ``onPacking`` throw.
+    func write(_ members: [ZipWriter.Member], by path: String) throws {
+        var path = path
+        try ZipWriter.write(members, to: path, onProgress: onPacking)
+        // A member whose compression would look like a zip bomb is stored, so that it can be opened.
+        let safe = try ZipWriter.storingTraps(members, in: path)
+        if safe != members {
+            path += "-stored"
+            try ZipWriter.write(safe, to: path, onProgress: onPacking)
+        }
+        let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
+        while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty {
+            try onPacking(1)
+            try sink(ByteBuffer(bytes: piece))
         }
     }
 

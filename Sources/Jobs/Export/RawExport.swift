@@ -88,6 +88,6 @@ final class RawExport: ExchangeExport {
         try directory.finish()
         guard let temporary else { return }
         let members = names.map { ZipWriter.Member($0, file: "\(temporary.path)/messages/\($0)") }
-        try ZippedFiles.hand(members, by: "\(temporary.path)/zip", to: destination)
+        try destination.write(members, by: "\(temporary.path)/zip")
     }
 }

@@ -1,30 +1,17 @@
-/// Why clients of a runtime do not use the proxy that the variables name.
-struct ProxyIgnorance {
-    let programs: [String]
-    /// For a runtime whose programs have different names.
-    var suffix: String?
-    let reason: String
-
+/// Why clients do not use the proxy that the variables name.
+enum ProxyIgnorance {
     private static let otherName = "use another name for this machine, such as myhost.test in /etc/hosts"
 
-    static let all = [
-        ProxyIgnorance(
-            programs: ["node"],
-            reason: "Node before 22.21 ignores proxy variables, as do clients with an agent of their own"
-        ),
-        ProxyIgnorance(
-            programs: ["python", "pypy"],
-            reason: "Python: aiohttp uses the proxy only with ClientSession(trust_env=True)"
-        ),
-        ProxyIgnorance(programs: ["go"], suffix: ".test", reason: "Go uses no proxy for localhost: \(otherName)"),
-        ProxyIgnorance(programs: ["ruby"], reason: "Ruby uses no proxy for localhost: \(otherName)"),
-        ProxyIgnorance(
-            programs: ["java"],
-            reason: "Java: Apache HttpClient needs useSystemProperties(), Netty proxyWithSystemProperties()"
-        ),
-        ProxyIgnorance(
-            programs: ["php"],
-            reason: "PHP: streams such as file_get_contents() ignore proxy variables; the curl extension uses them"
+    /// For each runtime; a suffix is for programs with different names.
+    private static let all: [(names: [String], suffix: String?, reason: String)] = [
+        (["node"], nil, "Node before 22.21 ignores proxy variables, as do clients with an agent of their own"),
+        (["python", "pypy"], nil, "Python: aiohttp uses the proxy only with ClientSession(trust_env=True)"),
+        (["go"], ".test", "Go uses no proxy for localhost: \(otherName)"),
+        (["ruby"], nil, "Ruby uses no proxy for localhost: \(otherName)"),
+        (["java"], nil, "Java: Apache HttpClient needs useSystemProperties(), Netty proxyWithSystemProperties()"),
+        (
+            ["php"], nil,
+            "PHP: streams such as file_get_contents() ignore proxy variables; the curl extension uses them"
         ),
     ]
 
@@ -32,13 +19,16 @@ struct ProxyIgnorance {
         "Node before 22.21, Python's aiohttp without trust_env, and Go and Ruby with localhost ignore proxy variables"
 
     static func reasons(for programs: Set<String>) -> [String] {
-        all.filter { runtime in programs.contains { runtime.has($0) } }.map(\.reason)
+        all.filter { runtime in
+            programs.contains { program in
+                if let suffix = runtime.suffix, program.hasSuffix(suffix) { return true }
+                return runtime.names.contains { isProgram(program, $0) }
+            }
+        }.map(\.reason)
     }
 
-    private func has(_ program: String) -> Bool {
-        if let suffix, program.hasSuffix(suffix) { return true }
-        return programs.contains { name in
-            program.hasPrefix(name) && program.dropFirst(name.count).allSatisfy { $0.isNumber || ".-".contains($0) }
-        }
+    /// Whether a program is `name`, perhaps with a version.
+    private static func isProgram(_ program: String, _ name: String) -> Bool {
+        program.hasPrefix(name) && program.dropFirst(name.count).allSatisfy { $0.isNumber || ".-".contains($0) }
     }
 }

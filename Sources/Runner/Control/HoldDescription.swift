@@ -21,22 +21,18 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     package var remaining: Double?
 
     init(_ hold: WaitingHold) {
-        id = hold.id.description
-        method = hold.method
-        url = hold.url
+        (id, method, url) = (hold.id.description, hold.method, hold.url)
         age = HoldSummary.rounded(hold.age)
         unanswered = hold.unanswered?.resolution.decision.rawValue
         remaining = (hold.unanswered?.remaining).map(HoldSummary.rounded)
+        size = hold.message.body?.readableBytes
         switch hold.message {
-        case .request(let head, let body, let destination):
+        case .request(let head, _, let destination):
             side = "request"
-            method = head.method
-            url = destination.url(of: head)
-            size = body?.readableBytes
-        case .response(let head, let body):
+            (method, url) = (head.method, destination.url(of: head))
+        case .response(let head, _):
             side = "response"
             status = head.status
-            size = body?.readableBytes
         }
     }
 
@@ -85,8 +81,7 @@ package struct HoldDetails: Codable, Sendable, Hashable {
     init(_ hold: WaitingHold) {
         summary = HoldSummary(hold)
         let draft = HoldDraft(hold.message)
-        head = draft.fullHead
-        self.draft = draft.text
+        (head, self.draft) = (draft.fullHead, draft.text)
         body = HoldContent(hold.message).map(Body.init)
     }
 }

@@ -84,11 +84,10 @@ struct RunningTarget: LocalHolds {
         let count = decryptAgain(host, port)
         guard count > 0 else {
             let others = undecryptedHosts().prefix(20).joined(separator: ", ")
+            let hint = "Other hosts are excluded by the profile's 'intercept'."
             throw ControlError(
                 "No client has refused Sluice's certificate for \(place) twice.",
-                hint: others.isEmpty
-                    ? "Other hosts are excluded by the profile's 'intercept'."
-                    : "Not decrypted: \(others)."
+                hint: others.isEmpty ? hint : "Not decrypted: \(others)."
             )
         }
         let clients = count == 1 ? "" : " for \(count) clients"
@@ -105,22 +104,22 @@ struct RunningTarget: LocalHolds {
     }
 
     func setRecording(_ isOn: Bool) async throws -> String {
-        guard session != nil else {
-            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session.")
-        }
+        try requireSession()
         if isOn, let problem = recordingProblem() {
             throw ControlError("The recording has stopped for good: \(problem)")
         }
         recorder.setRecording(isOn)
-        return isOn
-            ? "Recording is on for new exchanges."
-            : "Recording is off. Rules and breakpoints still apply."
+        return isOn ? "Recording is on for new exchanges." : "Recording is off. Rules and breakpoints still apply."
+    }
+
+    private func requireSession() throws(ControlError) {
+        if session == nil {
+            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session.")
+        }
     }
 
     func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
-        guard session != nil else {
-            throw ControlError("Nothing is recorded here.", hint: "It was started with --no-session.")
-        }
+        try requireSession()
         do {
             return try await recorder.edit(edit)
         } catch let error as SessionError {
@@ -167,9 +166,8 @@ struct RunningTarget: LocalHolds {
         do {
             return try await body()
         } catch let error as ProfileError {
-            let words = error.description
-            let end = words.last?.isPunctuation == true ? "" : "."
-            throw ControlError(words + end, hint: "The rules are unchanged.")
+            let end = error.description.last?.isPunctuation == true ? "" : "."
+            throw ControlError(error.description + end, hint: "The rules are unchanged.")
         }
     }
 }

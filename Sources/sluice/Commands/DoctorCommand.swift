@@ -1,7 +1,6 @@
 import ArgumentParser
 import Diagnosis
 import Files
-import ProxyServer
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,19 +21,12 @@ struct DoctorCommand: AsyncParsableCommand {
     var listen = "127.0.0.1:8080"
     @Flag(help: "Print one JSON object for each line: level, about, text, fix.") var json = false
 
-    func validate() throws { _ = try place() }
+    func validate() throws { _ = try ListenerOptions.place(listen) }
 
     func run() async throws {
-        let place = try place()
-        let findings = await Doctor(host: place.host, port: place.port).findings()
+        let (host, port) = try ListenerOptions.place(listen)
+        let findings = await Doctor(host: host ?? "127.0.0.1", port: port).findings()
         try OutputFile(nil).write(json ? findings.json() : findings.lines)
         if findings.hasProblems { throw ExitCode(1) }
-    }
-
-    private func place() throws -> (host: String, port: Int) {
-        guard let (host, port) = Listener.place(listen) else {
-            throw ValidationError("--listen takes a port or host:port, such as 127.0.0.1:8080; not '\(listen)'.")
-        }
-        return (host ?? "127.0.0.1", port)
     }
 }

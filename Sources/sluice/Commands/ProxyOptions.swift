@@ -176,12 +176,15 @@ struct ListenerOptions: ParsableArguments {
         return settings
     }
 
+    static func place(_ listen: String) throws -> (host: String?, port: Int) {
+        if let place = Listener.place(listen) { return place }
+        throw ValidationError("--listen takes a port or host:port, such as 127.0.0.1:8080; not '\(listen)'.")
+    }
+
     private func listeners(port: Int, hasCommand: Bool) throws -> [Listener] {
         var regular = Listener(port: port)
         if let listen {
-            guard let (host, port) = Listener.place(listen) else {
-                throw ValidationError("--listen takes a port or host:port, such as 127.0.0.1:8080; not '\(listen)'.")
-            }
+            let (host, port) = try Self.place(listen)
             regular = Listener(host: host ?? regular.host, port: port)
         }
         var listeners = try mode.map { text in

@@ -204,8 +204,8 @@ struct DoctorTests {
 
     @Test("For root no command begins with sudo")
     func root() {
-        #expect(RootCommand.line("a b", "c", isRoot: true) == "a b && c")
-        #expect(RootCommand.line("a b", "c", isRoot: false) == "sudo a b && sudo c")
+        #expect(RootCommand.line(["a b", "c"], isRoot: true) == "a b && c")
+        #expect(RootCommand.line(["a b", "c"], isRoot: false) == "sudo a b && sudo c")
         #expect(TrustCommands(file: "f", isRoot: true).debian.hasPrefix("cp f "))
         #expect(TrustCommands(file: "f", isRoot: false).javaItself.hasPrefix("sudo keytool "))
     }

@@ -94,7 +94,7 @@ final class BundleExport: ExchangeExport {
         try write(story.text(masked), to: "README.txt")
         // The first file says what it is.
         members.insert(members.removeLast(), at: 0)
-        try ZippedFiles.hand(members, by: "\(directory.path)/bundle", to: destination)
+        try destination.write(members, by: "\(directory.path)/bundle")
     }
 
     private func add(_ name: String) { members.append(ZipWriter.Member(name, file: "\(directory.path)/\(name)")) }
