@@ -49,8 +49,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         advance(context)
     }
 
-    // MARK: - Reading
-
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         session.receive(unwrapInboundIn(data))
         advance(context)
@@ -128,8 +126,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         promises = []
         context.fireChannelInactive()
     }
-
-    // MARK: - Writing
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let bytes = unwrapOutboundIn(data)

@@ -119,8 +119,7 @@ final class SniffLayer: ClientLayer {
         if connection.endsIfItLeadsBack() { return }
         // A recording does not speak first.
         if loop.configuration.answers != nil { return }
-        let note = "the client sent nothing, so the server was assumed to speak first"
-        passThrough(tunnel, notes: [note])
+        passThrough(tunnel, notes: ["the client sent nothing, so the server was assumed to speak first"])
     }
 
     // MARK: - Deciding
@@ -172,8 +171,7 @@ final class SniffLayer: ClientLayer {
 
     /// `unreadHint` tells why invalid requests do not pass unread.
     private func becomeHTTP1(unreadHint: String = "") {
-        let layer = HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began, unreadHint: unreadHint)
-        become(layer)
+        become(HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began, unreadHint: unreadHint))
     }
 
     private func become(_ layer: any ClientLayer) {

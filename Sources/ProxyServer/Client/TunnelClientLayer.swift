@@ -42,8 +42,6 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         self.isEstablished = isEstablished
     }
 
-    // MARK: - ClientLayer
-
     var wantsRead: Bool {
         switch input {
         case .unanswered(_, let early): isMachineReading && early.readableBytes == 0
@@ -147,8 +145,6 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     func stall(now: NIODeadline) -> TimeAmount? { exchange?.stall(now: now) }
 
     func writabilityChanged(_ isWritable: Bool) { exchange?.clientBecameWritable(isWritable) }
-
-    // MARK: - ClientLeg
 
     func sendInterim(_ head: ResponseHead) {}
 

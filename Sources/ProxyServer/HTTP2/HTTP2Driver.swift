@@ -41,8 +41,6 @@ final class HTTP2Driver {
         stop()
     }
 
-    // MARK: - The connection
-
     func receive(_ bytes: ByteBuffer) {
         guard !isStopped else { return }
         session.receive(bytes, now: eventLoop.now)
@@ -95,8 +93,6 @@ final class HTTP2Driver {
         guard let exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil else { return }
         exchange.readBegan()
     }
-
-    // MARK: - The streams
 
     /// Queues bytes; returns how many wait in the stream.
     func send(_ bytes: ByteBuffer, on stream: HTTP2StreamID) -> Int {

@@ -13,8 +13,6 @@ struct WebSocketBridge {
     static let fallbackNote =
         "the server offers no WebSocket over HTTP/2; sent as an HTTP/1.1 Upgrade with Sluice's own key"
 
-    // MARK: - From the client
-
     init(_ protocolName: String, makingUpgrade head: inout RequestHead) {
         self.protocolName = protocolName
         key = nil
@@ -34,8 +32,6 @@ struct WebSocketBridge {
         head.fields.removeAll(.upgrade)
         head.fields.removeAll("sec-websocket-accept")
     }
-
-    // MARK: - To the server
 
     /// Changes an upgrade to an extended CONNECT; `nil` if the head is not one.
     init?(makingConnect head: inout RequestHead) {

@@ -15,7 +15,9 @@ enum OriginalDestination {
         guard let provider = channel as? any SocketOptionProvider, let local = channel.localAddress else { return nil }
         // The rules for IPv4 redirect an IPv4 address even if a socket of IPv6 shows it.
         let isIPv4 = AccessRules.Network.bytes(of: local)?.count == 4
-        return isIPv4 ? originalOfIPv4(provider) : originalOfIPv6(provider)
+        return isIPv4
+            ? original(provider, .ip) { (address: sockaddr_in) in SocketAddress(address) }
+            : original(provider, .ipv6) { (address: sockaddr_in6) in SocketAddress(address) }
         #else
         return nil
         #endif
@@ -25,19 +27,16 @@ enum OriginalDestination {
     /// `SO_ORIGINAL_DST` of `linux/netfilter_ipv4.h`, and `IP6T_SO_ORIGINAL_DST` of `ip6_tables.h`.
     private static let option = NIOBSDSocket.Option(rawValue: 80)
 
-    private static func originalOfIPv4(_ provider: any SocketOptionProvider) -> SocketAddress? {
-        var found: SocketAddress?
-        let answer: EventLoopFuture<sockaddr_in> = provider.unsafeGetSocketOption(level: .ip, name: option)
+    private static func original<Address: Sendable>(
+        _ provider: any SocketOptionProvider,
+        _ level: NIOBSDSocket.OptionLevel,
+        _ make: (Address) -> SocketAddress
+    ) -> SocketAddress? {
+        var found: Address?
+        let answer: EventLoopFuture<Address> = provider.unsafeGetSocketOption(level: level, name: option)
         // On the channel's own loop the answer is available at once.
-        answer.assumeIsolated().whenSuccess { found = SocketAddress($0) }
-        return found
-    }
-
-    private static func originalOfIPv6(_ provider: any SocketOptionProvider) -> SocketAddress? {
-        var found: SocketAddress?
-        let answer: EventLoopFuture<sockaddr_in6> = provider.unsafeGetSocketOption(level: .ipv6, name: option)
-        answer.assumeIsolated().whenSuccess { found = SocketAddress($0) }
-        return found
+        answer.assumeIsolated().whenSuccess { found = $0 }
+        return found.map(make)
     }
     #endif
 }

@@ -22,8 +22,6 @@ final class SOCKS5Layer: ClientLayer {
     private var loop: LoopContext { connection.loop }
     private var authentication: ProxyAuthentication? { loop.configuration.authentication }
 
-    // MARK: - ClientLayer
-
     var wantsRead: Bool { !isDone && !isAuthenticating }
     var isIdle: Bool { true }
 
@@ -132,8 +130,6 @@ final class SOCKS5Layer: ClientLayer {
         SniffLayer.open(tunnel, nil, on: connection, version: .http11, early: reader.takeRest(), answer: answer)
     }
 
-    // MARK: - Refusals
-
     private func refuse(_ failure: SOCKS5Reader.Failure) {
         switch failure {
         case .version(4):
@@ -180,8 +176,6 @@ final class SOCKS5Layer: ClientLayer {
         connection.write(ByteBuffer(bytes: bytes))
         connection.flush()
     }
-
-    // MARK: - The rest of ClientLayer
 
     func inputClosed(isHalfClose: Bool) {
         if began != nil { end(reason: "The client closed the connection without a request.") }

@@ -64,8 +64,6 @@ final class LoopContext {
         configuration.answers == nil ? ClientBootstrap(group: eventLoop) : nil
     }
 
-    // MARK: - Trust
-
     private var hasTrust = false
     private(set) var trustLoad: EventLoopFuture<Void>?
 
@@ -81,8 +79,6 @@ final class LoopContext {
         }
     }
 
-    // MARK: - Keys
-
     private var keys: [LeafKey.Kind: EventLoopFuture<LeafKey>] = [:]
 
     /// Calls `body` once the mint has a key of this kind; another thread makes an RSA key, which takes some 100 ms.
@@ -91,8 +87,6 @@ final class LoopContext {
         keys[kind] = key
         key.assumeIsolated().whenComplete { [self] result in body(Result { try mint.use(result.get()) }) }
     }
-
-    // MARK: - Work
 
     private var works = 0
 
@@ -134,8 +128,6 @@ final class LoopContext {
         }
     }
 
-    // MARK: - Connections and exchanges
-
     func add(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = connection }
     func remove(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = nil }
 
@@ -154,8 +146,6 @@ final class LoopContext {
         for exchange in Array(exchanges.values) { exchange.recorderBecameFull(isFull) }
         if !isFull { for connection in Array(connections.values) { connection.resume() } }
     }
-
-    // MARK: - Time limits and the end
 
     /// Closes connections that exceed their idle time; runs once a second.
     func enforceTimeouts() {

@@ -5,7 +5,6 @@ package struct BasicCredentials: Sendable, Hashable {
     package let user: [UInt8]
     package let password: [UInt8]
 
-    /// The longest field value that is read, in bytes.
     private static let longest = 2_048
 
     package init(user: some Collection<UInt8>, password: some Collection<UInt8>) {

@@ -1,12 +1,10 @@
-/// Reads the framing of a chunked body (RFC 9112 §7.1) byte by byte, so that no read has to wait for the next one.
-///
-/// States: size → (padding | extension)* → sizeEnd → data → dataReturn → dataEnd → size … until a size of zero.
+/// Reads the framing of a chunked body (RFC 9112 §7.1) byte by byte. States: size → (padding | extension)* → sizeEnd →
+/// data → dataReturn → dataEnd → size … until a size of zero.
 struct ChunkDecoder {
     enum Progress {
         case needMore
         /// This many bytes of data may follow; report them with `dataPassed`.
         case data(Int64)
-        /// The last chunk's size line was read.
         case lastChunk
     }
 
@@ -20,7 +18,6 @@ struct ChunkDecoder {
     private(set) var tolerances: HTTP1Tolerances = []
     private var state = State.size
     private var hasDigit = false
-    /// Bytes of the current chunk that are still missing.
     private(set) var remaining: Int64 = 0
     private var lineLength = 0
 
@@ -122,7 +119,6 @@ private struct ExtensionSyntax {
         }
     }
 
-    /// Whether the grammar allows a byte other than CR here.
     mutating func accepts(_ byte: UInt8) -> Bool {
         switch place {
         case .beforeName:

@@ -11,9 +11,8 @@ struct FieldLines {
     let offset: Int64
     var tolerances: HTTP1Tolerances = []
 
-    /// Adds the lines from `start` on to `section`.
-    ///
-    /// `bytes` end with the section's empty line, which a `SectionScanner` found, so every line has a next byte.
+    /// Adds the lines from `start` on to `section`; every line has a next byte, because the section's end was found
+    /// before.
     mutating func read(_ bytes: Span<UInt8>, from start: Int, into section: inout FieldSection) throws(HTTP1ParseError)
     {
         var index = start
@@ -96,8 +95,7 @@ struct FieldLines {
         }
     }
 
-    /// Reads a name that is empty or not a token; returns its place and that of the colon. Refuses one that resembles a
-    /// field for framing.
+    /// Reads a name that is empty or not a token, with its colon; refuses one that resembles a field for framing.
     private mutating func readOddName(
         _ bytes: Span<UInt8>,
         _ token: Range<Int>,
@@ -136,7 +134,6 @@ struct FieldLines {
 }
 
 extension Span<UInt8> {
-    /// Whether the bytes contain the name of a field for framing.
     fileprivate func hasFramingName(in range: Range<Int>) -> Bool {
         let text = String(decoding: range.map { self[$0].lowercased }, as: UTF8.self)
         return text.contains("content-length") || text.contains("transfer-encoding")

@@ -1,10 +1,8 @@
 package import HTTPModel
 package import NIOCore
 
-/// Writes heads, and bodies in the framing that their head announces.
-///
-/// A large part is three buffers without a copy (`partPrefix`, the part, `partSuffix`); a small one is copied
-/// (`writePart`).
+/// Writes heads, and bodies in the framing that their head announces. A large part is three buffers without a copy
+/// (`partPrefix`, the part, `partSuffix`); a small one is copied (`writePart`).
 package enum HTTP1Encoder {
     /// Writes a head, unchanged ones as received.
     package static func writeHead(_ head: some MessageHead, into output: inout ByteBuffer) {

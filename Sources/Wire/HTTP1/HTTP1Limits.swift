@@ -15,7 +15,6 @@ package struct HTTP1Limits: Sendable, Hashable {
 
 /// The bytes of one message on the wire.
 package struct HTTP1WireSize: Sendable, Hashable {
-    /// As received, with a preceding empty line.
     package internal(set) var head = 0
     /// As received: data, chunk framing, and the trailer section.
     package internal(set) var body: Int64 = 0

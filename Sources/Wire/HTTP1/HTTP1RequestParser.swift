@@ -28,10 +28,8 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// No more bytes follow; `next` then throws `truncated` for an incomplete request.
     package mutating func receiveEOF() { reader.receiveEOF() }
 
-    /// The next step, or `nil` if more bytes are needed.
-    ///
-    /// After `.end`, further calls read the next request; after that of a CONNECT or an accepted upgrade call
-    /// `takeRemaining`.
+    /// `nil` if more bytes are needed. After `.end` further calls read the next request, but after that of a CONNECT or
+    /// an accepted upgrade call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
         guard case .head = reader.stage else {
             switch try reader.nextBodyEvent() {
@@ -81,6 +79,5 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// The first bytes of the next request; `nil` if there are none, or a request is begun.
     package var nextBytes: ByteBuffer? { reader.nextBytes }
 
-    /// Such as a pipelined request.
     package var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
 }

@@ -1,19 +1,15 @@
 package import HTTPModel
 package import NIOCore
 
-/// Reads HTTP/1 responses from the bytes of a connection, however these are cut (RFC 9112).
-///
-/// Works like ``HTTP1RequestParser``, but accepts unambiguous faults; `tolerances` lists them. Announce each request
-/// with `expect`; bytes that answer none are refused.
+/// Reads HTTP/1 responses like ``HTTP1RequestParser``, but accepts unambiguous faults; `tolerances` lists them.
+/// Announce each request with `expect`; bytes that answer none are refused.
 package struct HTTP1ResponseParser: ~Copyable, Sendable {
     package enum Event: Sendable {
         /// An interim response (RFC 9110 §15.2) other than 101; the final one is still to come.
         case informational(ResponseHead)
         /// The final response, with its framing.
         case head(ResponseHead, BodyFraming)
-        /// Without its framing; never empty.
         case part(ByteBuffer)
-        /// With the fields of the trailer section if there were any.
         case end(trailers: FieldSection?)
     }
 
@@ -40,14 +36,12 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
             }
     }
 
-    /// Call `next` until it returns `nil` before passing more: bytes on top of unread ones are copied.
     package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
     /// Ends a close-delimited body; `next` then throws `truncated` for an incomplete response.
     package mutating func receiveEOF() { reader.receiveEOF() }
 
-    /// The next step, or `nil` if more bytes are needed, and after `.end` of a 101 or of a 2xx to CONNECT: call
-    /// `takeRemaining`.
+    /// `nil` if more bytes are needed, and after `.end` of a 101 or of a 2xx to CONNECT: call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
         guard case .head = reader.stage else {
             switch try reader.nextBodyEvent() {
@@ -98,16 +92,13 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
         }
     }
 
-    /// The unparsed bytes, for the protocol that follows; ends the parser.
     package mutating func takeRemaining() -> ByteBuffer? { reader.takeRemaining() }
 
     /// The size of the current response, or of the last one; interim responses count by themselves.
     package var wireSize: HTTP1WireSize { reader.wireSize }
 
-    /// Faults of the current response, or of the last one.
     package var tolerances: HTTP1Tolerances { reader.tolerances }
 
-    /// The received bytes of an incomplete head.
     package var partialHeadSize: Int { reader.partialHeadSize }
 
     package var isIdle: Bool { reader.isBetweenMessages }

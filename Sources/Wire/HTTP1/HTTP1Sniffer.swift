@@ -6,7 +6,6 @@ package enum HTTP1Sniffer {
         /// An HTTP/1 request, well formed or not.
         case yes
         case no
-        /// Undecided.
         case needMore
         /// The preface of an HTTP/2 client (RFC 9113 §3.4).
         case http2Preface

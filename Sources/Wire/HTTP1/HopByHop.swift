@@ -17,11 +17,10 @@ package enum HopByHop {
     }
 
     /// Removes `Connection` and the fields it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
-    /// `Proxy-Authorization`, except those to keep; returns the names of changed fields as spelled.
-    ///
-    /// `TE` keeps `trailers`. `Transfer-Encoding` and `Trailer` stay for `SentFraming`, `Proxy-Authenticate` for
-    /// clients of a further proxy, and end-to-end fields stay even if `Connection` names them, because removing `Host`,
-    /// `Cookie` or `Content-Length` is an attack. Costs no allocation if nothing is removed.
+    /// `Proxy-Authorization`, except those to keep; returns the names of changed fields as spelled. `TE` keeps
+    /// `trailers`. `Transfer-Encoding` and `Trailer` stay for `SentFraming`, `Proxy-Authenticate` for clients of a
+    /// further proxy, and end-to-end fields always, because removing `Host`, `Cookie` or `Content-Length` is an attack.
+    /// Costs no allocation if nothing is removed.
     @discardableResult
     package static func strip(from fields: inout FieldSection, keeping kept: Kept = []) -> [String] {
         var removed: [String] = []
@@ -101,7 +100,6 @@ package enum HopByHop {
 }
 
 extension Substring {
-    /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
     fileprivate var withoutOptionalWhitespace: Substring {
         var text = self
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -1,12 +1,9 @@
 package import HTTPModel
 
-/// Checks a request's Host (RFC 9112 §3.2); separate from the parser, so that a refused request can be shown and
-/// recorded.
+/// Checks a request's Host (RFC 9112 §3.2) after parsing, so that a refused request can be shown and recorded.
 package enum HostCheck {
-    /// Throws if an HTTP/1.1 request has no Host, or a request has several or an invalid one. It may be empty.
-    ///
-    /// A CONNECT may lack it or have its target in any form: Java 11 sends no field, iOS an IPv6 address without
-    /// brackets.
+    /// Throws if an HTTP/1.1 request has no Host, or a request has several or an invalid one; it may be empty. A
+    /// CONNECT may lack it (Java 11), or have its target in any form (iOS: an IPv6 address without brackets).
     package static func check(_ head: RequestHead) throws(HTTP1ParseError) {
         guard let index = head.fields.firstIndex(of: .host) else {
             if head.version != .http11 || head.method == "CONNECT" { return }

@@ -1,9 +1,8 @@
 import HTTPModel
 import NIOCore
 
-/// Collects a head, then reads a body by its framing; for both parsers.
-///
-/// Stages: head → body → head …, or head → handedOver. A fault is thrown again by every later call.
+/// Collects a head, then reads a body by its framing. Stages: head → body → head …, or head → handedOver. A fault is
+/// thrown again by every later call.
 struct MessageReader: ~Copyable {
     enum BodyEvent {
         case part(ByteBuffer)
@@ -133,7 +132,6 @@ extension MessageReader {
         scanner = SectionScanner()
     }
 
-    /// For an interim response, which has no body, and at the end of a body.
     mutating func beginNextHead() {
         stage = .head
         scanner = SectionScanner()
@@ -157,7 +155,6 @@ extension MessageReader {
         return true
     }
 
-    /// The scanned section, once it is complete.
     private mutating func takeSection() -> ByteBuffer? {
         let received = buffer
         let end = scanner.scan(received.readableBytesUInt8Span)
@@ -231,7 +228,6 @@ extension MessageReader {
 // MARK: - Bodies
 
 extension MessageReader {
-    /// `nil` if more bytes are needed.
     mutating func nextBodyEvent() throws(HTTP1ParseError) -> BodyEvent? {
         switch stage {
         case .head, .handedOver:

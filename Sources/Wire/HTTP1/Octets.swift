@@ -90,7 +90,6 @@ extension Span<UInt8> {
         return count
     }
 
-    /// `false` also if there are too few bytes.
     @inline(__always)
     func hasBytes(_ text: StaticString, at start: Int) -> Bool {
         guard start &+ text.utf8CodeUnitCount <= count else { return false }

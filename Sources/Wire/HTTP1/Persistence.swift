@@ -2,19 +2,15 @@ package import HTTPModel
 
 /// Whether a connection may carry another message after one (RFC 9112 §9.3).
 package enum Persistence {
-    /// Whether the client may send further requests on its connection.
-    ///
     /// `Proxy-Connection: close` counts, too; for keeping an HTTP/1.0 connection it does not (RFC 9112 §C.2.2).
     package static func keepsAlive(_ head: RequestHead) -> Bool {
         keepsAlive(head.fields, head.version) && !head.fields.contains(.proxyConnection, token: close)
     }
 
-    /// Whether the server accepts another request on its connection.
     package static func keepsAlive(_ head: ResponseHead, framing: BodyFraming) -> Bool {
         framing != .untilClose && keepsAlive(head.fields, head.version)
     }
 
-    /// In any version.
     package static func wantsClose(_ fields: FieldSection) -> Bool { fields.contains(.connection, token: close) }
 
     private static func keepsAlive(_ fields: FieldSection, _ version: HTTPVersion) -> Bool {

@@ -1,9 +1,7 @@
 import HTTPModel
 
-/// The length of a received body (RFC 9112 §6.3); refuses ambiguous messages.
-///
-/// Content-Length together with Transfer-Encoding is refused on both sides, stricter than RFC 9112, because recipients
-/// that choose differently allow smuggling.
+/// The length of a received body (RFC 9112 §6.3). Content-Length together with Transfer-Encoding is refused on both
+/// sides, because recipients that choose differently allow smuggling.
 enum ReceivedFraming {
     static func request(_ head: RequestHead, isConnect: Bool) throws(HTTP1ParseError) -> BodyFraming {
         var tolerances: HTTP1Tolerances = []

@@ -1,9 +1,7 @@
 package import HTTPModel
 
-/// Makes a head's framing fields agree with the framing on an HTTP/1 leg (RFC 9112 §6).
-///
-/// Correct fields stay unchanged, and so do content codings. A `Transfer-Encoding` other than `chunked` is possible in
-/// composed heads only, and replaced.
+/// Makes framing fields agree with the framing on an HTTP/1 leg (RFC 9112 §6); correct fields stay unchanged. A
+/// `Transfer-Encoding` other than `chunked` is possible in composed heads only, and replaced.
 package enum SentFraming {
     /// Returns the framing for the request's body: chunked instead of `untilClose`.
     @discardableResult
@@ -13,8 +11,6 @@ package enum SentFraming {
         return framing
     }
 
-    /// Returns the framing for the response's body.
-    ///
     /// For HEAD and 304 one of the two fields may describe the missing body. From 1xx, 204 and a 2xx to CONNECT,
     /// Transfer-Encoding and a Content-Length other than zero are removed (RFC 9110 §8.6, RFC 9112 §6.1).
     @discardableResult

@@ -9,10 +9,8 @@ struct RequestLine {
     let needsRewriting: Bool
     let tolerances: HTTP1Tolerances
 
-    /// Reads a whole line with its line break.
-    ///
-    /// The target may have any bytes but control characters and spaces. Any spaces and tabs are allowed between the parts,
-    /// and at the end (RFC 9112 §3).
+    /// Reads a whole line with its line break. The target may have any bytes but control characters and spaces; any
+    /// spaces and tabs are allowed between the parts, and at the end (RFC 9112 §3).
     init(_ line: Span<UInt8>) throws(StartLineError) {
         var index = 0
         while line[index].isTokenCharacter { index &+= 1 }

@@ -13,7 +13,6 @@ package struct HTTP2StreamID: Hashable, Sendable, CustomStringConvertible {
 
 /// Why an HTTP/2 connection, or a request on it, failed.
 package struct HTTP2Error: Error, Sendable, Hashable {
-    /// Sent to the peer or received from it.
     package let code: HTTP2ErrorCode
     package let explanation: String
 
@@ -37,9 +36,8 @@ package enum HTTP2Event: Sendable {
     case data(HTTP2StreamID, ByteBuffer)
     /// The peer's half of a stream is complete; `wireBytes` are all its frames with their headers of nine bytes.
     case end(HTTP2StreamID, trailers: FieldSection?, wireBytes: Int64)
-    /// A stream was reset: by the peer, or here (`isLocal`) for a fault of the peer.
-    ///
-    /// NO_ERROR after a complete response says that the server needs no more of the request (RFC 9113 §8.1).
+    /// By the peer, or here (`isLocal`) for its fault. A server's NO_ERROR after its whole response declines the rest
+    /// of the request (RFC 9113 §8.1).
     case reset(HTTP2StreamID, HTTP2ErrorCode, isLocal: Bool, explanation: String)
     /// Client role: the server did not process the request, so it may be repeated (RFC 9113 §8.7).
     case refused(HTTP2StreamID)

@@ -1,10 +1,8 @@
 import HTTPModel
 import NIOCore
 
-/// Counts the headers of received frames before nghttp2 reads them, and stops a flooding peer.
-///
-/// nghttp2 does not report frames that it ignores, and some of its limits end without a GOAWAY. Two more rules are in
-/// `count`.
+/// Counts frames before nghttp2 reads them, and stops a flooding peer: nghttp2 does not report frames that it ignores,
+/// and some of its limits end without a GOAWAY.
 struct HTTP2FloodGuard: ~Copyable {
     private let isServer: Bool
     private let maxContinuations: Int

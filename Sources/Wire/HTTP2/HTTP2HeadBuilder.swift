@@ -1,10 +1,8 @@
 import HTTPModel
 import NIOCore
 
-/// Makes the text form of a head from the fields of a received header block.
-///
-/// A connection has one incomplete header block at most (RFC 9113 §4.3), so a session has one builder. Pseudo-headers
-/// may come in any order, so they are kept until the first field.
+/// Makes the text form of a head from a header block; a connection has one incomplete block at most (RFC 9113 §4.3).
+/// Pseudo-headers may come in any order, so they are kept until the first field.
 struct HTTP2HeadBuilder: ~Copyable {
     enum Kind {
         case request, response, trailers
@@ -45,7 +43,6 @@ struct HTTP2HeadBuilder: ~Copyable {
     private(set) var block = Block()
     private var text = ByteBuffer()
     private var lines: [Line] = []
-    /// The concatenated values of the pseudo-headers.
     private var pseudo: [UInt8] = []
 
     init(settings: HTTP2Settings) {
@@ -61,7 +58,6 @@ struct HTTP2HeadBuilder: ~Copyable {
         pseudo.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a field that nghttp2 accepted, or an odd one that is tolerated.
     mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, isOdd: Bool = false) {
         if isOdd { block.hasOddities = true }
         block.listSize += name.count + value.count + 32
@@ -147,8 +143,6 @@ struct HTTP2HeadBuilder: ~Copyable {
     }
 }
 
-// MARK: - Results
-
 extension HTTP2HeadBuilder {
     var size: Int { text.readableBytes + pseudo.count }
 
@@ -171,7 +165,6 @@ extension HTTP2HeadBuilder {
         ResponseHead(received: section(), status: block.status, reason: 10..<10, version: .http2)
     }
 
-    /// `nil` without fields.
     mutating func trailers() -> FieldSection? { lines.isEmpty ? nil : section() }
 
     private mutating func section() -> FieldSection {
@@ -202,12 +195,10 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawBufferPointer(start: baseAddress + start, count: end - start)
     }
 
-    /// Three digits, as nghttp2 has checked.
     fileprivate var status: Int { reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) } }
 }
 
 extension UInt8 {
-    /// Changes ASCII letters only.
     @inline(__always)
     var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }

@@ -2,12 +2,10 @@ internal import CNGHTTP2
 import HTTPModel
 import NIOCore
 
-/// Writes a head, or trailers, as the recorded text, and from that the list for nghttp2.
-///
-/// Names get lower case, values lose white space around them, and what HTTP/2 forbids is left out (RFC 9113 §8.2.2):
-/// `Connection` and its kin, `TE` but for `trailers`, and fields that are not ``isCarried(_:)``.
+/// Writes a head, or trailers, as the recorded text, and the list for nghttp2. Names get lower case, values lose white
+/// space around them, and what HTTP/2 forbids is left out (RFC 9113 §8.2.2): `Connection` and its kin, `TE` but for
+/// `trailers`, and fields that are not ``isCarried(_:)``.
 struct HTTP2HeadWriter: ~Copyable {
-    /// Ranges in `bytes`.
     private struct Pair {
         var name: Range<Int>
         var value: Range<Int>
@@ -74,7 +72,6 @@ struct HTTP2HeadWriter: ~Copyable {
 
     var isEmpty: Bool { pairs.isEmpty }
 
-    /// nghttp2 copies the list.
     func withNameValues<Result>(_ body: (UnsafeMutableBufferPointer<nghttp2_nv>) -> Result) -> Result {
         var whole = bytes
         whole.moveReaderIndex(to: 0)
@@ -179,7 +176,6 @@ struct HTTP2HeadWriter: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// For nghttp2, which only reads.
     fileprivate func pointer(to range: Range<Int>) -> UnsafeMutablePointer<UInt8>? {
         baseAddress.map { UnsafeMutablePointer(mutating: ($0 + range.lowerBound).assumingMemoryBound(to: UInt8.self)) }
     }

@@ -16,7 +16,6 @@ private func http2Session(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Session? 
     pointer.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Passes the content of a callback to its session; the result means success.
 private func report<Content>(
     _ content: UnsafePointer<Content>?,
     to session: UnsafeMutableRawPointer?,
@@ -26,8 +25,7 @@ private func report<Content>(
     return 0
 }
 
-/// nghttp2's callbacks find their session and call a method; none calls nghttp2's receiving or sending functions, or
-/// the owner.
+/// None of nghttp2's callbacks calls its receiving or sending functions, or the owner.
 extension HTTP2Session {
     static func makeHandle(_ role: Role, settings: HTTP2Settings) -> OpaquePointer? {
         var callbacks: OpaquePointer?
@@ -134,7 +132,6 @@ extension HTTP2Session {
         }
     }
 
-    /// For bodies.
     static var dataProvider: nghttp2_data_provider {
         var provider = nghttp2_data_provider()
         provider.read_callback = { _, id, _, length, flags, _, session in

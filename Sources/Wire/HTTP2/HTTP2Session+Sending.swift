@@ -3,11 +3,10 @@ package import HTTPModel
 package import NIOCore
 
 extension HTTP2Session {
-    /// Client role: opens a stream with a request of any version; returns the head's text form as sent.
-    ///
-    /// The authority is that of `Host`; what HTTP/2 forbids is left out (RFC 9113 §8.2.2). `scheme` is not sent for a
-    /// plain CONNECT; `connectProtocol` is for an extended one (RFC 8441), which the peer must offer; with `isEnd`
-    /// there is neither body nor trailers. Throws REFUSED_STREAM if another connection may take the request.
+    /// Client role: opens a stream with a request of any version; returns the head's text form as sent. The authority
+    /// is that of `Host`; what HTTP/2 forbids is left out (RFC 9113 §8.2.2). `connectProtocol` is for an extended
+    /// CONNECT (RFC 8441), which the peer must offer; with `isEnd` there is neither body nor trailers. Throws
+    /// REFUSED_STREAM if another connection may take the request.
     package func sendRequest(
         _ head: RequestHead,
         scheme: String,
@@ -132,10 +131,8 @@ extension HTTP2Session {
         nghttp2_session_resume_data(handle, stream.id.number)
     }
 
-    /// Sends RST_STREAM, and drops what is queued; of its events only `closed` still comes.
-    ///
-    /// NO_ERROR after ``sendEnd(_:on:)`` waits until that is sent: a server so declines the rest of the request (RFC
-    /// 9113 §8.1).
+    /// Sends RST_STREAM, and drops what is queued; of its events only `closed` still comes. NO_ERROR after
+    /// ``sendEnd(_:on:)`` waits until that is sent: it declines the rest of the request (RFC 9113 §8.1).
     package func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard phase == .open, let stream = stream(id.number) else {
             // Earlier events may still wait.
@@ -201,8 +198,7 @@ extension HTTP2Session {
         if phase == .open { nghttp2_submit_ping(handle, 0, nil) }
     }
 
-    /// 100 until the SETTINGS arrive: RFC 9113 §6.5.2 has no limit until then, but requests beyond the later one are
-    /// refused.
+    /// 100 until the SETTINGS: RFC 9113 §6.5.2 has no limit until then, but requests beyond the later one are refused.
     package var peerMaxConcurrentStreams: Int {
         guard hasPeerSettings, handle != nil else { return 100 }
         return Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))

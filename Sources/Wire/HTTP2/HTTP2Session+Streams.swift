@@ -2,7 +2,6 @@ internal import CNGHTTP2
 import HTTPModel
 import NIOCore
 
-/// The handling of frames for their streams.
 extension HTTP2Session {
     func stream(_ id: Int32) -> HTTP2Stream? {
         if let recentStream, recentStream.id.number == id { return recentStream }
@@ -25,9 +24,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Whether an invalid field is harmless.
-    ///
-    /// Odd values of a server are kept. Names, framing, and possible line ends are never tolerated (RFC 9113 §8.2.1).
+    /// Odd values of a server are kept; names, framing, and possible line ends are never tolerated (RFC 9113 §8.2.1).
     func fieldIsInvalid(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
         guard role == .client, !name.isEmpty, name.allSatisfy({ $0.isTokenCharacter }),
             !name.isConnectionSpecific, !name.isOption("content-length"),
@@ -183,7 +180,6 @@ extension HTTP2Session {
         }
     }
 
-    /// nghttp2 then resets the stream.
     func frameIsInvalid(on id: Int32, result: Int32) {
         defer { wrongField = nil }
         guard let stream = stream(id) else { return }

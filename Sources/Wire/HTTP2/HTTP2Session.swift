@@ -2,11 +2,9 @@ internal import CNGHTTP2
 import HTTPModel
 package import NIOCore
 
-/// One HTTP/2 connection without a socket, over nghttp2: bytes in and out on one side, messages on the other.
-///
-/// The owner passes received bytes (``receive(_:now:)``), takes all events (``nextEvent()``), sends heads and bodies,
-/// and writes ``nextOutput(limit:)`` when the connection accepts more. Making output makes events, too. Nothing is
-/// called back; calls between two events take effect at once.
+/// One HTTP/2 connection without a socket, over nghttp2. The owner passes received bytes (``receive(_:now:)``), takes
+/// all events (``nextEvent()``), sends heads and bodies, and writes ``nextOutput(limit:)`` when the connection accepts
+/// more. Making output makes events, too. Nothing is called back; calls between two events take effect at once.
 ///
 /// The connection's window is returned on receipt, so that no stream starves others; a stream's own by
 /// ``consume(_:on:)``. Server push is refused. A client's priorities (RFC 7540 §5.3) order its responses and are not
@@ -28,11 +26,9 @@ package final class HTTP2Session {
 
     package let role: Role
     let settings: HTTP2Settings
-    /// `nil` only without memory.
     let handle: OpaquePointer?
     var phase = Phase.open
 
-    /// Newer than `takenEvents`.
     var events: [HTTP2Event] = []
     /// The next events, the last one first: moved out from the end, an event is not copied.
     var takenEvents: [HTTP2Event] = []
@@ -48,7 +44,6 @@ package final class HTTP2Session {
     var blockWireBytes = 0
     /// The bytes of heads whose events were not taken yet.
     var pendingHeads = 0
-    /// The field that nghttp2 rejected.
     var wrongField: String?
 
     var floodGuard: HTTP2FloodGuard
@@ -108,7 +103,6 @@ package final class HTTP2Session {
         settle()
     }
 
-    /// The start of an incomplete preface, head or frame other than DATA.
     package var incompleteSince: NIODeadline? { floodGuard.incompleteSince }
 
     package var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
@@ -150,8 +144,7 @@ package final class HTTP2Session {
         }
     }
 
-    /// Makes everything but DATA, because only then nghttp2 reports faults of the input; nghttp2 limits what the peer
-    /// does not accept.
+    /// Makes everything but DATA, because nghttp2 reports faults of the input only then.
     private func settle() {
         if output.readableBytes < HTTP2Session.settledLimit { makeOutput(limit: nil) } else { actOnFoundFailure() }
     }

@@ -1,4 +1,3 @@
-/// Announced settings of an HTTP/2 session, and its own limits.
 package struct HTTP2Settings: Sendable, Hashable {
     /// For clients (RFC 9113 §5.1.2).
     package var maxConcurrentStreams: UInt32 = 1000
@@ -21,7 +20,6 @@ package struct HTTP2Settings: Sendable, Hashable {
 /// Limits of frames that are cheap for the peer and expensive here; beyond them the connection ends with
 /// ENHANCE_YOUR_CALM.
 package struct HTTP2FloodLimits: Sendable, Hashable {
-    /// A number at once, and a number per second in the long run.
     package struct Rate: Sendable, Hashable {
         package let burst: Int
         package let perSecond: Int
@@ -44,7 +42,6 @@ package struct HTTP2FloodLimits: Sendable, Hashable {
     package var idleFrames = Rate(burst: 2000, perSecond: 200)
     /// WINDOW_UPDATE beyond four for each DATA frame sent and four for each head received.
     package var windowUpdates = Rate(burst: 2000, perSecond: 200)
-    /// In one head.
     package var continuations = 24
 
     package init() {}

@@ -4,10 +4,8 @@ import NIOCore
 final class HTTP2Stream {
     enum Incoming {
         case head
-        /// After the final head.
         case body
         case ended
-        /// The head was refused.
         case refused
     }
 
@@ -22,9 +20,7 @@ final class HTTP2Stream {
     var sentBytes: Int64 = 0
     /// Whether our head was passed to nghttp2, interim ones aside.
     var isHeadQueued = false
-    /// Whether our head is in the output.
     var isHeadSent = false
-    /// Whether our message ends after the queued bytes.
     var isEndQueued = false
     var isEndSent = false
     var trailers: FieldSection?
@@ -37,7 +33,6 @@ final class HTTP2Stream {
     var isAbandoned = false
     var resetAfterEnd: HTTP2ErrorCode?
     var resetAfterQueue: HTTP2ErrorCode?
-    /// Whether the owner already knows how the stream ended.
     var isEndKnown = false
     /// The peer's fault, or why nothing can be sent.
     var fault: HTTP2Error?
@@ -48,7 +43,6 @@ final class HTTP2Stream {
     static let lowMark = 16 << 10
 }
 
-/// Bytes that wait to be sent on a stream.
 struct HTTP2SendQueue {
     private var parts: [ByteBuffer] = []
     private var first = 0

@@ -1,8 +1,7 @@
 import HTTPModel
 package import NIOCore
 
-/// Reads the messages of a SOCKS client before the bytes for the server (RFC 1928 §3 to §5, RFC 1929 §2), however they
-/// are cut.
+/// Reads a SOCKS client's messages before the bytes for the server (RFC 1928 §3 to §5, RFC 1929 §2).
 package struct SOCKS5Reader {
     package enum Event: Hashable {
         /// The methods of authentication that the client offers.
@@ -17,7 +16,6 @@ package struct SOCKS5Reader {
         case associate = 3
     }
 
-    /// The destination that a client requests.
     package struct Place: Hashable {
         /// A name in lower case, or an address without brackets.
         package var host: String
@@ -60,8 +58,8 @@ package struct SOCKS5Reader {
 
     package mutating func receive(_ more: ByteBuffer) { bytes.append(more) }
 
-    /// The next message; `nil` if it is incomplete, or all were read. After a greeting it is the request, unless
-    /// ``expectCredentials()`` was called.
+    /// `nil` if the message is incomplete, or all were read. A request follows a greeting, unless
+    /// ``expectCredentials()``.
     package mutating func next() throws(Failure) -> Event? {
         var reading = bytes
         let event: Event?
@@ -79,7 +77,6 @@ package struct SOCKS5Reader {
 
     package mutating func expectCredentials() { expected = .credentials }
 
-    /// The bytes after the request.
     package mutating func takeRest() -> ByteBuffer? {
         defer { bytes = ByteBuffer() }
         return bytes.readableBytes > 0 ? bytes : nil

@@ -4,10 +4,8 @@ extension CertificateAuthority {
     /// With the certificate alone, for clients.
     package static let certificateFileName = "ca-cert.pem"
 
-    /// Loads the authority of a directory, or makes one at the first start.
-    ///
-    /// The directory is created and made private (0700). Of processes that start at once, the first one to link its
-    /// file into place wins, and the others load that one.
+    /// Loads the authority of a directory, which is made private (0700), or makes one. Of processes that start at once,
+    /// the first one to link its file into place wins, and the others load that one.
     package static func open(directory: String) throws(CertificateError) -> CertificateAuthority {
         try CertificateFiles.makePrivateDirectory(directory)
         let authority = try storedOrMade(in: "\(directory)/\(fileName)")

@@ -2,8 +2,7 @@ internal import COpenSSL
 import Text
 
 extension CertificateAuthority {
-    /// `p12` is PKCS#12 with the private key, under a password; `mobileconfig` a configuration profile for iOS and
-    /// macOS.
+    /// `p12` is PKCS#12 with the private key; `mobileconfig` a configuration profile for iOS and macOS.
     package enum ExportFormat: String, Sendable, CaseIterable {
         case pem, der, p12, mobileconfig
     }
@@ -40,15 +39,13 @@ extension CertificateAuthority {
         guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
             // AES-256-CBC and PBKDF2, OpenSSL's defaults.
             let archive = PKCS12_create(password, "Sluice CA", key.pointer, certificate.pointer, nil, 0, 0, 0, 0, 0)
-        else {
-            throw CertificateError(reason: "no PKCS#12 archive can be made (\(OpenSSLErrors.take().text))")
-        }
+        else { throw .openSSL("no PKCS#12 archive can be made") }
         defer { PKCS12_free(archive) }
         return writtenToMemory { i2d_PKCS12_bio($0, archive) }
     }
 
-    /// Apple's property list `com.apple.security.root`. Its identifiers come from the fingerprint, so a new
-    /// installation replaces the profile.
+    /// `com.apple.security.root`; the identifiers come from the fingerprint, so a new installation replaces the
+    /// profile.
     private var configurationProfile: String {
         let name = (subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject).markupEscaped
         let short = fingerprint.prefix(16)

@@ -1,9 +1,7 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// The certificate and key that sign what clients see: Sluice's own, or the user's.
-///
-/// A plain value, so every event loop can make its own ``CertificateMint`` from it.
+/// The certificate and key that sign what clients see; a plain value for the ``CertificateMint`` of every event loop.
 package struct CertificateAuthority: Sendable {
     package let subject: String
     /// In seconds since 1970, as is `notAfter`.
@@ -17,8 +15,8 @@ package struct CertificateAuthority: Sendable {
     /// The certificates between an intermediate authority and its root; sent with every leaf.
     let chainDER: [[UInt8]]
 
-    /// Creates a new root, not stored yet: P-256, valid for ten years. `label` distinguishes it from those of other
-    /// machines; by default the machine's name.
+    /// Makes a new root: P-256, valid for ten years, with a `label` (by default the machine's name) to tell it from
+    /// others.
     package static func generate(label: String? = nil) throws(CertificateError) -> CertificateAuthority {
         ERR_clear_error()
         let now = sluice_now()
@@ -26,7 +24,7 @@ package struct CertificateAuthority: Sendable {
         guard let key = PrivateKeyHandle.generate(),
             // In the past for clients whose clock is slow.
             var builder = CertificateBuilder(key: key, validFrom: now - day, to: now + 3_652 * day)
-        else { throw CertificateError(reason: "no CA can be made (\(OpenSSLErrors.take().text))") }
+        else { throw .openSSL("no CA can be made") }
         let shortID = hexadecimal(randomBytes(4))
         let name = label ?? CertificateFiles.machineName
         // A common name has at most 64 characters (RFC 5280, ub-common-name).
@@ -36,16 +34,13 @@ package struct CertificateAuthority: Sendable {
         builder.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0")
         builder.add(NID_key_usage, "critical,keyCertSign,cRLSign")
         builder.add(NID_subject_key_identifier, "hash")
-        guard let certificate = builder.signed(by: key) else {
-            throw CertificateError(reason: "no CA can be made (\(OpenSSLErrors.take().text))")
-        }
+        guard let certificate = builder.signed(by: key) else { throw .openSSL("no CA can be made") }
         return try CertificateAuthority(certificate, key, chain: [], path: nil)
     }
 
-    /// Loads a user's authority: PEM (certificate and key in one file or in two) or PKCS#12.
-    ///
-    /// A file may be a pipe such as the shell's `<(…)`, which may be silent for five seconds at most. Throws if a file
-    /// cannot be read, the key does not belong to the certificate, or that is not an authority or has expired.
+    /// Loads a user's authority: PEM (certificate and key in one file or in two) or PKCS#12; a pipe such as the shell's
+    /// `<(…)` may be silent for five seconds. Throws if a file cannot be read, the key does not belong to the
+    /// certificate, or that is not an authority or has expired.
     package static func load(
         file: String,
         keyFile: String? = nil,

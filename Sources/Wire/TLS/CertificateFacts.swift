@@ -86,7 +86,6 @@ extension CertificateFacts {
     }
 }
 
-/// The URLs in a certificate's authority information.
 struct AccessURLs {
     private(set) var issuer: [String] = []
     private(set) var status: [String] = []
@@ -113,7 +112,6 @@ struct AccessURLs {
     }
 }
 
-/// A verification error of one certificate in a chain.
 package struct ChainProblem: Sendable, Hashable {
     /// The position in the chain; 0 is the server's own certificate.
     package var depth: Int

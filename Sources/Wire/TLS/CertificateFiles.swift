@@ -9,7 +9,6 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Operations on files, with errors that say path, reason and advice.
 enum CertificateFiles {
     /// Protects from `--ca /dev/zero`.
     private static let maximumSize = 16 << 20
@@ -46,7 +45,6 @@ enum CertificateFiles {
         try restrict(path, to: 0o700)
     }
 
-    /// Removes others' access to a file or directory.
     static func restrict(_ path: String, to mode: mode_t) throws(CertificateError) {
         var information = stat()
         guard stat(path, &information) == 0 else { throw failure(path, "cannot be examined", nil) }
@@ -57,9 +55,8 @@ enum CertificateFiles {
         }
     }
 
-    /// Creates a file that only the user can read, unless one of that name exists; returns whether it did.
-    ///
-    /// The content is on disk before the name appears, so of two processes one wins and the other finds a whole file.
+    /// Creates a private file unless one of that name exists; returns whether it did. The content is on disk before the
+    /// name appears, so of two processes one wins and the other finds a whole file.
     static func createSecret(_ path: String, _ content: [UInt8]) throws(CertificateError) -> Bool {
         try write(path, content, isSecret: true) { output throws(FileError) in try output.finishUnlessThere() }
     }

@@ -52,7 +52,6 @@ final class PrivateKeyHandle {
         return made.map { PrivateKeyHandle(owning: $0) }
     }
 
-    /// Fastest for certificates.
     var forCertificates: PrivateKeyHandle {
         sluice_copy_as_EC_KEY(pointer).map { PrivateKeyHandle(owning: $0) } ?? self
     }
@@ -143,7 +142,7 @@ extension CertificateSummary {
     }
 }
 
-private func oneLine(_ name: OpaquePointer?) -> String {
+func oneLine(_ name: OpaquePointer?) -> String {
     guard let name else { return "" }
     return String(decoding: writtenToMemory { X509_NAME_print_ex($0, name, 0, sluice_NAME_ONE_LINE) }, as: UTF8.self)
 }
@@ -184,7 +183,6 @@ private func addressText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     return text(groups[..<longest.lowerBound]) + "::" + text(groups[longest.upperBound...])
 }
 
-/// Of the DER form.
 func sha256(of certificate: OpaquePointer) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     X509_digest(certificate, EVP_sha256(), &digest, nil)
@@ -224,8 +222,6 @@ enum CertificateName {
     static func issuer(of certificate: OpaquePointer) -> String { short(X509_get_issuer_name(certificate)) }
 
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
-
-    static func whole(_ name: OpaquePointer) -> String { oneLine(name) }
 
     static func common(of certificate: OpaquePointer) -> String? { common(X509_get_subject_name(certificate)) }
 

@@ -15,9 +15,7 @@ package struct LeafKey: Sendable {
     /// Makes a new key; RSA takes some 100 ms.
     package init(_ kind: Kind = .ecdsa) throws(CertificateError) {
         ERR_clear_error()
-        guard let key = PrivateKeyHandle.generate(kind) else {
-            throw CertificateError(reason: "no key can be made (\(OpenSSLErrors.take().text))")
-        }
+        guard let key = PrivateKeyHandle.generate(kind) else { throw .openSSL("no key can be made") }
         self.kind = kind
         der = key.der
     }
@@ -62,7 +60,6 @@ package final class CertificateMint {
 
     private struct Leaves {
         let key: PrivateKeyHandle
-        /// The extensions that all leaves have.
         let commonExtensions: [CertificateExtension]
         var cache: RecencyCache<HostName, LeafCertificate>
     }
@@ -81,7 +78,7 @@ package final class CertificateMint {
         let chain = authority.chainDER.compactMap { X509Handle(der: $0) }
         guard let certificate = X509Handle(der: authority.certificateDER),
             let authorityKey = PrivateKeyHandle(der: authority.keyDER)
-        else { throw CertificateError(reason: "the CA cannot be used (\(OpenSSLErrors.take().text))") }
+        else { throw .openSSL("the CA cannot be used") }
         self.authority = certificate
         self.authorityKey = authorityKey
         self.chain = chain
@@ -96,7 +93,7 @@ package final class CertificateMint {
     package func use(_ leafKey: LeafKey) throws(CertificateError) {
         if has(leafKey.kind) { return }
         guard let key = PrivateKeyHandle(der: leafKey.der), let extensions = commonExtensions(leafKey.kind, key) else {
-            throw CertificateError(reason: "the CA cannot be used (\(OpenSSLErrors.take().text))")
+            throw .openSSL("the CA cannot be used")
         }
         leaves[leafKey.kind] = Leaves(
             key: leafKey.kind == .ecdsa ? key.forCertificates : key,
@@ -138,19 +135,16 @@ package final class CertificateMint {
         // RFC 5280 section 4.1.2.5 includes the last second.
         let end = min(start + Self.validDays * Self.day - 1, authorityNotAfter)
         guard var builder = CertificateBuilder(key: leaves.key, validFrom: start, to: end) else {
-            throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
+            throw .openSSL("no certificate can be made")
         }
-        // A common name has at most 64 characters. Without a subject the alternative name is critical (RFC 5280 section
-        // 4.2.1.6).
+        // A common name has at most 64 characters; without one the alternative name is critical (RFC 5280 4.2.1.6).
         var commonName: String?
         if case .dns(let text) = name, text.utf8.count <= 64 { commonName = text }
         builder.setSubject(commonName: commonName)
         builder.setIssuer(authority.pointer)
         for prepared in leaves.commonExtensions { builder.add(prepared) }
         builder.addAlternativeName(name, isCritical: commonName == nil)
-        guard let certificate = builder.signed(by: authorityKey) else {
-            throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
-        }
+        guard let certificate = builder.signed(by: authorityKey) else { throw .openSSL("no certificate can be made") }
         // The authority may have expired in the meantime.
         let validity = start...max(start, end)
         return LeafCertificate(certificate: certificate, key: leaves.key, chain: chain, validity: validity)

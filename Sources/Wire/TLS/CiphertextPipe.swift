@@ -1,13 +1,11 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// The encrypted bytes of one connection; OpenSSL reads from ``incoming`` and writes to ``outgoing`` directly, without
-/// a memory BIO.
+/// The encrypted bytes of one connection, which OpenSSL reads and writes directly, without a memory BIO.
 final class CiphertextPipe {
     var incoming = ByteBuffer()
     var outgoing = ByteBuffer()
 
-    /// Takes bytes of the socket.
     func receive(_ ciphertext: ByteBuffer) { incoming.append(ciphertext) }
 
     fileprivate func read(into target: UnsafeMutableRawPointer, atMost limit: Int) -> Int {

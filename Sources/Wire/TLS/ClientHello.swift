@@ -12,7 +12,6 @@ package struct ClientHello: Sendable, Hashable {
     package var acceptsECDSA = true
 
     package enum ParseResult: Sendable, Hashable {
-        /// More bytes are needed.
         case needMoreData
         /// Not a well-formed ClientHello.
         case notTLS
@@ -24,8 +23,7 @@ package struct ClientHello: Sendable, Hashable {
     /// All records are read again for each new byte.
     package static let mostRecords = 2_048
 
-    /// Reads the first bytes of a connection without consuming any, as early as possible: a wrong first byte is
-    /// ``ParseResult/notTLS``.
+    /// Reads the first bytes of a connection without consuming any; a wrong first byte is ``ParseResult/notTLS``.
     package static func parse(_ bytes: ByteBuffer) -> ParseResult {
         bytes.withUnsafeReadableBytes { raw in
             var records = Cursor(raw)
@@ -56,7 +54,6 @@ package struct ClientHello: Sendable, Hashable {
 
 private typealias Bytes = Slice<UnsafeRawBufferPointer>
 
-/// A bounds-checked reader of big-endian fields.
 private struct Cursor {
     private var rest: Bytes
 

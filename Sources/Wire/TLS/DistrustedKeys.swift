@@ -1,7 +1,6 @@
 internal import COpenSSL
 
-/// Keys that are refused in every server's chain. Keys and not certificates, because one key is in several cross-signed
-/// certificates.
+/// Keys refused in every server's chain; keys and not certificates, because cross-signed certificates share them.
 package struct DistrustedKeys: Sendable {
     /// SHA-256 of the SubjectPublicKeyInfo, in hexadecimal.
     private let hashes: Set<String>

@@ -6,10 +6,8 @@ package enum HostName: Hashable, Sendable {
     case address([UInt8])
     case dns(String)
 
-    /// Reads the host of a CONNECT or server name.
-    ///
-    /// Accepts IPv6 addresses with or without brackets and zone, drops the root's dot, lowers the case, and turns
-    /// labels outside ASCII into their `xn--` form (RFC 3492). `nil` for hosts that no certificate can name: empty,
+    /// Reads the host of a CONNECT or server name: an IPv6 address with or without brackets and zone, or a name,
+    /// without the root's dot, in lower case and in `xn--` form (RFC 3492). `nil` if no certificate can name it: empty,
     /// more than 253 bytes, white space, control characters.
     package init?(_ text: String) {
         var name = text[...]

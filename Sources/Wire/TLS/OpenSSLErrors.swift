@@ -22,6 +22,5 @@ struct OpenSSLErrors {
         return errors
     }
 
-    /// Reasons of the TLS library.
     var tlsReasons: [Int32] { codes.filter { $0.library == ERR_LIB_SSL }.map(\.reason) }
 }

@@ -6,8 +6,7 @@ enum StapleReader {
     /// The accepted clock difference in seconds.
     private static let skew = 300
 
-    /// `nil` if none was sent. Its signature must lead to an authority that the connection trusts (RFC 6960 section
-    /// 3.2).
+    /// `nil` if none was sent. It must be signed by a trusted authority (RFC 6960 section 3.2).
     static func status(of ssl: OpaquePointer) -> StapledStatus? {
         var bytes: UnsafePointer<UInt8>?
         let length = sluice_SSL_get_staple(ssl, &bytes)

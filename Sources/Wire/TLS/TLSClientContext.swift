@@ -14,7 +14,6 @@ package final class TLSClientContext {
     private let sessions: TLSSessionCache
     private var isTrustInstalled = false
 
-    /// Sessions for resumption.
     private static let sessionCapacity = 1_000
 
     /// Does not read `trust` yet; `keyLog` receives the secrets of every handshake.
@@ -34,12 +33,11 @@ package final class TLSClientContext {
     }
 
     /// Makes the session of one connection to a server; the first ``TLSSession/advance(into:limit:)`` makes the
-    /// ClientHello. Reads the authorities if ``TLSTrust/load()`` was not called.
-    ///
-    /// `host` is verified; a name is also sent as server name (never an address, RFC 6066 section 3). No protocols mean
-    /// no ALPN. `isLegacy` accepts TLS 1.0, no secure renegotiation, and short keys. Sessions are resumed among
-    /// connections with the same resumption key, host, verification, `isLegacy` and identity. Throws `invalidHost` if
-    /// no certificate can name the host, `resource` if an extra file cannot be read.
+    /// ClientHello. Reads the authorities if ``TLSTrust/load()`` was not called. `host` is verified; a name is also
+    /// sent as server name (never an address, RFC 6066 section 3). `isLegacy` accepts TLS 1.0, no secure renegotiation,
+    /// and short keys. Sessions are resumed among connections with the same resumption key, host, verification,
+    /// `isLegacy` and identity. Throws `invalidHost` if no certificate can name the host, `resource` if an extra file
+    /// cannot be read.
     package func makeSession(
         host: String,
         applicationProtocols: [String] = ["http/1.1"],
@@ -49,7 +47,10 @@ package final class TLSClientContext {
         resumptionKey: String? = nil
     ) throws(TLSError) -> TLSSession {
         guard let name = HostName(host) else { throw TLSError(leg: .upstream, cause: .invalidHost, host: host) }
-        try installTrust(host: host)
+        if !isTrustInstalled {
+            try trust.install(in: context.pointer, host: host)
+            isTrustInstalled = true
+        }
         let session = try TLSSession(context, .upstream, host: host, applicationProtocols) { ssl in
             SSL_set_connect_state(ssl)
             if isLegacy { Self.allowLegacy(ssl) }
@@ -72,17 +73,6 @@ package final class TLSClientContext {
         return session
     }
 
-    private func installTrust(host: String) throws(TLSError) {
-        if isTrustInstalled { return }
-        do throws(CertificateError) {
-            try trust.load()
-        } catch {
-            throw TLSError(leg: .upstream, cause: .resource(error.description), host: host)
-        }
-        trust.install(in: context.pointer)
-        isTrustInstalled = true
-    }
-
     private static func allowLegacy(_ ssl: OpaquePointer) {
         SSL_set_security_level(ssl, 0)
         SSL_set_cipher_list(ssl, "ALL:@SECLEVEL=0")
@@ -93,8 +83,7 @@ package final class TLSClientContext {
     private static func verify(_ ssl: OpaquePointer, _ verification: TLSVerification) {
         // Without SSL_VERIFY_PEER OpenSSL verifies, too, but ignores the result.
         SSL_set_verify(ssl, verification == .full ? SSL_VERIFY_PEER : SSL_VERIFY_NONE) { passed, store in
-            let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
-            let session = TLSSession.of(ssl.map { OpaquePointer($0) })
+            let session = TLSSession.of(verification: store)
             if passed == 1, session?.context.distrusted.refuse(currentOf: store) != true { return 1 }
             session?.reject(store)
             return 0
@@ -111,8 +100,7 @@ package final class TLSClientContext {
             nil
         )
         SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
-            // A sent handshake message (content type 22) of the type certificate (11), with a certificate: without one
-            // it has at most 8 bytes.
+            // A sent handshake message (22) of the type certificate (11); without one it has at most 8 bytes.
             guard isWritten == 1, contentType == 22, length > 8, message?.load(as: UInt8.self) == 11 else { return }
             TLSSession.of(ssl)?.certificateSent = true
         }
@@ -157,12 +145,6 @@ extension TLSSession {
     fileprivate func reject(_ store: OpaquePointer?) {
         guard let store, rejectedPeer == nil else { return }
         let chain = summaries(of: X509_STORE_CTX_get0_untrusted(store))
-        let problem = TLSError.CertificateProblem(
-            code: Int(X509_STORE_CTX_get_error(store)),
-            certificate: X509_STORE_CTX_get_current_cert(store),
-            names: chain.first?.alternativeNames ?? [],
-            distrusted: context.distrusted
-        )
-        rejectedPeer = RejectedPeer(problem: problem, chain: chain)
+        rejectedPeer = RejectedPeer(problem: problem(in: store), chain: chain)
     }
 }

@@ -1,10 +1,8 @@
 internal import COpenSSL
 package import HTTPModel
 
-/// A certificate with its key for servers that ask for one. A plain value for every event loop; the key never leaves
-/// the module.
+/// A certificate with its key for servers that ask for one; a plain value whose key never leaves the module.
 package struct TLSClientIdentity: Sendable, Hashable {
-    /// From the profile.
     package let name: String
     package let summary: CertificateSummary
     private let certificateDER: [UInt8]
@@ -138,7 +136,6 @@ package struct TLSClientIdentity: Sendable, Hashable {
     /// The certificate determines the rest.
     package func hash(into hasher: inout Hasher) { hasher.combine(summary.fingerprint) }
 
-    /// Returns whether OpenSSL accepts it.
     func install(in ssl: OpaquePointer) -> Bool {
         guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
             SSL_use_certificate(ssl, certificate.pointer) == 1, SSL_use_PrivateKey(ssl, key.pointer) == 1
@@ -152,7 +149,6 @@ package struct TLSClientIdentity: Sendable, Hashable {
 }
 
 extension TLSSession {
-    /// The server asks for a certificate: shows ours, if there is one.
     func showCertificate() {
         certificateAuthorities = authorityNames
         certificateAsked = true
@@ -166,7 +162,7 @@ extension TLSSession {
         let list = SSL_get0_peer_CA_list(ssl)
         let count = min(Int(max(0, sluice_sk_X509_NAME_num(list))), Self.mostAuthorities)
         return (0..<count).compactMap { index in
-            sluice_sk_X509_NAME_value(list, CInt(index)).map { CertificateName.whole($0) }
+            sluice_sk_X509_NAME_value(list, CInt(index)).map { oneLine($0) }
         }
     }
 }

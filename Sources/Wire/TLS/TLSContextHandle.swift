@@ -3,7 +3,6 @@ internal import COpenSSL
 /// Receives a line for `SSLKEYLOGFILE` (NSS key log format), without a line end.
 package typealias TLSKeyLog = @Sendable (String) -> Void
 
-/// Owns one `SSL_CTX` with the state of its callbacks.
 final class TLSContextHandle {
     let pointer: OpaquePointer
     let pipeMethod: CiphertextPipeMethod

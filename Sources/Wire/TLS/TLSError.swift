@@ -12,7 +12,6 @@ package struct TLSError: Error, Sendable, Hashable {
         case peerAlert(String)
         case certificate(CertificateProblem)
         case closedDuringHandshake
-        /// Instead of TLS.
         case plainHTTP
         /// No secure renegotiation (RFC 5746).
         case legacyRenegotiation
@@ -29,11 +28,9 @@ package struct TLSError: Error, Sendable, Hashable {
         case resource(String)
     }
 
-    /// Times are in seconds since 1970.
+    /// Times are in seconds since 1970; `expired` has the end, and `notYetValid` the start of the validity.
     package enum CertificateProblem: Sendable, Hashable {
-        /// With the end of validity.
         case expired(Int64)
-        /// With the start of validity.
         case notYetValid(Int64)
         case selfSigned
         /// With the untrusted authority at the end of the chain.
@@ -42,10 +39,8 @@ package struct TLSError: Error, Sendable, Hashable {
         case missingIssuer(String, url: String)
         /// According to the server's own staple; with a reason if there is one.
         case revoked(Int64, reason: String?)
-        /// With the names of the certificate.
         case nameMismatch([String])
-        /// Without host names in subjectAltName, but maybe addresses; the common name does not count (RFC 9525 section
-        /// 6.3).
+        /// No host in subjectAltName, maybe addresses; the common name does not count (RFC 9525 section 6.3).
         case noHostName(commonName: String, addresses: [String])
         /// With an authority of the chain whose private key is public.
         case compromisedAuthority(String)
@@ -56,10 +51,8 @@ package struct TLSError: Error, Sendable, Hashable {
 
     package var leg: Leg
     package var cause: Cause
-    /// If known.
     package var host: String?
     package var openSSLText: String
-    /// Whether our certificate had been sent before the error.
     package var certificateSent: Bool
     package var certificateAsked = false
     /// The user's name for the certificate for the server, sent or not.

@@ -1,7 +1,6 @@
 internal import COpenSSL
 package import HTTPModel
 
-/// A probing client's offer.
 package struct TLSProbeOffer: Sendable, Hashable {
     package var versions: ClosedRange<TLSVersion>
     /// The best first; `nil` for OpenSSL's own.
@@ -33,12 +32,7 @@ package final class TLSProbeContext {
     /// Reads `trust` if that was not done before.
     package init(trust: TLSTrust) throws(TLSError) {
         context = try TLSContextHandle(leg: .upstream, keyLog: nil, distrusted: trust.distrusted)
-        do throws(CertificateError) {
-            try trust.load()
-        } catch {
-            throw TLSError(leg: .upstream, cause: .resource(error.description))
-        }
-        trust.install(in: context.pointer)
+        try trust.install(in: context.pointer)
         sluice_SSL_CTX_set_session_cache_mode(context.pointer, sluice_CACHE_CLIENT_EXTERNAL)
         SSL_CTX_sess_set_new_cb(context.pointer) { ssl, session in
             guard let session, let owner = TLSSession.of(ssl) else { return 0 }
@@ -119,8 +113,7 @@ package final class TLSProbeContext {
     /// Notes faults, and whether the server asks for a certificate; the handshake continues.
     private static func watch(_ ssl: OpaquePointer) {
         SSL_set_verify(ssl, SSL_VERIFY_NONE) { passed, store in
-            let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
-            guard let store, let session = TLSSession.of(ssl.map { OpaquePointer($0) }) else { return 1 }
+            guard let store, let session = TLSSession.of(verification: store) else { return 1 }
             if passed == 1, !session.context.distrusted.refuse(currentOf: store) { return 1 }
             session.note(store)
             return 1
@@ -162,40 +155,24 @@ package struct TLSProbeFindings: Sendable, Hashable {
 extension TLSSession {
     package var findings: TLSProbeFindings {
         let cipher = SSL_get_pending_cipher(ssl) ?? SSL_get_current_cipher(ssl)
-        var findings = TLSProbeFindings(
-            cipher: SSL_CIPHER_standard_name(cipher).map { String(cString: $0) },
+        let version = cipher == nil ? nil : SSL_get_version(ssl).map { String(cString: $0) }
+        return TLSProbeFindings(
+            version: TLSVersion.allCases.first { $0.openSSLName == version },
+            cipher: cipher.flatMap { SSL_CIPHER_standard_name($0) }.map { String(cString: $0) },
             applicationProtocol: applicationProtocol,
-            certificates: certificateFacts,
+            // No honest chain is longer.
+            certificates: certificates(in: SSL_get_peer_cert_chain(ssl)).prefix(20).map { CertificateFacts($0) },
             problems: probe?.problems ?? [],
             staple: StapleReader.status(of: ssl),
             isCertificateRequested: probe?.isCertificateRequested ?? false,
             hasTicket: probe?.hasTicket ?? false,
             isResumed: SSL_session_reused(ssl) == 1
         )
-        if cipher == nil {
-            findings.cipher = nil
-        } else if let name = SSL_get_version(ssl) {
-            findings.version = TLSVersion(openSSLName: String(cString: name))
-        }
-        return findings
-    }
-
-    private var certificateFacts: [CertificateFacts] {
-        // No honest chain is longer.
-        certificates(in: SSL_get_peer_cert_chain(ssl)).prefix(20).map { CertificateFacts($0) }
     }
 
     fileprivate func note(_ store: OpaquePointer) {
-        let code = X509_STORE_CTX_get_error(store)
-        let certificate = X509_STORE_CTX_get_current_cert(store)
-        let leaf = sluice_sk_X509_value(X509_STORE_CTX_get0_untrusted(store), 0)
-        let problem = TLSError.CertificateProblem(
-            code: Int(code),
-            certificate: certificate,
-            names: leaf.map { CertificateSummary($0).alternativeNames } ?? [],
-            distrusted: context.distrusted
-        )
-        let noted = ChainProblem(depth: max(0, Int(X509_STORE_CTX_get_error_depth(store))), problem: problem)
+        let depth = max(0, Int(X509_STORE_CTX_get_error_depth(store)))
+        let noted = ChainProblem(depth: depth, problem: problem(in: store))
         // OpenSSL may repeat a problem: an unverifiable signature follows from others.
         if probe?.problems.contains(noted) == false, probe?.problems.count ?? 0 < 20 { probe?.problems.append(noted) }
     }

@@ -1,7 +1,6 @@
 internal import COpenSSL
 
-/// Keys for session tickets (RFC 5077, RFC 8446 section 4.6.1), shared by all event loops, so that a client may resume
-/// on any.
+/// Keys for session tickets (RFC 5077, RFC 8446 section 4.6.1), for all event loops.
 package struct TLSTicketKeys: Sendable {
     let bytes: [UInt8]
 
@@ -49,10 +48,7 @@ package final class TLSServerContext {
         ERR_clear_error()
     }
 
-    /// Makes the session of one client connection; `host` is for messages.
-    ///
-    /// Of `applicationProtocols` the first one that the client offers by ALPN is chosen; if none is, the answer has no
-    /// ALPN extension.
+    /// Of `applicationProtocols` the first one that the client offers by ALPN is chosen; `host` is for messages.
     package func makeSession(
         certificate: LeafCertificate,
         host: String? = nil,

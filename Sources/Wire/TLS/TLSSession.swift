@@ -21,18 +21,17 @@ package enum TLSState: Sendable, Hashable {
     case failed(TLSError)
 }
 
-/// One TLS connection without a socket: ciphertext in and out on one side, plaintext on the other.
-///
-/// The owner passes received bytes (``receive(_:)``, ``receiveEOF()``), calls ``advance(into:limit:)``, and after that,
-/// and after every ``write(_:)`` and ``shutdown()``, sends ``takeOutput()``. It belongs to the event loop of its
-/// context.
+/// One TLS connection without a socket. The owner passes received bytes (``receive(_:)``, ``receiveEOF()``), calls
+/// ``advance(into:limit:)``, and after that, and after every ``write(_:)`` and ``shutdown()``, sends ``takeOutput()``.
+/// It belongs to the event loop of its context.
 package final class TLSSession {
     package private(set) var state = TLSState.handshaking
 
     let ssl: OpaquePointer
     let context: TLSContextHandle
     let applicationProtocols: [[UInt8]]
-    var resumption: TLSResumption?
+    /// Where sessions are kept, and the server's request for our certificate in the handshake of the offered one.
+    private var resumption: (cache: TLSSessionCache, key: TLSSessionCache.Key, earlier: ClientCertificateDetails?)?
     var rejectedPeer: RejectedPeer?
     var certificateSent = false
     var staple: StapledStatus?
@@ -89,9 +88,24 @@ package final class TLSSession {
         SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    static func of(verification store: OpaquePointer?) -> TLSSession? {
+        of(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) })
+    }
+
+    /// The fault that verification found last in the server's chain.
+    func problem(in store: OpaquePointer) -> TLSError.CertificateProblem {
+        let leaf = certificates(in: X509_STORE_CTX_get0_untrusted(store)).first
+        return TLSError.CertificateProblem(
+            code: Int(X509_STORE_CTX_get_error(store)),
+            certificate: X509_STORE_CTX_get_current_cert(store),
+            names: leaf.map { CertificateSummary($0).alternativeNames } ?? [],
+            distrusted: context.distrusted
+        )
+    }
+
     /// Offers an earlier session of the cache, and stores ours there.
     func resume(from cache: TLSSessionCache, key: TLSSessionCache.Key) {
-        resumption = TLSResumption(cache: cache, key: key, certificate: cache.offer(key, by: ssl))
+        resumption = (cache, key, cache.offer(key, by: ssl))
     }
 
     /// Returns whether the reference is ours then.
@@ -99,7 +113,7 @@ package final class TLSSession {
         guard let resumption else { return false }
         // The certificates of a renegotiation are unknown.
         if case .open = state, SSL_version(ssl) < TLS1_3_VERSION { return false }
-        resumption.remember(session, clientCertificate)
+        resumption.cache.store(session, clientCertificate, for: resumption.key)
         return true
     }
 
@@ -129,8 +143,7 @@ package final class TLSSession {
         return output
     }
 
-    /// Continues the handshake, and appends at most `limit` bytes of plaintext. A client's first call makes the
-    /// ClientHello.
+    /// Continues the handshake, and appends at most `limit` bytes; a client's first call makes the ClientHello.
     package func advance(into plaintext: inout ByteBuffer, limit: Int = 262_144) -> TLSProgress {
         if case .handshaking = state { handshake() }
         switch state {
@@ -144,8 +157,7 @@ package final class TLSSession {
         return progress
     }
 
-    /// Encrypts plaintext, once the handshake is over. Throws any earlier failure, and `alreadyShutDown` after
-    /// ``shutdown()``.
+    /// Encrypts after the handshake. Throws any earlier failure, and `alreadyShutDown` after ``shutdown()``.
     package func write(_ plaintext: ByteBuffer) throws(TLSError) {
         if case .failed(let failure) = state { throw failure }
         if shutdownAsked { throw TLSError(leg: leg, cause: .alreadyShutDown, host: host) }
@@ -162,7 +174,6 @@ package final class TLSSession {
         if case .failed(let failure) = state { throw failure }
     }
 
-    /// Sends close_notify after earlier writes.
     package func shutdown() {
         shutdownAsked = true
         sendShutdown()
@@ -203,7 +214,7 @@ package final class TLSSession {
                 sent: certificateSent ? identity?.summary : nil
             )
         }
-        guard let earlier = resumption?.certificate, SSL_session_reused(ssl) == 1 else { return nil }
+        guard let earlier = resumption?.earlier, SSL_session_reused(ssl) == 1 else { return nil }
         return ClientCertificateDetails(
             authorities: earlier.authorities,
             name: earlier.sent == nil ? nil : name,
@@ -335,7 +346,7 @@ package final class TLSSession {
     private func fail(_ failure: TLSError) {
         state = .failed(failure)
         pending = ByteBuffer()
-        resumption?.forget()
+        if let resumption { resumption.cache.forget(resumption.key) }
     }
 }
 

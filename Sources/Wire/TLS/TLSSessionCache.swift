@@ -46,18 +46,3 @@ final class TLSSessionCache {
         return session.certificate
     }
 }
-
-/// The cache entry of one connection.
-struct TLSResumption {
-    var cache: TLSSessionCache
-    var key: TLSSessionCache.Key
-    /// The server's request for our certificate in the handshake of the offered session.
-    var certificate: ClientCertificateDetails?
-
-    /// Takes ownership of the caller's reference.
-    func remember(_ session: OpaquePointer, _ certificate: ClientCertificateDetails?) {
-        cache.store(session, certificate, for: key)
-    }
-
-    func forget() { cache.forget(key) }
-}

@@ -2,11 +2,9 @@ internal import COpenSSL
 internal import Files
 internal import Synchronization
 
-/// The authorities to verify upstream servers with; one value serves all event loops.
-///
-/// The system's authorities are looked up one by one in its hashed directory if it has one; else its bundle is read,
-/// which takes 20 to 30 ms, so ``load()`` is for a thread that may block. `SSL_CERT_FILE` and `SSL_CERT_DIR` are
-/// honoured.
+/// The authorities to verify upstream servers with; one value serves all event loops. The system's authorities are
+/// looked up one by one in its hashed directory if it has one; else its bundle is read, which takes 20 to 30 ms, so
+/// ``load()`` is for a thread that may block. `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
 package final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
@@ -23,10 +21,8 @@ package final class TLSTrust: Sendable {
 
     private let state = Mutex(State())
 
-    /// Reads nothing yet.
-    ///
-    /// `extraFiles` are PEM files with more certificates (`--upstream-ca`): authorities, or single servers; so are
-    /// `certificates` in DER form, of which malformed ones are ignored. No chain with a `distrusted` key passes.
+    /// Reads nothing yet. `extraFiles` are PEM files of more authorities or single servers (`--upstream-ca`),
+    /// `certificates` more in DER form; malformed ones are ignored. No chain with a `distrusted` key passes.
     package init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],
@@ -42,11 +38,9 @@ package final class TLSTrust: Sendable {
 
     deinit { state.withLock { X509_STORE_free($0.store) } }
 
-    /// Reads the extra files early, to report unusable ones.
     package func loadExtraFiles() throws(CertificateError) { try load(system: false) }
 
-    /// Reads everything once. Throws if an extra file cannot be used; without authorities of the system its servers
-    /// have an unknown issuer.
+    /// Reads everything once. Throws if an extra file cannot be used; the system may have no authorities.
     package func load() throws(CertificateError) { try load(system: includesSystem) }
 
     private func load(system: Bool) throws(CertificateError) {
@@ -66,7 +60,12 @@ package final class TLSTrust: Sendable {
         if let failure { throw failure }
     }
 
-    func install(in context: OpaquePointer) {
+    func install(in context: OpaquePointer, host: String? = nil) throws(TLSError) {
+        do throws(CertificateError) {
+            try load()
+        } catch {
+            throw TLSError(leg: .upstream, cause: .resource(error.description), host: host)
+        }
         state.withLock { state in
             if let store = state.store { SSL_CTX_set1_cert_store(context, store) }
         }

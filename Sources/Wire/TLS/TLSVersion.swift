@@ -7,12 +7,6 @@ package enum TLSVersion: Int, Sendable, Hashable, CaseIterable, Comparable {
     case tls1_2 = 0x0303
     case tls1_3 = 0x0304
 
-    /// For example `TLSv1.2`.
-    package init?(openSSLName: String) {
-        guard let version = TLSVersion.allCases.first(where: { $0.openSSLName == openSSLName }) else { return nil }
-        self = version
-    }
-
     /// For example `TLS 1.2`.
     package var title: String { "TLS 1.\(rawValue - 0x0301)" }
 
@@ -21,7 +15,6 @@ package enum TLSVersion: Int, Sendable, Hashable, CaseIterable, Comparable {
     package static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A cipher suite of OpenSSL.
 package struct TLSCipher: Sendable, Hashable {
     /// The standard (IANA) name, for example `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`.
     package let name: String

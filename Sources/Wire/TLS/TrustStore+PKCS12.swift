@@ -8,19 +8,15 @@ extension TrustStore {
     /// Rounds of key derivation for the MAC: OpenSSL's default, under 2 ms for each start of Java.
     private static let rounds: Int32 = 2_048
 
-    /// A PKCS#12 file for Java (`javax.net.ssl.trustStore`).
-    ///
-    /// The public certificates are not encrypted, and the MAC uses SHA-1: every Java since 8 reads that, while newer
-    /// forms need 8u301 or 11.0.12. The MAC only satisfies readers that insist on one.
+    /// A PKCS#12 file for Java (`javax.net.ssl.trustStore`): unencrypted, with a MAC of SHA-1, which every Java since 8
+    /// reads, while newer forms need 8u301 or 11.0.12.
     package func pkcs12(password: String) throws(CertificateError) -> [UInt8] {
         ERR_clear_error()
         let content = archive(password).map { archive in
             defer { PKCS12_free(archive) }
             return writtenToMemory { i2d_PKCS12_bio($0, archive) }
         }
-        guard let content, !content.isEmpty else {
-            throw CertificateError(reason: "no PKCS#12 trust store can be made (\(OpenSSLErrors.take().text))")
-        }
+        guard let content, !content.isEmpty else { throw .openSSL("no PKCS#12 trust store can be made") }
         return content
     }
 

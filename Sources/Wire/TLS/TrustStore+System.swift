@@ -9,8 +9,7 @@ internal import Glibc
 #endif
 
 extension TrustStore {
-    /// The authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, like in OpenSSL; else the system's. Without
-    /// any the store is empty.
+    /// From `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, like OpenSSL; else the system's authorities, maybe none.
     package static func system(environment: [String: String]) -> TrustStore {
         var store = TrustStore()
         let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }

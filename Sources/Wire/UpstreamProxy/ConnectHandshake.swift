@@ -15,7 +15,6 @@ package final class ConnectHandshake: ProxyHandshake {
     package static let limit = 64 << 10
     /// Limits of the proxy's answer.
     package static let answerLimits = HTTP1Limits(startLine: 8 << 10, head: 32 << 10, fieldCount: 200)
-    /// How much of a refusal's body is read.
     private static let textLimit = 4 << 10
 
     /// Begins with the server's host and port, an IPv6 address in brackets, and the value of `Proxy-Authorization`.
@@ -61,8 +60,7 @@ package final class ConnectHandshake: ProxyHandshake {
             return .refused(.status(refusal.saying(text)), isWhole: true)
         case .end:
             if let refusal { return .refused(.status(refusal.saying(text)), isWhole: true) }
-            let rest = parser.takeRemaining()
-            return .open(rest: rest.flatMap { $0.readableBytes > 0 ? $0 : nil })
+            return .open(rest: parser.takeRemaining())
         }
     }
 }
@@ -97,7 +95,6 @@ extension ProxyRefusal.HTTPAnswer {
         return line(String(lower.count == text.count ? shown(text, lower, start..<end) : lower[start..<end]))
     }
 
-    /// The same characters in their original case.
     private static func shown(_ text: String, _ lower: String, _ range: Range<String.Index>) -> Substring {
         let start = lower.distance(from: lower.startIndex, to: range.lowerBound)
         let end = lower.distance(from: lower.startIndex, to: range.upperBound)

@@ -2,13 +2,11 @@ package import NIOCore
 
 /// The messages between a client and a proxy on one connection, before the proxy passes bytes to a server.
 package protocol ProxyHandshake: AnyObject {
-    /// The first bytes to send.
     func begin() -> ByteBuffer
     /// Takes bytes of the proxy, however they are cut; not after ``ProxyAnswer/open(rest:)`` or a whole refusal.
     func receive(_ bytes: ByteBuffer) -> ProxyAnswer
 }
 
-/// The result of reading a proxy's bytes.
 package enum ProxyAnswer: Sendable, Equatable {
     case more
     /// Bytes to send. Surplus bytes are kept for the next call, which may pass no new bytes.
@@ -19,9 +17,7 @@ package enum ProxyAnswer: Sendable, Equatable {
     case refused(ProxyRefusal, isWhole: Bool)
 }
 
-/// Why a proxy refuses a client.
 package enum ProxyRefusal: Sendable, Hashable, Error {
-    /// The status with which an HTTP proxy answered CONNECT.
     case status(HTTPAnswer)
     /// The code of a SOCKS proxy (RFC 1928 §6).
     case reply(UInt8)

@@ -27,8 +27,7 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
     private var state = State.method
     private var received = ByteBuffer()
 
-    /// `host` is a name for the proxy to resolve, or an address without brackets; user and password have at most 255
-    /// bytes.
+    /// `host` is a name for the proxy, or an address without brackets; user and password have at most 255 bytes.
     package init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         (self.host, self.port, self.user, self.password) = (host, port, user, password ?? "")
     }

@@ -198,7 +198,7 @@ final class ConnectAttempt {
         let outcomes = tried.map { $0.outcome ?? Self.silentOutcome }
         let isPlain = outcomes.allSatisfy { [Self.connectedOutcome, Self.unreachableOutcome].contains($0) }
         guard !isPlain || !outcomes.contains(Self.connectedOutcome) else { return nil }
-        let all = zip(tried, outcomes).map { "\(place(of: $0.address)) (\($1))" }
+        let all = zip(tried, outcomes).map { "\(describe($0.address)) (\($1))" }
         return "addresses tried: \(all.joined(separator: ", "))"
     }
 
@@ -217,13 +217,13 @@ final class ConnectAttempt {
         switch error {
         case let failure as ExchangeFailure: failure
         case let failure as TLSError: .tls(authority, failure)
-        case let error as IOError: describe(error)
+        case let error as IOError: failure(of: error)
         case ChannelError.connectTimeout: ExchangeFailure(.timeout, "\(peer) did not answer in time.")
         default: ExchangeFailure(.connect, "\(peer) could not be connected to: \(error).")
         }
     }
 
-    private func describe(_ error: IOError) -> ExchangeFailure {
+    private func failure(of error: IOError) -> ExchangeFailure {
         let name = proxy == nil ? "server" : "proxy"
         let lacksInterface = winner == nil && failedAddress?.lacksInterface == true
         let (reason, hint): (String, String) =
@@ -277,8 +277,6 @@ extension SocketAddress {
         return bytes.count == 28 && bytes[8] == 0xFE && bytes[9] & 0xC0 == 0x80 && bytes[24...].allSatisfy { $0 == 0 }
     }
 }
-
-private func place(of address: SocketAddress) -> String { describe(address) }
 
 extension ExchangeFailure {
     static func tls(_ peer: String, _ failure: TLSError) -> ExchangeFailure {

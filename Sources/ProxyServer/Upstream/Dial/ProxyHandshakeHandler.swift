@@ -62,8 +62,6 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
         if let rest { context.fireChannelRead(wrapInboundOut(rest)) }
     }
 
-    // MARK: - What the proxy says
-
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch state {
         case .open: context.fireChannelRead(data)
@@ -111,8 +109,6 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
             fail(ExchangeFailure(.upstreamProxy, text, hint: proxy.question), context)
         }
     }
-
-    // MARK: - Events
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {

@@ -40,15 +40,12 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         self.key = key
         loop = connection.loop
         idleSince = loop.eventLoop.now
-        let session = HTTP2Session(.client, settings: HTTP2UpstreamLayer.settings)
-        driver = HTTP2Driver(session, on: loop.eventLoop)
+        driver = HTTP2Driver(HTTP2Session(.client, settings: HTTP2UpstreamLayer.settings), on: loop.eventLoop)
         driver.attach(to: self)
     }
 
     private var session: HTTP2Session { driver.session }
     private var isClosed: Bool { driver.isStopped }
-
-    // MARK: - Streams
 
     /// Before its SETTINGS a server has no limit (RFC 9113 §6.5.2), but one with a low limit takes more for an attack:
     /// one stream until then.
@@ -74,8 +71,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     func withSettings(_ body: @escaping () -> Void) {
         if session.hasPeerSettings || isClosed { body() } else { settingsWaiters.append(body) }
     }
-
-    // MARK: - For the streams
 
     func begin(
         _ stream: HTTP2UpstreamStream,
@@ -104,8 +99,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         session.widenWindow(of: stream, to: HTTP2UpstreamLayer.wideWindow)
     }
 
-    // MARK: - HTTP2Carrier
-
     var takesOutput: Bool { connection.isWritable }
     let takesEvents = true
     func writeOutput(_ bytes: ByteBuffer) { connection.write(bytes) }
@@ -116,8 +109,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     }
 
     func close() { connection.close() }
-
-    // MARK: - UpstreamLayer
 
     func begin() {
         if !connection.isSecure {
@@ -176,8 +167,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         settingsWaiters = []
         for waiter in waiters { waiter() }
     }
-
-    // MARK: - Events of the session
 
     private func stream(_ id: HTTP2StreamID) -> HTTP2UpstreamStream? {
         guard let stream = streams[id] else { return nil }

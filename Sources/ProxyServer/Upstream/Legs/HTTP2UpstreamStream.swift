@@ -30,8 +30,6 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         connection.withSettings { [connection] in body(connection.offersExtendedConnect) }
     }
 
-    // MARK: - UpstreamLeg
-
     func givesWay() -> Bool { connection.origin?.endsStreamForOther() ?? false }
 
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
@@ -93,8 +91,6 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         isOver = true
         if let id { connection.driver.reset(id, code) } else { connection.giveBack() }
     }
-
-    // MARK: - From the connection
 
     func responseHead(_ head: ResponseHead, _ framing: BodyFraming) {
         var head = head

@@ -56,8 +56,6 @@ final class RecordedLeg: UpstreamLeg {
         share = ByteShare(of: .bodies, for: client)
     }
 
-    // MARK: - The request
-
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
         self.head = head
         // All of the body is wanted (RFC 9110 §10.1.1).
@@ -115,8 +113,6 @@ final class RecordedLeg: UpstreamLeg {
         let unread = ExchangeFailure(.notRecorded, "The recorded answer cannot be read: \(error)")
         exchange?.upstreamFailed(error as? ExchangeFailure ?? unread)
     }
-
-    // MARK: - The answer
 
     private func begin(_ answer: RecordedAnswer) {
         guard let exchange, let head else { return }
@@ -201,8 +197,6 @@ final class RecordedLeg: UpstreamLeg {
         exchange?.responseEnd(trailers: trailers, wireBytes: wireBytes, isClean: true)
         exchange?.readCompleted()
     }
-
-    // MARK: - The rest of UpstreamLeg
 
     func setReading(_ isReading: Bool) {
         self.isReading = isReading

@@ -17,8 +17,6 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
         self.early = early ?? ByteBuffer()
     }
 
-    // MARK: - UpstreamLeg
-
     var facts: UpstreamFacts { connection.facts(.http11, isReused: false) }
 
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer { ByteBuffer() }
@@ -46,8 +44,6 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
         exchange = nil
         if code == .noError { connection.close() } else { connection.resetAfterWrites() }
     }
-
-    // MARK: - UpstreamLayer
 
     func begin() { connection.ready(single: self) }
 

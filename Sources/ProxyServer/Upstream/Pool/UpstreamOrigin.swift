@@ -91,8 +91,6 @@ final class UpstreamOrigin {
         return true
     }
 
-    // MARK: - What came of a connection
-
     func connected(_ connection: HTTP2UpstreamLayer, by connector: UpstreamConnector) {
         _ = endConnecting(connector)
         if case .http1 = version { version = .negotiable }
@@ -125,8 +123,6 @@ final class UpstreamOrigin {
         endingCount = 0
         for waiter in waiters { body(waiter) }
     }
-
-    // MARK: - What becomes of connections
 
     func requireHTTP1() {
         version = .http1Required
