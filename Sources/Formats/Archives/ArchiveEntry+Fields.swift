@@ -1,7 +1,6 @@
 import Content
 
 extension ArchiveEntry.Message {
-    /// More fields than any message has are not kept.
     private static let mostFields = 1_000
 
     /// Adds a field. Some programs write several lines of a name as one value, with line feeds between them: each is a

@@ -73,7 +73,6 @@ extension ArchiveEntry {
 }
 
 extension ArchiveEntry.Message {
-    /// Whether the archive has nothing of a body.
     var isEmpty: Bool { text.isEmpty && bytes.map { $0.readableBytes == 0 } ?? true }
 }
 

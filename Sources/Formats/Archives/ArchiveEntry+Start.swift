@@ -70,7 +70,6 @@ private struct ISOTime {
         microseconds = Double(seconds - offset) * 1_000_000 + (fraction * 1_000_000).rounded()
     }
 
-    /// How many seconds the zone is ahead of UTC.
     private mutating func zone() -> Int64? {
         if take("Zz") { return 0 }
         let isBehind = rest.first == UInt8(ascii: "-")
@@ -89,7 +88,6 @@ private struct ISOTime {
         return true
     }
 
-    /// A number of so many digits at most, in a range.
     private mutating func digits(
         _ most: Int,
         atLeast least: Int = 2,

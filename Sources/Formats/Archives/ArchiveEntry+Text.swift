@@ -41,7 +41,6 @@ extension ByteBuffer {
 }
 
 extension ArchiveEntry.Message {
-    /// The content codings that the fields name, in the order in which they were applied.
     var codings: [ContentCoding] {
         fields.filter { $0.name.lowercased() == "content-encoding" }.flatMap { ContentCoding.list($0.value) }
     }
@@ -76,7 +75,6 @@ extension HTTPVersion {
 }
 
 extension ArchiveLosses {
-    /// Counts versions that are not known; an archive may leave them open.
     func check(_ messages: ArchiveEntry.Message...) {
         for message in messages where !["", "unknown"].contains(message.version.lowercased()) {
             if HTTPVersion(archived: message.version) == nil { add(.version(message.version)) }

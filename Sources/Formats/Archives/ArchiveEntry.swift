@@ -29,7 +29,6 @@ package struct ArchiveEntry {
         /// Whether the archive says that the body does not have the content codings that the fields name, as it never had
         /// them.
         var isAsReceived = false
-        /// The media type that the archive gives the body.
         package var mediaType = ""
         /// How many bytes the message had on the wire; `nil` where unknown.
         package var wireSize: Int64?
@@ -58,7 +57,6 @@ package struct ArchiveEntry {
     package var serverPort = ""
     /// `host:port`; empty where the archive does not say.
     package var clientAddress = ""
-    /// The outcome of the TLS handshake with the server.
     package var tls: TLSDetails?
     package var error = ""
     /// The state that Sluice gave it, of those that nothing else tells: blocked, interrupted.
@@ -67,11 +65,8 @@ package struct ArchiveEntry {
     var isTunnelledTLS = false
     /// Whether it is a request that nobody has sent yet, so that no response is missing.
     package var isUnsent = false
-    /// What is to be known of the exchange, in sentences.
     var notes: [String] = []
-    /// What a user said of the exchange.
     package var comment = ""
-    /// The colour that a user gave it in Sluice.
     package var colour = ""
     /// The parts whose secrets were replaced when Sluice wrote the archive.
     package var masked: [String] = []
@@ -81,7 +76,6 @@ package struct ArchiveEntry {
 
     /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
     struct SocketMessage {
-        /// Whether the client sent it.
         var isSent = false
         /// Seconds since 1970.
         var time = 0.0

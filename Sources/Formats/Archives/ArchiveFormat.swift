@@ -17,7 +17,6 @@ package enum ArchiveFormat: Sendable, Hashable {
     /// XML with another outermost element.
     case otherXML(String)
 
-    /// A format that is not read, and what to do.
     package struct Unread: Sendable, Hashable {
         /// What it is, with an article.
         package let title: String
@@ -27,7 +26,6 @@ package enum ArchiveFormat: Sendable, Hashable {
     /// How many bytes tell.
     package static let tellingBytes = 64 << 10
 
-    /// How files of a format begin.
     private struct Signature {
         enum Beginning {
             case bytes([UInt8])
@@ -113,7 +111,6 @@ package enum ArchiveFormat: Sendable, Hashable {
         return isPowerShell && hasCall ? "commands of PowerShell" : nil
     }
 
-    /// What messages call it.
     package var title: String {
         switch self {
         case .har: "HAR"
@@ -175,7 +172,6 @@ package enum ArchiveFormat: Sendable, Hashable {
 }
 
 extension ArchiveFormat.Unread {
-    /// A session of Charles before version 4.
     package static let javaObjects = Self(
         title: "a Charles session of Java objects, which only Charles reads",
         hint: "Open it in Charles and export as .chlsj: File > Export Session, JSON Session File."

@@ -46,7 +46,6 @@ extension ArchiveRecording {
 }
 
 extension StreamCounter {
-    /// The counter of a stream that has ended.
     static func ended(_ format: Format, _ bytes: ByteBuffer) -> StreamCounter {
         var counter = StreamCounter(format)
         counter.feed(bytes)

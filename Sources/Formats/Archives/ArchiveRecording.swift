@@ -9,7 +9,6 @@ package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
     /// The bytes that are kept of an unreadable URL.
     private static let longestUnreadable = 8 << 10
-    /// How many entries there were.
     package private(set) var count = 0
     private var servers: [Server: ConnectionID] = [:]
     /// The name of the source, for the exchanges.
@@ -208,7 +207,6 @@ package struct ArchiveRecording {
         return (try? ContentEncoder.encode(bytes, codings: codings)) ?? bytes
     }
 
-    /// Whether bytes can be decoded by content codings.
     private static func isCoded(_ bytes: ByteBuffer, _ codings: [ContentCoding]) -> Bool {
         let decoder = ContentDecoder(codings: codings, limit: 1 << 20)
         decoder.decode(bytes) { _ in }

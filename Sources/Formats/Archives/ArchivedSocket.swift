@@ -6,7 +6,6 @@ import Text
 
 /// The messages of a WebSocket as the bytes that carried them, and when these came.
 struct ArchivedSocket {
-    /// What a direction carried.
     struct Direction {
         /// Frames, one for each message (RFC 6455 §5.2).
         var bytes = ByteBuffer()
@@ -38,7 +37,6 @@ struct ArchivedSocket {
 }
 
 extension ArchiveEntry {
-    /// More messages of one WebSocket are not read.
     private static let mostMessages = 100_000
     private static let mostNotes = 20
 

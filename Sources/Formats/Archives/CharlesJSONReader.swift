@@ -123,7 +123,6 @@ package struct CharlesJSONReader: JSONArchiveReader {
         }
     }
 
-    /// A number that is not negative and not too large to be recorded; `nil` for another one.
     private func amount(_ token: JSONToken) -> Double? {
         guard token.kind == .number, let number = Double(json.text(token)), (0...9e12).contains(number) else {
             return nil

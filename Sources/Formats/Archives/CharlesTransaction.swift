@@ -17,7 +17,6 @@ struct CharlesTransaction {
         var encoded: String?
         /// The bytes, in place of both.
         var bytes: ByteBuffer?
-        /// How many bytes the body had.
         var size: Int64 = 0
 
         mutating func add(_ field: (name: String, value: String), _ losses: ArchiveLosses) {

@@ -11,7 +11,6 @@ package struct CharlesZipReader: ArchiveReader {
     private let losses: ArchiveLosses
     private let textLimit: Int
 
-    /// Whether a zip looks like such a session.
     package static func isSession(_ zip: ZipReader) -> Bool {
         zip.entries.contains { number(of: $0, "-meta.json") != nil }
     }

@@ -4,7 +4,6 @@ import NIOCore
 /// Reads a file with cURL commands, as browsers copy them ("copy as cURL", "copy all as cURL", for bash and for cmd), or in
 /// a script. Each is a request that nobody has sent. Nothing is run, and no file that a command names is read.
 package struct CurlFileReader: ArchiveReader {
-    /// A longer file is refused.
     package static let longest = 64 << 20
 
     private let bytes: [UInt8]

@@ -12,14 +12,12 @@ package struct FiddlerReader: ArchiveReader {
     private let losses: ArchiveLosses
     private let textLimit: Int
 
-    /// Whether a zip looks like such a session.
     package static func isSession(_ zip: ZipReader) -> Bool { zip.entries.contains { part(of: $0)?.kind == "c.txt" } }
 
     package init(_ zip: ZipReader, textLimit: Int = 64 << 20, losses: ArchiveLosses) {
         (self.zip, self.textLimit, self.losses) = (zip, textLimit, losses)
     }
 
-    /// The number of the exchange, and what the entry has of it.
     private static func part(of entry: ZipReader.Entry) -> (number: Int, kind: String)? {
         let name = entry.name.replacing("\\", with: "/").lowercased()
         guard name.hasPrefix("raw/") else { return nil }
@@ -114,7 +112,6 @@ package struct FiddlerReader: ArchiveReader {
     }
 }
 
-/// What Fiddler says of an exchange beside its messages.
 private struct FiddlerMeta {
     private var times: [String: String] = [:]
     /// By names in lower case.

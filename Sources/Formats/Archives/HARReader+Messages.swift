@@ -159,7 +159,6 @@ extension HARReader {
         decode(&message, from: coding)
     }
 
-    /// A number of bytes.
     private func size(_ name: String, _ token: JSONToken) -> Int64? {
         number(name, token, HARReader.amounts).map { Int64($0) }
     }

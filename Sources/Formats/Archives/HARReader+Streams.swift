@@ -3,9 +3,7 @@ import HTTPModel
 
 /// The messages of WebSockets and event streams, as Chrome and Playwright write them.
 extension HARReader {
-    /// A WebSocket with more bytes in its messages is refused.
     private static let mostMessageBytes = 1 << 30
-    /// Times of more events are not read.
     private static let mostEvents = 100_000
     /// Seconds since 1970 that a session can keep.
     private static let seconds =

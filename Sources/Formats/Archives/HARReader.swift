@@ -8,7 +8,6 @@ package struct HARReader: JSONArchiveReader {
     /// Reads a body that stands in a file beside the archive or in its zip, by the file's name; `nil` where there is none.
     package typealias Attachments = (_ name: String) throws -> [UInt8]?
 
-    /// Titles of more pages are not kept.
     private static let mostPages = 10_000
     static let amounts = 0...Double(RecordedRange.amounts.upperBound)
     /// Milliseconds that a session can keep.

@@ -7,11 +7,9 @@ import NIOCore
 /// Of HTTP flows everything is taken over that a session can hold, with the messages of their WebSockets, which formats
 /// up to 11 have in flows of their own. Flows of other protocols are left out and counted.
 package struct MitmproxyReader: ArchiveReader {
-    /// A longer flow is left out.
     private static let longestFlow = 512 << 20
     /// As many handshakes wait for the flow with their messages.
     private static let mostHandshakes = 1_000
-    /// The formats of flows that are known.
     private static let formats = 7...21.0
 
     private let refill: () throws -> [UInt8]

@@ -12,7 +12,6 @@ indirect enum TypedNetstring: Hashable {
     case list([TypedNetstring])
     case dictionary([String: TypedNetstring])
 
-    /// Deeper nesting is refused.
     private static let deepest = 32
     /// More values than these are refused: each takes a multiple of its three bytes in memory.
     static let mostValues = 4_000_000

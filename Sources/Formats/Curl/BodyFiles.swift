@@ -17,7 +17,6 @@ extension BodyFiles {
 
 /// Why a body file could not be written.
 package struct BodyFileError: Error, CustomStringConvertible {
-    /// What happened, with the path and the system's reason.
     package var description: String
 }
 

@@ -18,9 +18,7 @@ struct CurlBody {
     let isMasked: Bool
     /// The command that writes it to curl's input, if no argument can carry it.
     private(set) var printing: [[UInt8]] = []
-    /// The words of the command that name it.
     private(set) var words: [[UInt8]] = []
-    /// Differences from the recorded body, in sentences.
     private(set) var remarks: [String] = []
 
     /// Throws `CurlError` for a body that is too long for a command if there is no place for files, or the source's or
@@ -52,7 +50,6 @@ struct CurlBody {
         }
     }
 
-    /// Whether it is in the command in several lines.
     var hasLines: Bool { words.contains { $0.contains(0x0A) } }
 
     /// Whether curl would ask `Expect: 100-continue` for it.

@@ -4,7 +4,6 @@ import HTTPModel
 import Masking
 import NIOCore
 
-/// Why an exchange cannot become a cURL command.
 struct CurlError: Error, CustomStringConvertible {
     let description: String
 
@@ -26,12 +25,10 @@ struct CurlCommand {
     private let head: RequestHead
     private let files: (any BodyFiles)?
     private let bodySize: Int
-    /// `nil` where there is none to send.
     private var body: CurlBody?
     /// Whether the body is sent without the content coding of its head.
     private var lacksCoding = false
     private var words: [[UInt8]] = ["curl".utf8.map { $0 }]
-    /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
     /// Makes the command. Throws `CurlError` where the exchange is not a request that curl can send, or the source's or
     /// files' error.
@@ -71,7 +68,6 @@ struct CurlCommand {
         if let remark = Placeholder.remark(on: bytes) { remarks.append(remark) }
     }
 
-    /// The command's bytes; UTF-8 unless the request's URL or fields are not.
     var bytes: [UInt8] {
         let printing = body.map(\.printing) ?? []
         return ShellWord.command(printing + (printing.isEmpty ? [] : [[UInt8(ascii: "|")]]) + words)

@@ -21,9 +21,7 @@ package struct CurlCommandReader {
     private var isQuery = false
     private var isJSON = false
     private var isCompressed = false
-    /// Whether brackets in the URL are no patterns.
     private var hasNoPatterns = false
-    /// Whether dot segments of the URL stay.
     private var keepsDots = false
     /// Whether another request begins, which is left out.
     private var isOver = false
@@ -37,7 +35,6 @@ package struct CurlCommandReader {
     /// What a pipe hands to the command.
     private let input: [UInt8]?
 
-    /// More of what is not taken over is not named.
     private static let mostUnread = 20
 
     private struct FormPart {

@@ -8,13 +8,11 @@ import Text
 /// line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the like, commands separated by
 /// NUL. Exchanges that are not requests (tunnels, failed handshakes) stay out; a script says so in a comment.
 package struct CurlExport: ScriptExport {
-    /// How several commands are put together.
     package enum Form: Sendable {
         /// A script for `sh`; for one exchange only the command.
         case script
         /// A script for `sh` that is to lie beside its body files: it begins by changing to its own directory.
         case scriptFile
-        /// Each command followed by a NUL.
         case nulSeparated
     }
 

@@ -53,7 +53,6 @@ struct CurlFormValue {
         return word
     }
 
-    /// The types that curl takes from a file's name.
     private static func type(of file: String) -> String {
         let types = [
             "gif": "image/gif", "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "svg": "image/svg+xml",

@@ -1,4 +1,3 @@
-/// An option of curl.
 struct CurlOption {
     /// Its long name, without hyphens.
     let name: String
@@ -7,13 +6,11 @@ struct CurlOption {
     /// What says nothing about the request itself: output and waiting.
     var isSilent: Bool { CurlOption.silent.contains(name) }
 
-    /// The option of a long name; one that is not known takes no value.
     init(long name: String) {
         self.name = name
         takesValue = CurlOption.withValue.contains(name)
     }
 
-    /// The option of a letter; `nil` for none.
     init?(letter: UInt8) {
         guard let name = CurlOption.letters[Character(Unicode.Scalar(letter))] else { return nil }
         self.init(long: name)

@@ -1,7 +1,6 @@
 package import HTTPModel
 import Text
 
-/// What a cURL command asks for.
 package struct CurlRequest: Sendable, Equatable {
     package struct Line: Sendable, Equatable {
         package var name: String
@@ -15,10 +14,8 @@ package struct CurlRequest: Sendable, Equatable {
         }
     }
 
-    /// A piece of the body.
     package enum Piece: Sendable, Equatable {
         case bytes([UInt8])
-        /// What a file holds.
         case file(String, FileUse)
     }
 
@@ -55,7 +52,6 @@ package struct CurlRequest: Sendable, Equatable {
     /// What was not taken over, each named: options that are not about the request, expansions of the shell.
     package var remarks: [String]
 
-    /// The files that the body is read from.
     package var files: [String] {
         pieces.compactMap { piece in
             if case .file(let path, _) = piece { path } else { nil }

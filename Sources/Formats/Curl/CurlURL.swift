@@ -4,7 +4,6 @@ import HTTPModel
 enum CurlURL {
     private static let backslash = UInt8(ascii: "\\")
     private static let signs = Array("{}[]".utf8)
-    /// More patterns are not named.
     private static let mostPatterns = 5
 
     /// The URL without the backslashes before `{`, `}`, `[` and `]`, and the patterns in it, by which curl would ask for

@@ -25,7 +25,6 @@ enum PromptReader {
         return false
     }
 
-    /// Reads the first command from a place on.
     static func command(_ bytes: [UInt8], from start: Int = 0) throws(CurlReadError) -> ShellCommand {
         var command = ShellCommand()
         let line = unescaped(bytes, from: start, &command)

@@ -1,8 +1,6 @@
 /// Why a command line cannot be read.
 package struct CurlReadError: Error, Equatable, CustomStringConvertible {
-    /// What is wrong, where, and what to try.
     package var description: String
-    /// How many bytes stand before the place.
     package var offset: Int
 
     init(_ description: String, at offset: Int = 0) {
@@ -25,7 +23,6 @@ struct ShellCommand: Equatable {
 
     var words: [[UInt8]] = []
     var input: [UInt8]?
-    /// What was not taken over, in words.
     var remarks: [String] = []
     /// Where what follows it begins.
     var end = 0
@@ -43,7 +40,6 @@ struct ShellReader {
 
     private init(_ rest: ArraySlice<UInt8>) { self.rest = rest }
 
-    /// Reads the first command from a place on.
     static func command(_ bytes: [UInt8], from start: Int = 0) throws(CurlReadError) -> ShellCommand {
         var reader = ShellReader(bytes[start...])
         var command = try reader.read()

@@ -106,7 +106,6 @@ package enum ShellWord {
             }
         }
 
-        /// Adds what has one meaning only as a whole.
         mutating func add(_ unit: String) {
             if parts[parts.count - 1].count > longestLine { parts.append([]) }
             parts[parts.count - 1] += Array(unit.utf8)
@@ -181,7 +180,6 @@ package enum ShellWord {
         /// How many commands make parts of it.
         private(set) var octalCount = 0
 
-        /// The word, complete.
         var bytes: [UInt8] { word.isEmpty ? Array("''".utf8) : word + Array((piece?.rawValue ?? "").utf8) }
 
         mutating func add(_ bytes: [UInt8], isPlain: Bool) {

@@ -31,7 +31,6 @@ extension HAREntries {
         return head.map { Int64(recorded ?? $0.readableBytes) } ?? -1
     }
 
-    /// Writes the request's body, where the exchange has one to show. Returns the body's size.
     private func postData(
         _ exchange: RecordedExchange,
         _ heads: ReadHeads,

@@ -9,7 +9,6 @@ struct PageEnvironment {
     private static let mostSets = 10
     /// The bytes of a profile's file that are written.
     private static let longestRules = 128 << 10
-    /// So many secrets are listed.
     private static let mostSecrets = 200
 
     let facts: SessionFacts

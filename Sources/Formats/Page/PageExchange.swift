@@ -144,7 +144,6 @@ struct PageExchange {
         if let body = bodies[side] { try writer.object(name) { try body.write(into: &$0) } }
     }
 
-    /// Writes the fields of a request that is a form.
     private func form(into writer: inout JSONWriter) throws {
         guard let loaded = bodies[.requestReceived]?.loaded, !loaded.isCut else { return }
         if loaded.mediaType?.essence == "application/x-www-form-urlencoded" {

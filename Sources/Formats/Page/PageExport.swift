@@ -19,17 +19,13 @@ import Text
 package struct PageExport: ExchangeExport {
     /// How much of what was recorded is in a page; all in bytes but for `messages`.
     package struct Limits: Sendable {
-        /// Of a body that is text.
         package var text = 64 << 10
-        /// Of a body that is neither text nor an image.
         package var binary = 4 << 10
         /// Of an image; a larger one is not shown.
         package var image = 256 << 10
         /// Of the bodies and messages of all exchanges together.
         package var all = 96 << 20
-        /// How many messages of a stream.
         package var messages = 200
-        /// Of a message.
         package var payload = 4 << 10
 
         package init() {}

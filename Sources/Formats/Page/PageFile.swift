@@ -5,7 +5,6 @@ struct PageFile {
     let name: String
     let text: String
 
-    /// All files, in their order.
     static let all: [PageFile] = {
         var files: [PageFile] = []
         while let file = sluice_page_file_at(files.count)?.pointee {
@@ -27,7 +26,6 @@ enum PageScript {
     static let text = "(() => {\n'use strict';\n" + PageFile.text(".js") + "})();\n"
 }
 
-/// The style of a page, constant as the script is.
 enum PageStyle {
     static let text = PageFile.text(".css")
 }

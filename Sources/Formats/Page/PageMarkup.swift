@@ -13,7 +13,6 @@ enum PageMarkup {
         img-src data:; base-uri 'none'; form-action 'none'
         """
 
-    /// Everything before the data.
     static func beginning(title: String) -> String {
         let name = PageText.escaped(title.isEmpty ? "Exchanges" : title)
         return """
@@ -33,6 +32,5 @@ enum PageMarkup {
             """ + PageFile.text(".html").replacing("<!--title-->", with: name)
     }
 
-    /// Everything after the data.
     static let end = "<script>\(PageScript.text)</script>\n</body>\n</html>\n"
 }

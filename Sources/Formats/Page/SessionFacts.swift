@@ -5,7 +5,6 @@ package import HTTPModel
 package struct SessionFacts: Sendable {
     /// One time that the session was recorded into.
     package struct Run: Sendable {
-        /// The version of Sluice that recorded.
         package var sluiceVersion: String
         /// When it began: microseconds since 1970.
         package var startedAt: Int64
@@ -23,7 +22,6 @@ package struct SessionFacts: Sendable {
         package var at: Int64
         /// The profile's files; none where there was no profile. Exports mask their texts.
         package var sources: [ProfileSource]
-        /// The names of the tools that were switched off.
         package var switchedOff: [String]
 
         package init(at: Int64, sources: [ProfileSource], switchedOff: [String]) {
@@ -33,15 +31,11 @@ package struct SessionFacts: Sendable {
 
     /// What the user calls the export; `nil` if it has the session's name.
     package var title: String?
-    /// What the user says of it.
     package var note: String?
     /// The session's name, without a path.
     package var name: String
-    /// The version of Sluice that exports.
     package var version: String
-    /// The operating system that Sluice exports on.
     package var system: String
-    /// Names and values that the recording was given.
     package var labels: [String: String] = [:]
     /// First run first.
     package var runs: [Run] = []

@@ -11,9 +11,7 @@ package import NIOCore
 /// shorter than its head says, as its secrets were replaced or it was imported, `Content-Length` says what it is; of a
 /// message that broke off it stays.
 package struct RawMessage {
-    /// Which message of an exchange.
     package enum Part: CaseIterable, Sendable, Hashable {
-        /// The request as the client sent it.
         case request
         /// The request as it was sent to the server, where a rule changed it.
         case requestSent
@@ -35,7 +33,6 @@ package struct RawMessage {
             }
         }
 
-        /// The body that belongs to it; `nil` where there is none.
         package var side: BodySide? {
             switch self {
             case .request: .requestReceived
@@ -55,7 +52,6 @@ package struct RawMessage {
     private let head: ByteBuffer
     private let body: TransferredBody?
     private let framing: Framing
-    /// Whether all of it came, so that its end can be written.
     private let isWhole: Bool
 
     /// Reads a message; `nil` where the exchange does not have it. Throws the source's error.

@@ -57,7 +57,6 @@ struct HTTPieCommand {
         return before + String(decoding: ShellWord.command(words), as: UTF8.self)
     }
 
-    /// What HTTPie changes, in sentences.
     private var remarks: [String] {
         func names(_ isOdd: ([UInt8]) -> Bool) -> String? {
             let names = request.fields.filter { isOdd($0.value) }.map(\.name)

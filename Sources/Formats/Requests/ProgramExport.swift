@@ -64,7 +64,6 @@ package struct ProgramExport: ScriptExport {
         if !text.isEmpty { try sink(ByteBuffer(string: text)) }
     }
 
-    /// The beginning of the program, which says how it is run.
     private var header: [UInt8] {
         switch language {
         case .httpie: CurlExport.header

@@ -14,7 +14,6 @@ struct PythonCall {
     /// A comment line; whatever could end it is made visible.
     static func comment(_ text: String) -> String { "# \(VisibleText.of(text))\n" }
 
-    /// A line that prints values.
     private static func printing(_ values: String) -> String { "print" + "(\(values))\n" }
 
     static func imports(skipsFields: Bool) -> String {
@@ -51,7 +50,6 @@ struct PythonCall {
         return (comments, text + "    allow_redirects=False,\n)\n", !added.isEmpty)
     }
 
-    /// A text between double quotes.
     private static func literal(_ text: String) -> String {
         text.quoted { scalar in
             let isShort = scalar.value < 0x10000

@@ -10,11 +10,9 @@ import NIOCore
 struct JSONBody {
     enum Form {
         case empty
-        /// Valid UTF-8; this many bytes of it are written.
+        /// The number of bytes that are written.
         case utf8(Int)
-        /// Text in another character encoding.
         case converted(String, Charset)
-        /// This many bytes are written in base64.
         case base64(Int)
     }
 
@@ -30,15 +28,11 @@ struct JSONBody {
     private var kept: ByteBuffer?
     let codings: [ContentCoding]
     private(set) var form = Form.empty
-    /// The body's size as recorded.
     private(set) var encodedSize = 0
-    /// The body's size without content coding, as recorded.
     private(set) var decodedSize = 0
     private(set) var problem: DecodingProblem?
-    /// Whether only a part of the body is written.
     private(set) var isCut = false
 
-    /// Reads the body through, to learn what it is.
     init(
         _ exchange: RecordedExchange,
         _ side: BodySide,

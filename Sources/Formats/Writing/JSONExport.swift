@@ -24,7 +24,6 @@ import NIOCore
 /// says what could not be read.
 package typealias JSONExport = EntryExport<JSONEntries>
 
-/// Writes exchanges as objects of JSON, for ``JSONExport``.
 package struct JSONEntries: ExchangeEntries {
     private let source: any ExchangeSource
     package let options: EntryOptions

@@ -27,7 +27,6 @@ package struct TransferredBody {
     /// A reader of its own, since what was counted is not to be counted again.
     private let source: any ExchangeSource
     private let form: Form
-    /// How many bytes it has.
     package let size: Int64
     /// Whether its head names a content coding that it does not have.
     package let lacksCoding: Bool
