@@ -32,33 +32,24 @@ package final class DemoOrigin: Sendable {
         func identity(_ host: String, _ applicationProtocol: String) -> Identity {
             Identity(host: host, applicationProtocol: applicationProtocol, authority: authority, key: key)
         }
-        return DemoOrigin(
-            authority,
-            directory,
-            plain: try await listen(as: nil),
-            secure: try await listen(as: identity("localhost", "http/1.1")),
-            http2: try await listen(as: identity("localhost", "h2")),
-            unread: try await listen(as: identity("127.0.0.1", "http/1.1"))
-        )
+        let identities = [
+            nil, identity("localhost", "http/1.1"), identity("127.0.0.1", "http/1.1"), identity("localhost", "h2"),
+        ]
+        var listeners: [Listener] = []
+        for identity in identities { listeners.append(try await listen(as: identity)) }
+        return DemoOrigin(authority, directory, listeners)
     }
 
-    private init(
-        _ authority: CertificateAuthority,
-        _ directory: TemporaryDirectory,
-        plain: Listener,
-        secure: Listener,
-        http2: Listener,
-        unread: Listener
-    ) {
+    private init(_ authority: CertificateAuthority, _ directory: TemporaryDirectory, _ listeners: [Listener]) {
         (self.authority, self.directory) = (authority, directory)
-        let ports = [plain, secure, http2, unread].map { $0.channel.localAddress?.port ?? 0 }
-        (httpPort, httpsPort, http2Port, unreadPort) = (ports[0], ports[1], ports[2], ports[3])
+        let ports = listeners.map { $0.channel.localAddress?.port ?? 0 }
+        (httpPort, httpsPort, unreadPort, http2Port) = (ports[0], ports[1], ports[2], ports[3])
         task = Task(priority: .userInitiated) {
             await withDiscardingTaskGroup { group in
-                for listener in [plain, secure, unread] {
+                for listener in listeners[..<3] {
                     group.addTask { await DemoOrigin.accept(listener, DemoServer.serve) }
                 }
-                group.addTask { await DemoOrigin.accept(http2, DemoHTTP2Server.serve) }
+                group.addTask { await DemoOrigin.accept(listeners[3], DemoHTTP2Server.serve) }
             }
         }
     }

@@ -26,48 +26,37 @@ package enum ArchiveFormat: Sendable, Hashable {
     /// How many bytes tell.
     package static let tellingBytes = 64 << 10
 
-    private struct Signature {
-        enum Beginning {
-            case bytes([UInt8])
-            /// Text in UTF-8, in which blanks do not count.
-            case text(String)
-            /// The outermost element of XML.
-            case element(String)
-        }
-
-        let format: ArchiveFormat
-        let beginning: Beginning
-        /// What stands somewhere in the first bytes, too; empty for nothing.
-        let mark: String
-
-        init(_ format: ArchiveFormat, _ beginning: Beginning, mark: String = "") {
-            (self.format, self.beginning, self.mark) = (format, beginning, mark)
-        }
+    private enum Beginning {
+        case bytes([UInt8])
+        /// Text in UTF-8, in which blanks do not count.
+        case text(String)
+        /// The outermost element of XML.
+        case element(String)
     }
 
-    /// All formats that are known by how they begin; the first that fits counts.
-    private static let signatures: [Signature] = [
-        Signature(.zip, .bytes([0x50, 0x4B, 0x03, 0x04])),
+    /// The first that fits counts. `mark` is somewhere in the first bytes, too; empty for none.
+    private static let signatures: [(format: ArchiveFormat, beginning: Beginning, mark: String)] = [
+        (.zip, .bytes([0x50, 0x4B, 0x03, 0x04]), ""),
         // Without entries.
-        Signature(.zip, .bytes([0x50, 0x4B, 0x05, 0x06])),
-        Signature(.gzip, .bytes([0x1F, 0x8B])),
-        Signature(.unread(.javaObjects), .bytes([0xAC, 0xED, 0x00, 0x05])),
+        (.zip, .bytes([0x50, 0x4B, 0x05, 0x06]), ""),
+        (.gzip, .bytes([0x1F, 0x8B]), ""),
+        (.unread(.javaObjects), .bytes([0xAC, 0xED, 0x00, 0x05]), ""),
         // By the order of bytes; times in microseconds and in nanoseconds.
-        Signature(.unread(.packets), .bytes([0xD4, 0xC3, 0xB2, 0xA1])),
-        Signature(.unread(.packets), .bytes([0xA1, 0xB2, 0xC3, 0xD4])),
-        Signature(.unread(.packets), .bytes([0x4D, 0x3C, 0xB2, 0xA1])),
-        Signature(.unread(.packets), .bytes([0xA1, 0xB2, 0x3C, 0x4D])),
+        (.unread(.packets), .bytes([0xD4, 0xC3, 0xB2, 0xA1]), ""),
+        (.unread(.packets), .bytes([0xA1, 0xB2, 0xC3, 0xD4]), ""),
+        (.unread(.packets), .bytes([0x4D, 0x3C, 0xB2, 0xA1]), ""),
+        (.unread(.packets), .bytes([0xA1, 0xB2, 0x3C, 0x4D]), ""),
         // pcapng.
-        Signature(.unread(.packets), .bytes([0x0A, 0x0D, 0x0D, 0x0A])),
-        Signature(.unread(.netLog), .text(#"{"constants":"#)),
-        Signature(.unread(.whistle), .text("[{"), mark: #""dnsTime":"#),
-        Signature(.har, .text("{")),
-        Signature(.charlesJSON, .text("[")),
-        Signature(.charlesXML, .element("charles-session")),
-        Signature(.charlesSettings, .element("charles-export")),
-        Signature(.charlesSettings, .element("configuration")),
-        Signature(.charlesSettings, .element("charles-tool")),
-        Signature(.unread(.burp), .element("items"), mark: "burpVersion"),
+        (.unread(.packets), .bytes([0x0A, 0x0D, 0x0D, 0x0A]), ""),
+        (.unread(.netLog), .text(#"{"constants":"#), ""),
+        (.unread(.whistle), .text("[{"), #""dnsTime":"#),
+        (.har, .text("{"), ""),
+        (.charlesJSON, .text("["), ""),
+        (.charlesXML, .element("charles-session"), ""),
+        (.charlesSettings, .element("charles-export"), ""),
+        (.charlesSettings, .element("configuration"), ""),
+        (.charlesSettings, .element("charles-tool"), ""),
+        (.unread(.burp), .element("items"), "burpVersion"),
     ]
 
     /// Looks at the first bytes of a file; `nil` for a session of Sluice, and for what is none of these.

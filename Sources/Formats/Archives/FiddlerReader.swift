@@ -163,8 +163,8 @@ private struct FiddlerMeta {
             if let time = times[timer].flatMap({ Double($0) }), time > 0, time < 1e9 { entry.timings[phase] = time }
         }
         if let tls = entry.timings["ssl"] { entry.timings["connect"] = (entry.timings["connect"] ?? 0) + tls }
-        if let address = flags["x-hostip"], HAREntries.isAddress(address) { entry.serverAddress = address }
-        if let address = flags["x-clientip"], HAREntries.isAddress(address) {
+        if let address = flags["x-hostip"], HAREntry.isAddress(address) { entry.serverAddress = address }
+        if let address = flags["x-clientip"], HAREntry.isAddress(address) {
             let port = flags["x-clientport"].flatMap { Int($0) }.flatMap { (1...65_535).contains($0) ? ":\($0)" : nil }
             entry.clientAddress = ArchiveEntry.bracketed(address) + (port ?? "")
         }

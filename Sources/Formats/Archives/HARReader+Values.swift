@@ -26,7 +26,7 @@ extension HARReader {
     func address(_ name: String, _ token: JSONToken) -> String {
         let text = json.string(token)
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
-        let isAddress = HAREntries.isAddress(bare)
+        let isAddress = HAREntry.isAddress(bare)
         if !isAddress, !text.isEmpty { losses.add(.unreadable(name)) }
         return isAddress ? bare : ""
     }

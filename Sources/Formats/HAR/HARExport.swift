@@ -9,10 +9,10 @@ package import Content
 /// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee). What WebSockets and event
 /// streams carried is in `_webSocketMessages` and `_eventSourceMessages`. The URL of a WebSocket has `ws` or `wss`, as
 /// browsers write it; the recorded scheme is `_sluice.scheme`.
-package typealias HARExport = EntryExport<HAREntries>
+package typealias HARExport = EntryExport<HAREntry>
 
-extension HAREntries {
-    package func open(_ writer: inout JSONWriter) throws {
+extension HAREntry {
+    package static func open(_ writer: inout JSONWriter, _ options: EntryOptions) throws {
         writer.open(UInt8(ascii: "{"))
         writer.key("log")
         writer.open(UInt8(ascii: "{"))
@@ -28,7 +28,7 @@ extension HAREntries {
         writer.open(UInt8(ascii: "["))
     }
 
-    package func close(_ writer: inout JSONWriter) throws {
+    package static func close(_ writer: inout JSONWriter) throws {
         try writer.close(UInt8(ascii: "]"))
         try writer.close(UInt8(ascii: "}"))
         try writer.close(UInt8(ascii: "}"))

@@ -5,12 +5,12 @@ import NIOCore
 import Text
 
 /// Requests and responses as HAR 1.2 has them.
-extension HAREntries {
+extension HAREntry {
     /// Multipart bodies up to this size are read into their parts.
     private static let longestMultipart = 1 << 20
     private static let location: FieldName = "location"
 
-    func request(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
+    func request(into writer: inout JSONWriter) throws {
         let record = exchange.record
         let head = heads.request
         let fields = head?.fields ?? FieldSection()
@@ -20,23 +20,18 @@ extension HAREntries {
         try writer.pairs("cookies", Cookies.request(fields).map { ($0.name, $0.value) })
         try writer.fields("headers", fields)
         try writer.formFields("queryString", record.url.query.map { FormFields.parse(query: $0) } ?? [])
-        let bodySize = record.kind == .webSocket ? 0 : try postData(exchange, heads, fields, into: &writer)
-        writer.member("headersSize", size(of: exchange.messages.requestHead, exchange, isRequest: true))
+        let bodySize = record.kind == .webSocket ? 0 : try postData(fields, into: &writer)
+        writer.member("headersSize", size(of: exchange.messages.requestHead, isRequest: true))
         writer.member("bodySize", bodySize)
     }
 
     /// A head's size as recorded, -1 where there is none.
-    private func size(of head: ByteBuffer?, _ exchange: RecordedExchange, isRequest: Bool) -> Int64 {
+    private func size(of head: ByteBuffer?, isRequest: Bool) -> Int64 {
         let recorded = source.recordedHeadSize(of: exchange.record.id, isRequest: isRequest)
         return head.map { Int64(recorded ?? $0.readableBytes) } ?? -1
     }
 
-    private func postData(
-        _ exchange: RecordedExchange,
-        _ heads: ReadHeads,
-        _ fields: FieldSection,
-        into writer: inout JSONWriter
-    ) throws -> Int64 {
+    private func postData(_ fields: FieldSection, into writer: inout JSONWriter) throws -> Int64 {
         let record = exchange.record
         let contentType = heads.request == nil ? nil : heads.contentType(of: .requestReceived)
         let mediaType = contentType?.mediaType
@@ -55,9 +50,9 @@ extension HAREntries {
     ) throws {
         writer.member("mimeType", contentType ?? "application/octet-stream")
         let isForm = mediaType?.essence == "application/x-www-form-urlencoded"
-        if isForm || mediaType?.type == "multipart", text.decodedSize <= HAREntries.longestMultipart {
+        let limit = HAREntry.longestMultipart
+        if isForm || mediaType?.type == "multipart", text.decodedSize <= limit {
             var whole = ByteBuffer()
-            let limit = HAREntries.longestMultipart
             _ = try text.body.forEachDecodedPiece(text.codings, limit: limit) { whole.writeBytes($0) }
             if isForm {
                 try writer.formFields("params", FormFields.parse(whole.readableBytesView))
@@ -71,14 +66,8 @@ extension HAREntries {
         writer.optionalMember("comment", text.comment)
     }
 
-    func response(
-        _ exchange: RecordedExchange,
-        _ heads: ReadHeads,
-        _ resourceType: String,
-        into writer: inout JSONWriter
-    ) throws {
+    func response(into writer: inout JSONWriter) throws {
         let record = exchange.record
-        let headBytes = exchange.messages.head(of: .responseSent)
         let head = heads.responseSent
         let fields = head?.fields ?? FieldSection()
         writer.member("status", head?.status ?? record.status)
@@ -86,9 +75,9 @@ extension HAREntries {
         writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
         try writer.objects("cookies", Cookies.response(fields)) { $0.setCookie($1, at: record.startedAt) }
         try writer.fields("headers", fields)
-        let bodySize = try content(exchange, heads, fields, resourceType, into: &writer)
-        writer.member("redirectURL", fields.value(of: HAREntries.location) ?? "")
-        writer.member("headersSize", size(of: headBytes, exchange, isRequest: false))
+        let bodySize = try content(fields, into: &writer)
+        writer.member("redirectURL", fields.value(of: HAREntry.location) ?? "")
+        writer.member("headersSize", size(of: exchange.messages.head(of: .responseSent), isRequest: false))
         writer.member("bodySize", head == nil ? -1 : bodySize)
         // What failed midway was not counted on the wire.
         let received = record.sizes.responseHead + record.sizes.responseBody
@@ -97,13 +86,7 @@ extension HAREntries {
     }
 
     /// Writes the response's body; what a WebSocket carried is in its messages. Returns the body's size as recorded.
-    private func content(
-        _ exchange: RecordedExchange,
-        _ heads: ReadHeads,
-        _ fields: FieldSection,
-        _ resourceType: String,
-        into writer: inout JSONWriter
-    ) throws -> Int {
+    private func content(_ fields: FieldSection, into writer: inout JSONWriter) throws -> Int {
         let type = heads.responseSent == nil ? nil : heads.contentType(of: .responseSent)
         let contentType = type?.text
         writer.key("content")

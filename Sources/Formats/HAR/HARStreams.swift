@@ -9,7 +9,7 @@ import NIOCore
 /// (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is not text.
 /// `_eventSourceMessages` have `time` where it is known, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
 /// how many bytes are missing.
-extension HAREntries {
+extension HAREntry {
     /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
     static func resourceType(_ exchange: RecordedExchange, _ heads: ReadHeads) -> String {
         if exchange.record.kind == .webSocket { return "websocket" }
@@ -37,12 +37,7 @@ extension HAREntries {
     ]
 
     /// Writes the members that tell of streamed messages, where there are such.
-    func streams(
-        _ exchange: RecordedExchange,
-        _ heads: ReadHeads,
-        _ resourceType: String,
-        into writer: inout JSONWriter
-    ) throws {
+    func streams(into writer: inout JSONWriter) throws {
         guard resourceType == "websocket" || resourceType == "eventsource" else { return }
         guard let timeline = MessageTimeline(exchange, heads, source, options, responses: .responseSent) else { return }
         // The frames of a WebSocket whose arrival was not recorded have at least not come before the request.
@@ -53,7 +48,7 @@ extension HAREntries {
                 time = message.arrivedAt ?? time
                 // What stands in an archive is taken for whole.
                 guard message.isWhole else { continue }
-                try array.object { try HAREntries.member(message, at: time, into: &$0) }
+                try array.object { try HAREntry.member(message, at: time, into: &$0) }
             }
         }
         let remarks = timeline.remarks

@@ -5,10 +5,11 @@ package import NIOCore
 
 /// Exports exchanges as entries of one text in JSON, or as a line each: what begins and ends the text, and the joining of
 /// parts that were made apart.
-package struct EntryExport<Entries: ExchangeEntries>: PartedExport {
+package struct EntryExport<Entry: ExportedEntry>: PartedExport {
     package typealias Options = EntryOptions
 
-    private let entries: Entries
+    private let source: any ExchangeSource
+    private let options: EntryOptions
     private var writer: JSONWriter
     private var isOpen = false
     /// Whether it writes entries in the middle of an export that another one begins and ends.
@@ -16,25 +17,25 @@ package struct EntryExport<Entries: ExchangeEntries>: PartedExport {
 
     /// Prepares an export; nothing is written before the first exchange or the end.
     package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
-        entries = Entries(source: source, options: options)
+        self.source = source
+        self.options = options
         writer = JSONWriter(sink)
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
         try begin()
-        if !entries.areLines { writer.lineBreak() }
-        // Entries, and not this export, with whose copy the buffer of its writer would be copied for each of them.
-        let entries = entries
-        try writer.object { try entries.write(exchange, into: &$0) }
-        if entries.areLines { try writer.endLine() }
+        if !options.lines { writer.lineBreak() }
+        let entry = Entry(exchange, source: source, options: options)
+        try writer.object { try entry.write(into: &$0) }
+        if options.lines { try writer.endLine() }
     }
 
     package mutating func finish() throws {
         if isPart { return try writer.flush() }
         try begin()
-        if !entries.areLines {
+        if !options.lines {
             try writer.endLine()
-            try entries.close(&writer)
+            try Entry.close(&writer)
             try writer.endLine()
         }
         try writer.flush()
@@ -43,13 +44,13 @@ package struct EntryExport<Entries: ExchangeEntries>: PartedExport {
     private mutating func begin() throws {
         guard !isOpen else { return }
         isOpen = true
-        if !entries.areLines { try entries.open(&writer) }
+        if !options.lines { try Entry.open(&writer, options) }
     }
 
     // MARK: - Parts
 
     package var part: ExportPart {
-        let options = entries.options
+        let options = options
         return { source, sink in
             var part = EntryExport(source: source, options: options, sink: sink)
             (part.isOpen, part.isPart) = (true, true)
@@ -59,24 +60,20 @@ package struct EntryExport<Entries: ExchangeEntries>: PartedExport {
 
     package mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws {
         try begin()
-        try writer.add(piece, isContinued: !beginsPart || entries.areLines)
+        try writer.add(piece, isContinued: !beginsPart || options.lines)
     }
 }
 
-/// Exchanges of a source as objects of JSON, none of which depends on another, and what stands before and after them.
-package protocol ExchangeEntries: SendableMetatype {
-    var options: EntryOptions { get }
-    /// Whether each entry is a line of its own, with nothing before, between and after them.
-    var areLines: Bool { get }
-
-    init(source: any ExchangeSource, options: EntryOptions)
+/// An exchange as an object of JSON that does not depend on others, and what stands before and after all of them.
+package protocol ExportedEntry: SendableMetatype {
+    init(_ exchange: RecordedExchange, source: any ExchangeSource, options: EntryOptions)
 
     /// Writes what stands before the entries, up to the bracket of their array.
-    func open(_ writer: inout JSONWriter) throws
+    static func open(_ writer: inout JSONWriter, _ options: EntryOptions) throws
     /// Writes what stands after the entries, from the bracket of their array on.
-    func close(_ writer: inout JSONWriter) throws
-    /// Writes the members of an exchange's object.
-    func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws
+    static func close(_ writer: inout JSONWriter) throws
+    /// Writes the members of the object.
+    func write(into writer: inout JSONWriter) throws
 }
 
 /// What the user of an export may choose.
@@ -113,10 +110,8 @@ extension MessageTimeline {
     }
 }
 
-extension ExchangeEntries {
-    package var areLines: Bool { false }
+extension ExportedEntry {
+    package static func open(_ writer: inout JSONWriter, _ options: EntryOptions) { writer.open(UInt8(ascii: "[")) }
 
-    package func open(_ writer: inout JSONWriter) throws { writer.open(UInt8(ascii: "[")) }
-
-    package func close(_ writer: inout JSONWriter) throws { try writer.close(UInt8(ascii: "]")) }
+    package static func close(_ writer: inout JSONWriter) throws { try writer.close(UInt8(ascii: "]")) }
 }

@@ -97,8 +97,7 @@ struct JSONBody {
             writer.beginString()
             try pieces(count) { try writer.stringPiece($0) }
             writer.endString()
-        case .base64(let count):
-            try writer.base64 { try pieces(count, $0) }
+        case .base64(let count): try writer.base64 { try pieces(count, $0) }
         }
     }
 

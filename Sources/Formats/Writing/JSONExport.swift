@@ -22,20 +22,25 @@ import NIOCore
 /// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and
 /// `retry` of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment`
 /// says what could not be read.
-package typealias JSONExport = EntryExport<JSONEntries>
+package typealias JSONExport = EntryExport<JSONEntry>
 
-package struct JSONEntries: ExchangeEntries {
+/// An exchange as an object of JSON, for ``JSONExport``.
+package struct JSONEntry: ExportedEntry {
+    private let exchange: RecordedExchange
     private let source: any ExchangeSource
-    package let options: EntryOptions
+    private let options: EntryOptions
+    private let heads: ReadHeads
 
-    package init(source: any ExchangeSource, options: EntryOptions) { (self.source, self.options) = (source, options) }
+    package init(_ exchange: RecordedExchange, source: any ExchangeSource, options: EntryOptions) {
+        self.exchange = exchange
+        self.source = source
+        self.options = options
+        heads = ReadHeads(exchange.messages)
+    }
 
-    package var areLines: Bool { options.lines }
-
-    package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    package func write(into writer: inout JSONWriter) throws {
         let record = exchange.record
         let messages = exchange.messages
-        let heads = ReadHeads(messages)
         try writer.rowMembers(record)
         try writer.object("timings") { $0.timings(record.phases) }
         try writer.connection("client", exchange.client)
@@ -43,22 +48,22 @@ package struct JSONEntries: ExchangeEntries {
         try writer.object("request") {
             try $0.requestHead("received", heads.request)
             try $0.requestHead("sent", messages.requestHeadSent.flatMap { StoredHead.request($0) })
-            try bodies(exchange, heads, .requestReceived, .requestSent, .requestBodyChanged, into: &$0)
+            try bodies(.requestReceived, .requestSent, .requestBodyChanged, into: &$0)
             if let trailers = messages.requestTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
         try writer.object("response") {
             $0.optionalMember("interim", messages.interimHeads.map { String(buffer: $0) })
             try $0.responseHead("received", heads.response)
             if messages.responseHeadSent != nil { try $0.responseHead("sent", heads.responseSent) }
-            try bodies(exchange, heads, .responseReceived, .responseSent, .responseBodyChanged, into: &$0)
+            try bodies(.responseReceived, .responseSent, .responseBodyChanged, into: &$0)
             if let trailers = messages.responseTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
-        try streamed(exchange, heads, into: &writer)
+        try streamed(into: &writer)
         try writer.masked(record, by: source)
         try writer.trace(messages.trace)
     }
 
-    private func streamed(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
+    private func streamed(into writer: inout JSONWriter) throws {
         guard let timeline = MessageTimeline(exchange, heads, source, options, responses: .responseReceived) else {
             return
         }
@@ -71,21 +76,19 @@ package struct JSONEntries: ExchangeEntries {
     }
 
     private func bodies(
-        _ exchange: RecordedExchange,
-        _ heads: ReadHeads,
         _ received: BodySide,
         _ sent: BodySide,
         _ changed: ExchangeRecord.Flags,
         into writer: inout JSONWriter
     ) throws {
-        if exchange.record.kind == .webSocket, source.isMasking { return try frames(exchange, received, into: &writer) }
-        try body("body", exchange, heads, received, into: &writer)
-        if exchange.record.flags.contains(changed) { try body("bodySent", exchange, heads, sent, into: &writer) }
+        if exchange.record.kind == .webSocket, source.isMasking { return try frames(received, into: &writer) }
+        try body("body", received, into: &writer)
+        if exchange.record.flags.contains(changed) { try body("bodySent", sent, into: &writer) }
     }
 
     /// Writes the frames of a WebSocket's direction with the secrets of its messages replaced: in the recorded ones they are
     /// masked by a key or compressed, so that no search of the bytes finds them.
-    private func frames(_ exchange: RecordedExchange, _ side: BodySide, into writer: inout JSONWriter) throws {
+    private func frames(_ side: BodySide, into writer: inout JSONWriter) throws {
         // What is replaced in the messages is counted where those are written.
         let frames = try TransferredBody(exchange, side, from: source.again)
         var size = 0
@@ -114,13 +117,7 @@ package struct JSONEntries: ExchangeEntries {
         }
     }
 
-    private func body(
-        _ name: String,
-        _ exchange: RecordedExchange,
-        _ heads: ReadHeads,
-        _ side: BodySide,
-        into writer: inout JSONWriter
-    ) throws {
+    private func body(_ name: String, _ side: BodySide, into writer: inout JSONWriter) throws {
         let fields = heads.fields(of: side)
         let mediaType = heads.contentType(of: side).mediaType
         let text = try JSONBody(exchange, side, mediaType, fields, from: source, options)

@@ -3,41 +3,48 @@ import Description
 package import HTTPModel
 import NIOCore
 
-/// Writes exchanges as entries of an HTTP Archive, for ``HARExport``.
-package struct HAREntries: ExchangeEntries {
+/// An exchange as an entry of an HTTP Archive, for ``HARExport``.
+package struct HAREntry: ExportedEntry {
+    let exchange: RecordedExchange
     let source: any ExchangeSource
-    package let options: EntryOptions
+    let options: EntryOptions
+    let heads: ReadHeads
+    let resourceType: String
 
-    package init(source: any ExchangeSource, options: EntryOptions) { (self.source, self.options) = (source, options) }
+    package init(_ exchange: RecordedExchange, source: any ExchangeSource, options: EntryOptions) {
+        self.exchange = exchange
+        self.source = source
+        self.options = options
+        heads = ReadHeads(exchange.messages)
+        resourceType = HAREntry.resourceType(exchange, heads)
+    }
 
-    package func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+    package func write(into writer: inout JSONWriter) throws {
         let record = exchange.record
         let timings = HARTimings(phases: record.phases)
-        let heads = ReadHeads(exchange.messages)
-        let resourceType = HAREntries.resourceType(exchange, heads)
         writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
         writer.key("time")
         writer.milliseconds(timings.phases.sum)
-        try writer.object("request") { try request(exchange, heads, into: &$0) }
-        try writer.object("response") { try response(exchange, heads, resourceType, into: &$0) }
+        try writer.object("request") { try request(into: &$0) }
+        try writer.object("response") { try response(into: &$0) }
         try writer.object("cache") { _ in }
         try writer.object("timings") { timings.write(into: &$0) }
         if let upstream = exchange.upstream {
             // Without the brackets of IPv6.
             let (host, port) = RequestURL.splitAuthority(upstream.peerAddress) ?? (upstream.peerAddress, nil)
             // What other programs wrote may be a name.
-            if HAREntries.isAddress(host) { writer.member("serverIPAddress", host) }
+            if HAREntry.isAddress(host) { writer.member("serverIPAddress", host) }
             // HAR 1.2 lets it be any unique text, but browsers write the server's port, and read it as that.
             writer.optionalMember("connection", port.map { String($0) })
         }
         writer.member("_connectionId", record.clientConnection.description)
         writer.member("_resourceType", resourceType)
-        try streams(exchange, heads, resourceType, into: &writer)
+        try streams(into: &writer)
         writer.optionalMember("comment", exchange.record.extras.annotation.comment)
-        try writer.object("_sluice") { try extras(exchange, heads, into: &$0) }
+        try writer.object("_sluice") { try extras(into: &$0) }
     }
 
-    private func extras(_ exchange: RecordedExchange, _ heads: ReadHeads, into writer: inout JSONWriter) throws {
+    private func extras(into writer: inout JSONWriter) throws {
         let record = exchange.record
         writer.member("id", record.id.number)
         writer.member("kind", record.kind.exportName)
