@@ -5,25 +5,25 @@ import Terminal
 import Text
 
 extension CommandTable {
-    static let holds = [
-        Row(.holds, "Show the held messages", ["H"], do: .plain { $0.openHolds() })
-            .short("held").unless(\.noHold),
+    static let holds = ofHolds + decisions.map { $0.unless(\.noDecision) }
+
+    private static let ofHolds = [
+        Row(.holds, "Show the held messages", ["H"], do: .plain { $0.openHolds() }).short("held").unless(\.noHold),
         Row(.editHold, "Edit the held message", ["e"], .holdEdit, do: .with { $0.editHold($1) })
             .at([.list]).short("edit").unless(\.noEdit),
-        Row(.execute, "Execute the held message", ["ctrl-e"], .hold, do: .with { $0.decide(.execute, $1) })
-            .unless(\.noDecision),
-        Row(.executeAll, "Execute all held messages", ["X"], do: .plain { $0.executeAll() })
-            .at([.list]).unless(\.noDecision),
+    ]
+
+    private static let decisions = [
+        Row(.execute, "Execute the held message", ["ctrl-e"], .hold, do: .with { $0.decide(.execute, $1) }),
+        Row(.executeAll, "Execute all held messages", ["X"], do: .plain { $0.executeAll() }).at([.list]),
         Row(
             .cancel,
             "Cancel the hold: release the message unmodified",
             ["ctrl-x"],
             .hold,
             do: .with { $0.decide(.cancel, $1) }
-        )
-        .unless(\.noDecision),
-        Row(.abort, "Abort the held exchange", ["ctrl-a"], .hold, do: .with { $0.decide(.abort, $1) })
-            .unless(\.noDecision),
+        ),
+        Row(.abort, "Abort the held exchange", ["ctrl-a"], .hold, do: .with { $0.decide(.abort, $1) }),
     ]
 }
 

@@ -69,7 +69,6 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
 }
 
 extension ConsoleModel {
-    /// The columns that the list has now, whether they were chosen or just fit.
     var presentColumns: [Column] {
         list.columns.isEmpty && !isLinear
             ? SequenceView.columns(self, width: Layout(self).list.width).map(\.column) : list.columns
@@ -142,7 +141,6 @@ extension ConsoleModel {
         switch (key.code, key.modifiers) {
         case _ where key.isCancel: return goBack()
         case (.enter, _):
-            // A name that was typed is meant.
             if column == nil, let problem = Column.problem(with: typed) { return refuse(problem + ".") }
             if !typed.isEmpty, let column, let refused = toggle(column) { return refused }
             return goBack() + readValues()
@@ -203,10 +201,8 @@ struct ListColumns {
     private(set) var drawn: [Drawn] = []
     private(set) var missing: [Column] = []
 
-    /// The sign of so many missing columns, at the right of the titles; empty if all are there.
     func sign(_ look: Look) -> String { missing.isEmpty ? "" : "\(look.isUnicode ? "›" : ">")\(missing.count)" }
 
-    /// What says that columns have no room; `nil` if they have.
     func words(_ way: String) -> String? {
         guard let last = missing.last?.rawValue else { return nil }
         let first = missing.dropLast().map(\.rawValue).joined(separator: ", ")
@@ -280,7 +276,6 @@ struct ListColumns {
         }
     }
 
-    /// The room that columns take, with one column of the screen between them.
     private static func used(_ columns: [Column], _ widths: [Column: Int]) -> Int {
         columns.reduce(-1) { $0 + (widths[$1] ?? least[$1] ?? 0) + 1 }
     }
@@ -325,7 +320,6 @@ struct ListColumns {
 }
 
 extension Place {
-    /// The last name of it, for a title.
     fileprivate var shortName: String {
         steps.lazy.reversed().compactMap { if case .member(let name) = $0 { VisibleText.of(name) } else { nil } }.first
             ?? part.rawValue

@@ -55,12 +55,8 @@ enum EmptyView {
             left -= lines.count
             kept.append(lines)
         }
-        var lines: [DetailLine] = []
-        for (index, block) in kept.enumerated() {
-            // The first blocks are the most important: they get the empty lines.
-            if index < left { lines.append(DetailLine([])) }
-            lines += block
-        }
+        // The first blocks are the most important: they get the empty lines.
+        let lines = kept.enumerated().flatMap { index, block in (index < left ? [DetailLine([])] : []) + block }
         return (Array(lines.prefix(max(size.height, 1))), kept.count, kept.count == blocks.count)
     }
 

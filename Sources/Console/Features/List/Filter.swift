@@ -110,7 +110,6 @@ extension ConsoleModel {
         return ask { $0.bodyText = text.isEmpty ? nil : text }
     }
 
-    /// The highlights in force, and how one is taken away; empty if there are none.
     var highlightHint: String {
         guard !highlights.isEmpty else { return "" }
         let all = highlights.map { "\($0.number) \($0.filter.description)" }.joined(separator: " · ")
@@ -192,9 +191,16 @@ enum FilterView {
         if filter.isEditing {
             FieldView.draw(filter.line, theme, in: rect.splitLeft(x - rect.x).rest, on: &screen)
             guard rect.height > 1 else { return }
-            if filter.candidates.isEmpty { return drawError(filter, x, theme.style(.failure), in: rect, on: &screen) }
-            let words = filter.candidates.joined(separator: "  ")
-            screen.write(words, x: rect.x + 2, y: rect.y + 1, style: theme.faint, limit: rect.width - 2)
+            guard filter.candidates.isEmpty else {
+                let words = filter.candidates.joined(separator: "  ")
+                screen.write(words, x: rect.x + 2, y: rect.y + 1, style: theme.faint, limit: rect.width - 2)
+                return
+            }
+            let below = errorRows(filter, x - rect.x, rect.width, height: rect.height - 1)
+            for (row, line) in below.prefix(rect.height - 1).enumerated() {
+                let place = rect.x + line.x
+                screen.write(line.text, x: place, y: rect.y + 1 + row, style: theme.style(.failure), limit: rect.width)
+            }
             return
         }
         var parts: [String] = filter.applied.isEmpty ? [] : [filter.applied]
@@ -210,58 +216,30 @@ enum FilterView {
         screen.write(count, x: x + used, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x - used))
     }
 
-    private static let mostErrorRows = 4
-
-    /// How many rows it needs: one, more for an error or for what could be completed.
+    /// How many rows it needs: one, more for an error or for completions.
     static func rows(_ model: ConsoleModel, width: Int) -> Int {
         let filter = model.filter
         guard filter.isEditing else { return filter.error == nil ? 1 : 2 }
-        if !filter.candidates.isEmpty { return 2 }
-        guard let error = filter.error else { return 1 }
-        let text = words(error)
-        let place = place(error, filter.line, 8, width)
-        if let place, place + 2 + text.columns <= width || place > text.columns { return 2 }
-        return 1 + min(mostErrorRows, (place == nil ? 0 : 1) + TextWidth.wrap(text, to: max(1, width)).count)
+        return filter.candidates.isEmpty ? 1 + min(4, errorRows(filter, 8, width).count) : 2
     }
 
-    private static func words(_ error: FilterError) -> String {
-        "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"
-    }
-
-    /// The column of the screen below which the error is, for a line that begins at `x`; `nil` if it is not visible.
-    private static func place(_ error: FilterError, _ line: LineEditor, _ x: Int, _ width: Int) -> Int? {
-        let before = line.characters.prefix(max(0, error.column - 1))
-        let column = x + TextWidth.columns(String(before)) - FieldView.shift(line, width - x)
-        return column >= x && column < width ? column : nil
-    }
-
-    /// The error, and a sign below its column: the words right of it if they fit, else left of it, else below.
-    private static func drawError(
+    /// The error with a sign below its column: words right of it if they fit, else left of it, else below.
+    ///
+    /// - Parameter x: where the line begins. If there is a single row, the words have it.
+    private static func errorRows(
         _ filter: FilterState,
         _ x: Int,
-        _ style: Style,
-        in rect: Rect,
-        on screen: inout CellBuffer
-    ) {
-        guard let error = filter.error else { return }
-        let text = words(error)
-        let caret = place(error, filter.line, x - rect.x, rect.width).map { rect.x + $0 }
-        var y = rect.y + 1
-        if let caret, caret + 2 + text.columns <= rect.maxX {
-            screen.write("^ \(text)", x: caret, y: y, style: style)
-            return
-        }
-        if let caret, caret - rect.x > text.columns {
-            screen.write("\(text) ^", x: caret - text.columns - 1, y: y, style: style)
-            return
-        }
-        if let caret, rect.height > 2 {
-            screen.write("^", x: caret, y: y, style: style)
-            y += 1
-        }
-        for row in TextWidth.wrap(text, to: max(1, rect.width)) where y < rect.maxY {
-            screen.write(row, x: rect.x, y: y, style: style, limit: rect.width)
-            y += 1
-        }
+        _ width: Int,
+        height: Int = .max
+    ) -> [(x: Int, text: String)] {
+        guard let error = filter.error else { return [] }
+        let text = "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"
+        let before = String(filter.line.characters.prefix(max(0, error.column - 1)))
+        let column = x + before.columns - FieldView.shift(filter.line, width - x)
+        let isVisible = column >= x && column < width
+        if isVisible, column + 2 + text.columns <= width { return [(column, "^ \(text)")] }
+        if isVisible, column > text.columns { return [(column - text.columns - 1, "\(text) ^")] }
+        let sign = isVisible && height > 1 ? [(x: column, text: "^")] : []
+        return sign + TextWidth.wrap(text, to: max(1, width)).map { (x: 0, text: String($0)) }
     }
 }

@@ -147,7 +147,6 @@ extension ConsoleModel {
         return [.locate(id, generation: list.generation)]
     }
 
-    /// The exchange of a number, or the last of the list; refused if it is neither.
     mutating func number(_ word: String) -> ExchangeID? {
         if word == "last", let newest = list.rows[0]?.id { return newest }
         guard let number = Int64(word.drop { $0 == "#" }), number > 0 else {
@@ -177,7 +176,6 @@ extension ConsoleModel {
         var query = list.query
         let turns = query.sort == SortOrder(column: column) && !words.contains("asc")
         let isDescending = words.contains("desc") || turns
-        // The screen has a sign for it beside the column's name.
         if isLinear { tell("Sorted by \(column.rawValue), \(isDescending ? "descending" : "ascending").") }
         query.sort = column == .id && !isDescending ? nil : SortOrder(column: column, isDescending: isDescending)
         guard query.sort != nil else { return ask(query) }

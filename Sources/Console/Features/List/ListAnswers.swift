@@ -169,7 +169,7 @@ extension ConsoleModel {
         return locateSent()
     }
 
-    /// Goes to the exchange that was sent from this console. The list may not have it yet, so this is tried for three seconds.
+    /// Goes to the exchange that was sent from here, once the list has it, within three seconds.
     private mutating func locateSent() -> [Effect] {
         guard let awaited = list.awaited else { return [] }
         guard now < awaited.until else {
@@ -191,7 +191,6 @@ extension ConsoleModel {
         for case let record? in records { seen.add(record) }
     }
 
-    /// Begins another query, if the change makes one.
     mutating func ask(_ change: (inout ListQuery) -> Void) -> [Effect] {
         var query = list.query
         change(&query)

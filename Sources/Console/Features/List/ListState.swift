@@ -1,6 +1,6 @@
 package import HTTPModel
 
-/// The list of exchanges, as far as the screen knows it. Rows count from the end, 0 for the newest: older matches move none.
+/// The list of exchanges as the screen knows it. Rows count from the end, 0 for the newest: older matches move none.
 package struct ListState: Sendable {
     package var query = ListQuery()
     package var generation = 0
@@ -27,14 +27,11 @@ package struct ListState: Sendable {
     var sought: ExchangeID?
     /// The exchange that was just sent, which is selected as soon as the list has it, but not after that time.
     var awaited: (id: ExchangeID, until: Int64)?
-    /// Whether the result of a search is opened.
     var opensWhenFound = false { didSet { if !opensWhenFound { pageWhenFound = nil } } }
-    /// The page that it is then turned to, as it was typed.
     var pageWhenFound: String?
     /// When unfinished rows were last read, in microseconds since 1970.
     var readAt: Int64 = 0
     var hiddenMarks = 0
-    /// Whether the newest exchange stays selected.
     package var isFollowing = true
     /// What was selected before the list had nothing: it is again when the list has it.
     var lastSelected: ExchangeID?
@@ -72,7 +69,6 @@ package struct ListQuery: Hashable, Sendable {
     package var sort: SortOrder?
     /// The hosts that are focused on, as `name` or `name:port`; empty for all.
     package var focusedHosts: Set<String> = []
-    /// The hosts that are hidden; they are recorded anyway.
     package var ignoredHosts: Set<String> = []
     /// The only exchanges, lowest number first; `nil` for all.
     package var only: [Int64]?
@@ -117,7 +113,6 @@ package struct ListQuery: Hashable, Sendable {
         return query
     }
 
-    /// The filter, the focus, the ignored hosts and the text in bodies together.
     var wholeFilter: Filter {
         guard let bodyText, !bodyText.isEmpty else { return filterWithoutBody }
         return filterWithoutBody.and(.body(containing: bodyText))

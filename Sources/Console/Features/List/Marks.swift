@@ -70,8 +70,6 @@ extension ConsoleModel {
         return ask { $0.only = numbers }
     }
 
-    // MARK: - Hosts
-
     /// Adds the selected host to those that are shown alone, or takes it from them.
     mutating func focusHost(_ argument: String?) -> [Effect] {
         let chosen: Set<String>

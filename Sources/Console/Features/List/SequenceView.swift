@@ -79,8 +79,6 @@ enum SequenceView {
         screen.write(sign, x: end.x + 1, y: end.y, style: model.look.theme.style(.warning).with(.bold))
     }
 
-    // MARK: - Columns
-
     /// The parts of a host or a path that differ in style from the rest of it.
     private static func parts(
         of text: String,
@@ -108,7 +106,6 @@ enum SequenceView {
         return model.list.operations[record.id].map { ("  \($0)", .keyword) }
     }
 
-    /// A column's title; that of times has their zone.
     private static func title(of column: Column, _ model: ConsoleModel) -> String {
         column == .start ? "\(column.title) \(Timestamp.zone(at: model.now))" : column.title
     }
@@ -171,7 +168,6 @@ enum SequenceView {
 
     private static func showsTLS(_ model: ConsoleModel) -> Bool { !model.list.columns.contains(.scheme) }
 
-    /// The host, after its scheme or the sign for TLS.
     private static func host(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> String {
         guard showsTLS(model), width > 8 else { return host(record, width) }
         if width >= schemeFrom, record.kind != .tunnel {
@@ -265,8 +261,6 @@ enum SequenceView {
 
     private static func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }
 
-    // MARK: - Styles
-
     private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
         if let colour = record.flatMap(colour) { return model.look.theme.style(colour) }
         guard let record, let number = model.highlight(record) else { return .plain }
@@ -283,17 +277,11 @@ enum SequenceView {
 
 /// The time axis of the waterfall; times in which nothing ran are shortened, so that bars keep their length.
 struct TimeAxis {
-    /// A stretch of time in which exchanges ran, in microseconds, and how much of the axis is before it.
-    private struct Stretch {
-        var start: Double
-        var end: Double
-        var before: Double
-    }
-
     /// A pause is at most this part of the time in which exchanges ran.
     private static let longestPause = 0.05
 
-    private var stretches: [Stretch] = []
+    /// The times in which exchanges ran, in microseconds, and how much of the axis is before each.
+    private var stretches: [(start: Double, end: Double, before: Double)] = []
     private var length = 1.0
     private let isLive: Bool
 
@@ -306,7 +294,7 @@ struct TimeAxis {
             if let last = stretches.last, start <= last.end {
                 stretches[stretches.count - 1].end = max(last.end, end)
             } else {
-                stretches.append(Stretch(start: start, end: end, before: 0))
+                stretches.append((start, end, before: 0))
             }
         }
         let pause = Self.longestPause * max(1, stretches.reduce(0) { $0 + $1.end - $1.start })

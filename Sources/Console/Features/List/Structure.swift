@@ -16,7 +16,6 @@ package struct StructureState: Sendable {
 
         /// The exchange that the row stands for: a leaf for its newest; `nil` for a branch.
         package var id: ExchangeID? { exchange?.id ?? (more == 0 && child.isLeaf ? child.newest : nil) }
-        /// Whether it can be opened to show what is below it.
         package var isBranch: Bool { exchange == nil && more == 0 && (!child.isLeaf || child.count > 1) }
         fileprivate var place: Place { Place(node: child.node, id: exchange?.id, isMore: more > 0) }
     }
@@ -105,7 +104,6 @@ package struct StructureState: Sendable {
         return known.count < min(own, StructureState.mostExchanges) || isNewest && known.first?.id != child.newest
     }
 
-    /// Whether a place's exchanges were never read, or before an edit.
     func lacksExchanges(at node: StructureNode) -> Bool {
         exchanges[node] == nil || outdatedExchanges.contains(node)
     }
@@ -299,7 +297,6 @@ enum StructureView {
         }
     }
 
-    /// A place with the sign of a branch, or one of a place's exchanges in a few words.
     private static func label(_ row: StructureState.Row, _ model: ConsoleModel) -> String {
         if row.more > 0 { return "  and \(row.more) more: \(model.way(to: .filter)) narrows them" }
         if let record = row.exchange {

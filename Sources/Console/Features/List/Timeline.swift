@@ -44,23 +44,22 @@ package struct TimelineState: Sendable {
     }
 
     mutating func arrange() {
-        func isBefore(_ left: StatisticsRow, _ right: StatisticsRow) -> Bool {
-            func key(_ row: StatisticsRow) -> Int64 {
-                switch sort {
-                case .host: 0
-                case .count: row.count
-                case .errors: row.errors
-                case .bytes: row.bytes
-                case .p50: row.median ?? -1
-                case .p95: row.p95 ?? -1
-                case .slowest: row.slowest?.time ?? -1
-                }
+        func key(_ row: StatisticsRow) -> Int64 {
+            switch sort {
+            case .host: 0
+            case .count: row.count
+            case .errors: row.errors
+            case .bytes: row.bytes
+            case .p50: row.median ?? -1
+            case .p95: row.p95 ?? -1
+            case .slowest: row.slowest?.time ?? -1
             }
+        }
+        hosts = (answer?.hosts ?? []).sorted { left, right in
             let (one, other) = (key(left), key(right))
             if one != other { return isDescending ? one > other : one < other }
             return sort == .host && isDescending ? left.name > right.name : left.name < right.name
         }
-        hosts = (answer?.hosts ?? []).sorted(by: isBefore)
     }
 }
 
@@ -192,8 +191,6 @@ extension ConsoleModel {
         return []
     }
 
-    // MARK: - As text
-
     mutating func showStatistics(_ expression: String?) -> [Effect] {
         var (filter, numbers, what) = (list.query.wholeFilter, [Int64]?.none, "the list")
         if let expression {
@@ -211,7 +208,6 @@ extension ConsoleModel {
         return [.statisticsReport(filter: filter, numbers: numbers, title: "Statistics of \(what)", width: width)]
     }
 
-    /// The buckets as sentences, those without exchanges left out.
     var timelineLines: [String] {
         let buckets = timelineBuckets(width: 40)
         guard let first = buckets.first else { return ["No exchanges here."] }

@@ -51,8 +51,6 @@ struct TimelineView {
         view.drawTable(on: &screen)
     }
 
-    // MARK: - Chart
-
     /// The sign of a class, a shade or a letter, so that no colour is needed; and its style.
     private func sign(_ result: ResultClass) -> (sign: Character, style: Style) {
         let (sign, role): (Character, Role) =
@@ -113,7 +111,7 @@ struct TimelineView {
         for x in cursor..<max(cursor, min(cursor + filled, chart.maxX)) { screen[x, axis.y] = mark }
     }
 
-    /// Writes when the chart begins and ends, and how long a bucket is, unless the cursor is there: the table has its time.
+    /// Writes when the chart begins and ends, and how long a bucket is, unless the cursor is there.
     private func drawTimes(to right: Int, around cursor: Int, on screen: inout CellBuffer) {
         let (chart, axis) = (places.chart, places.axis)
         screen.fill(axis, style: .plain)
@@ -171,8 +169,6 @@ struct TimelineView {
             return "\(time) +\(Measures.duration(span.upperBound - span.lowerBound))"
         }
     }
-
-    // MARK: - Table
 
     static func columns(_ width: Int) -> [(column: TimelineState.Column, width: Int)] {
         let all: [(column: TimelineState.Column, width: Int)] = [
@@ -232,8 +228,7 @@ struct TimelineView {
             let line = places.sums.row(1)
             let scope = model.statisticsScope
             if let counted = model.timeline.counted {
-                // The last counts stay while others are made. They are fainter if the user chose the new selection; the
-                // newest time moves with the traffic.
+                // The last counts stay while others are made, and are fainter if the user chose another selection.
                 let isOld = counted.scope != scope && (model.timeline.moment != nil || !model.marks.isEmpty)
                 draw(Self.words(counted.scope), counted.row, in: line, isOld ? theme.faint : .plain)
             } else if let scope {

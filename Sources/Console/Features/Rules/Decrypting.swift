@@ -14,7 +14,6 @@ extension ConsoleModel {
         return tell("\(place) is decrypted from its next connection on; this tunnel was opened before.")
     }
 
-    /// Passes a host through unread from the next connection on.
     mutating func pass(_ host: String?) throws -> [Effect] {
         let missing = "Select an exchange, or name a host: pass HOST."
         let (place, name, port) = try placeOfTLS(host, missing: missing)

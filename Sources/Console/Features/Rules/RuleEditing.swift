@@ -9,7 +9,6 @@ enum RuleEditing {
         var rule: EditableRule
     }
 
-    /// The rules of a tool, in the order in which they apply.
     static func rules(of tool: Tool, in texts: [ProfileSource]) -> [Entry] {
         texts.indices.flatMap { index in
             let rules = (try? profile(texts[index]).rules(of: tool.section)) ?? []
@@ -34,20 +33,23 @@ enum RuleEditing {
         replacing index: Int?,
         in texts: [ProfileSource]
     ) throws -> [ProfileSource] {
+        let (old, last) = entry(index, of: tool, in: texts)
+        if let old { return try edit(texts, old.text) { try $0.replace(old.rule.id, with: RuleText(yaml)) } }
+        return try edit(texts, last?.text ?? texts.count - 1) { try $0.insert(RuleText(yaml), into: tool.section) }
+    }
+
+    /// The rule of a tool by its number from 0, and the last one.
+    private static func entry(_ index: Int?, of tool: Tool, in texts: [ProfileSource]) -> (named: Entry?, last: Entry?)
+    {
         let known = rules(of: tool, in: texts)
-        if let index, known.indices.contains(index) {
-            return try edit(texts, known[index].text) { try $0.replace(known[index].rule.id, with: RuleText(yaml)) }
-        }
-        let place = known.last?.text ?? texts.count - 1
-        return try edit(texts, place) { try $0.insert(RuleText(yaml), into: tool.section) }
+        return (index.flatMap { known.indices.contains($0) ? known[$0] : nil }, known.last)
     }
 
     static func words(_ tool: Tool, replacing index: Int?, in texts: [ProfileSource]) -> String {
-        let known = rules(of: tool, in: texts)
-        let isNew = index.map { !known.indices.contains($0) } ?? true
-        guard let rule = isNew ? known.last?.rule : known[index ?? 0].rule else { return "" }
+        let (changed, last) = entry(index, of: tool, in: texts)
+        guard let rule = (changed ?? last)?.rule else { return "" }
         let state = rule.isEnabled ? "it is active" : "it is off"
-        return "\(tool.key): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
+        return "\(tool.key): \(rule.title) \(changed == nil ? "added" : "changed"); \(state)."
     }
 
     /// The profile that a rule belongs to, and the rule that it replaces there; `nil` for a new one.
@@ -56,10 +58,9 @@ enum RuleEditing {
         replacing index: Int?,
         in texts: [ProfileSource]
     ) -> (profile: EditableProfile, replaced: EditableRule.ID?) {
-        let known = rules(of: tool, in: texts)
-        let entry = index.flatMap { known.indices.contains($0) ? known[$0] : nil }
-        let text = (entry ?? known.last).map { texts[$0.text] } ?? texts.last
-        return (text.map(profile) ?? EditableProfile(text: "", file: nil), entry?.rule.id)
+        let (replaced, last) = entry(index, of: tool, in: texts)
+        let text = (replaced ?? last).map { texts[$0.text] } ?? texts.last
+        return (text.map(profile) ?? EditableProfile(text: "", file: nil), replaced?.rule.id)
     }
 
     static func edit(
@@ -109,18 +110,15 @@ extension Tool {
 
 struct RuleDifference {
     private(set) var parts: [String] = []
-    private(set) var holdsEverything = false
+    let holdsEverything: Bool
 
     private static let mostNamed = 2
 
     init(from old: [ProfileSource], to new: [ProfileSource]) {
         let (did, does) = (RuleEditing.ruleOnEverything(in: old) != nil, RuleEditing.ruleOnEverything(in: new) != nil)
-        if does, !did {
-            holdsEverything = true
-            parts.append("every request and response is held again")
-        } else if did, !does {
-            parts.append("messages are no longer all held")
-        }
+        holdsEverything = does && !did
+        if holdsEverything { parts.append("every request and response is held again") }
+        if did, !does { parts.append("messages are no longer all held") }
         for tool in Tool.all {
             let words = Self.words(Self.rules(of: tool, in: old), Self.rules(of: tool, in: new))
             if !words.isEmpty { parts.append("\(tool.key): \(words)") }

@@ -77,11 +77,10 @@ extension EffectRunner {
         let text = editor.area.text
         start(on: passes) { [self] in
             let profile = RuleEditing.place(of: tool, replacing: replaced, in: texts).profile
-            let path = RuleText(text).word(key).map { RuleText.path($0, inProfile: profile.file ?? "") }
-            let isOffered =
-                path.map { !$0.isEmpty && !$0.hasSuffix("/") && !FileManager.default.fileExists(atPath: $0) } ?? false
+            let path = RuleText(text).word(key).map { RuleText.path($0, inProfile: profile.file ?? "") } ?? ""
+            let isMissing = !path.isEmpty && !path.hasSuffix("/") && !FileManager.default.fileExists(atPath: path)
             let hasAnswer = (try? reader?.record(id))?.map { $0.status > 0 } ?? false
-            let missing = isOffered && hasAnswer ? path : nil
+            let missing = isMissing && hasAnswer ? path : nil
             inbox.answer { $0.offerAnswer(missing, text) }
         }
     }
@@ -103,10 +102,8 @@ extension EffectRunner {
                         try await control.reloadProfile(discardsEdits: discardsEdits)
                     }
                 let profile = try await profileInForce(control)
-                let words =
-                    path.map { "Loaded \($0): \(change)." } ?? "Profile reloaded: \(change)."
                 inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
-                say(words)
+                say("\(path.map { "Loaded \($0)" } ?? "Profile reloaded"): \(change).")
             } catch {
                 refuse(.loadProfile, Self.words(error))
             }
@@ -114,14 +111,10 @@ extension EffectRunner {
     }
 
     func saveCopy(_ text: String, _ path: String) {
-        start(on: passes) { [self] in
-            do {
-                try requireOther(path)
-                try ExportFile.write(text, to: path)
-                say("Copy of the rules saved to \(path).")
-            } catch {
-                report(error)
-            }
+        attempt { [self] in
+            try requireOther(path)
+            try ExportFile.write(text, to: path)
+            say("Copy of the rules saved to \(path).")
         }
     }
 
@@ -193,10 +186,7 @@ extension EffectRunner {
     }
 
     private func count(_ matcher: RuleMatcher, _ text: String, lint: String) throws {
-        guard let reader else {
-            let words = lint.isEmpty ? "The rule is valid." : lint
-            return remark(words, under: text)
-        }
+        guard let reader else { return remark(lint.isEmpty ? "The rule is valid." : lint, under: text) }
         var matching = 0
         var whole = 0
         var example: ExchangeRecord?
@@ -204,15 +194,14 @@ extension EffectRunner {
             whole += 1
             if matcher.matches(record) {
                 matching += 1
-                if example == nil { example = record }
+                example = example ?? record
             }
             // A newer text makes this count needless.
             return whole % 2_000 != 0 || newestCheck.load(ordering: .relaxed) == text.hashValue
         }
         let sample = example.map { ", for example \($0.method) \($0.url)" } ?? ""
         let count = "It would match \(matching) of \(whole) recorded exchanges"
-        let words = lint.isEmpty ? count + sample : "\(count). \(lint)"
-        remark(words, under: text)
+        remark(lint.isEmpty ? count + sample : "\(count). \(lint)", under: text)
     }
 }
 

@@ -17,7 +17,6 @@ extension ConsoleModel {
         return [.setTool(tool, isOn: words.count > 1 ? words[1] == "on" : !state.isOn)]
     }
 
-    /// Switches a tool without rules on for everything; `nil` if it needs a rule.
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
         let texts = rules.editableTexts
         let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
@@ -126,15 +125,12 @@ extension ConsoleModel {
         }
     }
 
-    // MARK: - What is in force
-
     mutating func takeIn(_ texts: [ProfileSource], _ revision: String?) {
         (rules.texts, rules.revision) = (texts, revision)
         proxy.preset = RuleEditing.preset(in: texts)
         rules.isOnEverything = RuleEditing.ruleOnEverything(in: texts) != nil
     }
 
-    /// Takes over changed rules that are in force now; the words describe the change.
     mutating func takeApplied(_ texts: [ProfileSource], _ revision: String?, _ words: String) {
         takeIn(texts, revision)
         tell(words)
@@ -282,8 +278,6 @@ extension ConsoleModel {
         }
         return confirm(words, [overwrite, copy] + (conflict == .changed ? [reload] : []) + [.init("n", "cancel")])
     }
-
-    // MARK: - Rules from exchanges
 
     /// Drafts a rule from the selected exchange, from an exchange's number, or from the text after the tool.
     mutating func draftRule(_ words: String) -> [Effect] {

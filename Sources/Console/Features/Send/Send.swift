@@ -22,13 +22,11 @@ extension CommandTable {
 }
 
 package struct SendState: Sendable {
-    /// Of the requests that this console sent.
     var connections = SentConnections()
     /// Written or edited here and sent, the newest last; never stored in a file, as they may hold secrets.
     var requests: [SentRequest] = []
 }
 
-/// A request that was written or edited here and sent.
 struct SentRequest: Sendable, Hashable {
     /// The most that are kept, and the longest text of one, in bytes.
     static let most = 50
@@ -96,8 +94,6 @@ extension ConsoleModel {
         return "Not available: viewing a recording. Requests are sent through a running proxy."
     }
 
-    // MARK: - Sending again
-
     /// Sends an exchange, the marked ones or the selected one again; asks first unless it is the selected one.
     mutating func repeatSelection(_ argument: String?) -> [Effect] {
         if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
@@ -119,8 +115,6 @@ extension ConsoleModel {
         let question = "Execute all \(proxy.holds.count) held messages without edits?"
         return confirm(question, "execute them", takesCare: true) { $0.decide(.execute, "all") }
     }
-
-    // MARK: - Pasting
 
     /// Handles pasted text outside of fields: a cURL command or URL opens a request; other text is ignored.
     mutating func pasteOutside(_ text: String) -> [Effect] {

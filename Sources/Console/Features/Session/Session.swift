@@ -126,7 +126,6 @@ extension ConsoleModel {
         confirm("\(path) already exists.", "overwrite", key: "o") { _ in [.saveSession(path: path, isForced: true)] }
     }
 
-    /// Takes in what came of an edit, and has the list filled again.
     mutating func take(
         _ result: SessionEditResult,
         of request: EditRequest,

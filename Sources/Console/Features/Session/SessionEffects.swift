@@ -11,10 +11,14 @@ extension EffectRunner {
     func edit(_ request: EditRequest) {
         guard let edits = services?.edits ?? services?.control else { return report(ConsoleError(Self.noChange)) }
         onReader(passes) { [self] reader in
-            let (changes, numbers) = try Self.edits(for: request, reader)
-            var undo: [SessionEdit] = []
-            if case .note(_, _, let note) = request { undo = try reader.undo(of: note, on: numbers) }
-            start { [self, undo] in
+            let numbers = try reader.edited(by: request)
+            let (changes, undo): ([SessionEdit], [SessionEdit]) =
+                switch request {
+                case .delete, .clear: ([.delete(numbers)], [])
+                case .restore(let change): (change.undo, [])
+                case .note(_, _, let note): ([.annotate(numbers, note)], try reader.undo(of: note, on: numbers))
+                }
+            start { [self] in
                 do {
                     var result = SessionEditResult()
                     for change in changes {
@@ -28,24 +32,6 @@ extension EffectRunner {
                     report(error)
                 }
             }
-        }
-    }
-
-    private static func edits(
-        for request: EditRequest,
-        _ reader: SessionReader
-    ) throws -> ([SessionEdit], ExchangeNumbers) {
-        switch request {
-        case .delete(let selection, let query):
-            let numbers = try reader.edited(selection, query)
-            return ([.delete(numbers)], numbers)
-        case .clear(let query):
-            let numbers = try reader.edited(query)
-            return ([.delete(numbers)], numbers)
-        case .restore(let change): return (change.undo, ExchangeNumbers([]))
-        case .note(let selection, let query, let note):
-            let numbers = try reader.edited(selection, query)
-            return ([.annotate(numbers, note)], numbers)
         }
     }
 
@@ -128,15 +114,18 @@ extension SessionReader {
         return before.map { .annotate(ExchangeNumbers($0.value), $0.key) }
     }
 
-    fileprivate func edited(_ selection: Selection, _ query: ListQuery) throws -> ExchangeNumbers {
-        switch selection {
-        case .exchanges(let ids): ExchangeNumbers(ids.map(\.number))
-        case .branch(let node): try edited(query.below(node))
+    fileprivate func edited(by request: EditRequest) throws -> ExchangeNumbers {
+        switch request {
+        case .restore: ExchangeNumbers([])
+        case .clear(let query): try edited(query)
+        case .delete(.exchanges(let ids), _), .note(.exchanges(let ids), _, _): ExchangeNumbers(ids.map(\.number))
+        case .delete(.branch(let node), let query), .note(.branch(let node), let query, _):
+            try edited(query.below(node))
         }
     }
 
     /// The numbers of all exchanges that a query leaves; of a whole session as a range, however many they are.
-    fileprivate func edited(_ query: ListQuery) throws -> ExchangeNumbers {
+    private func edited(_ query: ListQuery) throws -> ExchangeNumbers {
         guard query.only == nil, query.wholeFilter.matchesEverything else {
             return ExchangeNumbers(try numbers(matching: query))
         }

@@ -28,9 +28,7 @@ package enum CopyRequest: Sendable, Hashable {
 }
 
 package struct CopyState: Sendable {
-    /// The form chosen last, with which the choice begins.
     var form = CopyForm.curl
-    /// The last copy, to repeat it with secrets masked.
     var last: CopyRequest?
 }
 
@@ -68,7 +66,6 @@ extension ConsoleModel {
 
     func copyMasked() -> [Effect] { copying.last.map { [.copy($0, isMasked: true)] } ?? [] }
 
-    /// Whether the lines of a report or of the open exchange can be copied.
     private var hasLines: Bool { isInReport || detail.text.document != nil && (detail.isOpen || isLinear) }
 
     private var noLines: String { "No exchange is open; \(way(to: .open)) opens one, and a line of it is copied." }

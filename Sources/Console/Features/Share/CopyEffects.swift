@@ -50,7 +50,6 @@ extension EffectRunner {
         return (try? CopyText(request, exchanges, masked, NamedBodies()).secretCount) ?? 0
     }
 
-    /// The session without the secrets of exchanges that are copied.
     private func maskedSource(_ reader: SessionReader, _ collect: (MaskedSource) throws -> Void) throws -> MaskedSource
     {
         try SessionMask.source(reader, maskRules(reader), collect)
@@ -75,7 +74,6 @@ extension EffectRunner {
     }
 }
 
-/// A text for the clipboard, and how many secrets are masked in it.
 struct CopyText {
     /// The longest text for a clipboard, in bytes.
     private static let longest = 8 << 20

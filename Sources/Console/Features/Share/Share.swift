@@ -40,10 +40,8 @@ package struct ExportRequest: Sendable, Hashable {
     package var path: String
     /// `nil` for those that the query leaves.
     package var ids: [ExchangeID]?
-    /// Used if no exchanges are named.
     package var query: ListQuery
     package var isForced = false
-    /// Whether secrets stay as they were recorded.
     package var keepsSecrets = false
 }
 
