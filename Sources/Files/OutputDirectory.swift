@@ -82,8 +82,7 @@ package final class OutputDirectory {
         guard isForced, [ENOTEMPTY, EEXIST].contains(errno) else {
             throw FileError(name, "cannot be written", errno: errno)
         }
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: temporary)) ?? []
-        for file in files.sorted() {
+        for file in ((try? FileManager.default.contentsOfDirectory(atPath: temporary)) ?? []).sorted() {
             guard rename("\(temporary)/\(file)", "\(target)/\(file)") == 0 else {
                 throw FileError("\(name)/\(file)", "cannot be written", errno: errno)
             }

@@ -39,8 +39,7 @@ package struct GuidePage: Sendable {
     /// Unknown tables are left out.
     private static func filled(_ text: String, _ table: (String) -> String?) -> String {
         let (begin, end) = ("<!-- table: ", " -->")
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.map { line in
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard line.hasPrefix(begin), line.hasSuffix(end) else { return String(line) }
             return table(String(line.dropFirst(begin.count).dropLast(end.count))) ?? ""
         }.joined(separator: "\n")

@@ -46,8 +46,6 @@ package struct GuideText {
 
     private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
-    // MARK: - Words
-
     private func styled(_ text: String, _ style: GuideRun.Style) -> String {
         guard isStyled, !text.isEmpty else { return text }
         return switch style {
@@ -105,8 +103,6 @@ package struct GuideText {
     private func columns(of runs: [GuideRun]) -> Int {
         TextWidth.columns(runs.text) + (isStyled ? 0 : 2 * runs.count { $0.style == .code })
     }
-
-    // MARK: - Tables
 
     private func table(_ rows: [[[GuideRun]]]) -> [[GuideRun]] {
         let count = rows.map(\.count).max() ?? 0

@@ -44,8 +44,6 @@ package struct ManPage {
         }
     }
 
-    // MARK: - Characters
-
     private static func roff(_ runs: [GuideRun]) -> String {
         runs.map { $0.style == .plain ? escaped($0.text) : "\\fB\(escaped($0.text))\\fR" }.joined()
     }

@@ -62,8 +62,7 @@ package struct UpstreamProxy: Sendable, Hashable {
         case "socks4", "socks4a":
             throw SyntaxError("SOCKS 4 is not supported; the proxy may also support socks5://")
         default:
-            let name = scheme.prefix(20)
-            throw SyntaxError("'\(name)' is not a kind of proxy; use http, https or socks5")
+            throw SyntaxError("'\(scheme.prefix(20))' is not a kind of proxy; use http, https or socks5")
         }
     }
 

@@ -101,8 +101,7 @@ final class BodyMask {
     /// A place between words near the end, and within no character of UTF-8.
     private func cut(_ bytes: UnsafeRawBufferPointer) -> Int {
         let most = max(contextCount, bytes.count - max(min(BodyMask.reserve, window / 2), mask.book.longestSought))
-        let least = max(contextCount, most - 4_096)
-        if let space = bytes[least..<most].lastIndex(where: { $0 <= 0x20 }) { return space }
+        if let space = bytes[max(contextCount, most - 4_096)..<most].lastIndex(where: { $0 <= 0x20 }) { return space }
         let characters = max(contextCount, most - 3)...most
         return characters.last { bytes[$0] & 0xC0 != 0x80 } ?? most
     }

@@ -19,8 +19,7 @@ enum Cookies {
         while start < value.upperBound {
             let next = nextCookie(in: bytes, start..<value.upperBound)
             let end = next.map { $0.comma } ?? value.upperBound
-            let pairEnd = bytes[start..<end].firstIndex(of: UInt8(ascii: ";")) ?? end
-            pairs.append(start..<pairEnd)
+            pairs.append(start..<(bytes[start..<end].firstIndex(of: UInt8(ascii: ";")) ?? end))
             start = next?.start ?? value.upperBound
         }
         return pairs

@@ -30,8 +30,7 @@ struct HeadMask {
                     marks += offset(whole, in: bytes) { line in mask.marks(inLine: line) { self.line(line) } }
                 } else if isRequest {
                     guard next < bytes.count else { break }
-                    let rest = next..<bytes.count
-                    marks += offset(rest, in: bytes) { mask.marks(in: $0, BodySyntax.of($0).0) }
+                    marks += offset(next..<bytes.count, in: bytes) { mask.marks(in: $0, BodySyntax.of($0).0) }
                     break
                 } else {
                     // Interim heads are one behind the other.
@@ -88,8 +87,7 @@ struct HeadMask {
     private func statusLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
         offset(line, in: bytes) { line in
             mask.marks(inLine: line) {
-                let space = line.firstIndex(of: 0x20) ?? 0
-                return marks(line, space..<line.count, .field)
+                marks(line, (line.firstIndex(of: 0x20) ?? 0)..<line.count, .field)
             }
         }
     }
@@ -98,8 +96,6 @@ struct HeadMask {
         guard let mark = bytes[target].firstIndex(of: UInt8(ascii: "?")) else { return marks(bytes, target, .field) }
         return marks(bytes, target.lowerBound..<mark, .field) + marks(bytes, mark + 1..<target.upperBound, .form)
     }
-
-    // MARK: Fields
 
     private func line(_ line: UnsafeRawBufferPointer) -> [Mark] {
         // A pseudo-field of HTTP/2 begins with a colon.
@@ -268,8 +264,7 @@ struct FieldNameFacts {
     init(_ label: String, _ names: SecretNames) {
         name = label.lowercased()
         let isExempt = names.isExempt(name.utf8)
-        let isOfParameter = isExempt ? nil : StructureScanner.kindOfParameter(name.utf8)
-        kind = names.kind(ofField: name) ?? isOfParameter
+        kind = names.kind(ofField: name) ?? (isExempt ? nil : StructureScanner.kindOfParameter(name.utf8))
         let isPlain = FieldNameFacts.ordinary.contains(name)
         isOrdinary =
             isPlain || isExempt || FieldNameFacts.ordinaryWithNames.contains(name)

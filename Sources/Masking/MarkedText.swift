@@ -23,8 +23,7 @@ package enum MarkedText {
     /// The shell ends a script if the variable is not set.
     private static func expansion(of placeholder: Placeholder, _ host: String) -> String {
         let encoded = placeholder.encoding > 0 ? "encoded " : ""
-        let kind = placeholder.kind.rawValue
-        return "${\(placeholder.variable):?\(encoded)\(kind)\(host.isEmpty ? "" : " of \(host)")}"
+        return "${\(placeholder.variable):?\(encoded)\(placeholder.kind.rawValue)\(host.isEmpty ? "" : " of \(host)")}"
     }
 
     package static func plain(_ bytes: [UInt8]) -> [UInt8] {

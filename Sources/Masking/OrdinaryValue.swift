@@ -37,8 +37,6 @@ enum OrdinaryValue {
         ["true", "false", "null"].contains { value.elementsEqual($0.utf8) }
     }
 
-    // MARK: Templates
-
     private static func whole(_ pattern: String) -> RegularExpression? {
         try? RegularExpression(pattern, isCaseSensitive: true, isWhole: true, takesAnyBytes: true)
     }
@@ -83,8 +81,6 @@ enum OrdinaryValue {
         if kind == .password, origin == .request { return false }
         return isWord(value) || matches(value, documentation)
     }
-
-    // MARK: Words
 
     private static let words: Set<String> = [
         "true", "false", "null", "nil", "none", "undefined", "anonymous", "public", "bearer", "basic", "digest", "mac",
@@ -135,13 +131,10 @@ enum OrdinaryValue {
             || !text.utf8.contains(where: ValueShape.isDigit) && ".!".contains(text.last ?? " ")
     }
 
-    // MARK: Names and places
-
     /// The name of a secret: `"apiKey": "API key"`, `"csrf": "X-CSRF-Token"`.
     private static func isLabel(_ value: UnsafeRawBufferPointer, _ name: String) -> Bool {
         guard value.count <= 40, !value.contains(where: ValueShape.isDigit) else { return false }
-        let plain = SecretNames.normalised(String(decoding: value, as: UTF8.self))
-        if plain == name { return true }
+        if SecretNames.normalised(String(decoding: value, as: UTF8.self)) == name { return true }
         guard !name.hasSuffix("secret") || value.contains(UInt8(ascii: "_")) else { return false }
         return value.contains(where: { !ValueShape.isLetter($0) || $0 < 0x60 }) && names.kind(of: value) != nil
     }
@@ -178,8 +171,6 @@ enum OrdinaryValue {
                 && (part.count < 6 || !ValueShape.isInPieces(part))
         }
     }
-
-    // MARK: Words of elsewhere
 
     private static let common: Set<String> = [
         "user_name", "my-password", "your-password", "changeit", "change-me", "change_me", "letmein1", "password1",

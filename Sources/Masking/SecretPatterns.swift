@@ -168,8 +168,7 @@ struct SecretPatterns {
         let subject = UnsafeRawBufferPointer(rebasing: bytes[place..<min(bytes.count, place + longest)])
         var range: Range<Int>?
         try? pattern.expression.forEachMatch(in: subject) { match in
-            let group = pattern.kind == .card ? nil : match.group(1) ?? match.group(2)
-            let found = group ?? match.whole
+            let found = (pattern.kind == .card ? nil : match.group(1) ?? match.group(2)) ?? match.whole
             range = found.lowerBound + place..<found.upperBound + place
             return false
         }

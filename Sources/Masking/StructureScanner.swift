@@ -116,8 +116,6 @@ struct StructureScanner {
         found.append(FoundSecret(range: range, kind: kind, name: label, secret: secret, isNumber: isNumber))
     }
 
-    // MARK: Bytes
-
     func find(_ byte: UInt8, from start: Int, to end: Int? = nil) -> Int? {
         let end = end ?? bytes.count
         guard start < end, let base = bytes.baseAddress, let found = memchr(base + start, CInt(byte), end - start)

@@ -102,8 +102,6 @@ package final class TextMask {
 
     func addUnread() { if isCollecting { unreadCount += 1 } }
 
-    // MARK: Lines of heads
-
     /// The same lines come again and again, and are searched once.
     func marks(inLine line: UnsafeRawBufferPointer, _ find: () -> [Mark]) -> [Mark] {
         // Later secrets may be in the same line.
@@ -127,8 +125,6 @@ package final class TextMask {
         fieldNames[label] = facts
         return facts
     }
-
-    // MARK: Finding and replacing
 
     /// The replacements in order; `named` was found before. A secret at the end of cut bytes may be longer, and gets no
     /// number yet.
@@ -186,8 +182,6 @@ package final class TextMask {
         }
         book.note(found.secret, found.kind, name: found.name, host: host, isSought: isSought)
     }
-
-    // MARK: Suspects
 
     package var suspects: [Suspect] {
         if let settledSuspects { return settledSuspects }

@@ -131,8 +131,7 @@ extension SessionError {
                 ("its file system is read-only now", "Mount it for writing, or give a --session on another disk.")
             default: (error.reason, "Check the disk and start again.")
             }
-        let message = "The session \(path) can no longer be written: \(reason)."
-        return SessionError(.writeFailed, message, hint: hint)
+        return SessionError(.writeFailed, "The session \(path) can no longer be written: \(reason).", hint: hint)
     }
 
     private static func isReadOnly(_ path: String) -> Bool {

@@ -32,7 +32,6 @@ package enum SessionFiles {
         guard let bytes = realpath(slash.map { String(path[...$0]) } ?? ".", nil) else { return path }
         defer { free(bytes) }
         let folder = String(cString: bytes)
-        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
-        return (folder == "/" ? "" : folder) + "/" + name
+        return (folder == "/" ? "" : folder) + "/" + (slash.map { path[path.index(after: $0)...] } ?? path[...])
     }
 }

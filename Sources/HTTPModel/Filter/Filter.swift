@@ -43,8 +43,6 @@ package struct Filter: Sendable, Hashable {
     package func decides(_ record: ExchangeRecord) -> Bool? { root.decides(record) }
 }
 
-// MARK: - Putting together
-
 extension Filter {
     /// The terms that must all hold.
     package var conjuncts: [Filter] {

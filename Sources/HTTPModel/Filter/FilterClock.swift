@@ -56,8 +56,7 @@ package struct FilterClock: Sendable {
     private func utc(ofLocal local: Int64) -> Int64 {
         let seconds = local.flooredDivision(by: 1_000_000)
         // The offset depends on the time itself: the second guess is right except in the hour of a clock change.
-        let guess = seconds - secondsAheadOfUTC(seconds)
-        return local - secondsAheadOfUTC(guess) * 1_000_000
+        return local - secondsAheadOfUTC(seconds - secondsAheadOfUTC(seconds)) * 1_000_000
     }
 
     /// In UTC, with as many decimals as needed.

@@ -37,8 +37,6 @@ extension FilterExpression: Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 }
 
-// MARK: - How it is written
-
 extension FilterKey {
     enum ExpressionForm: Sendable {
         /// Without spaces.

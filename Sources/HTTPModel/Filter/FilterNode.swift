@@ -13,8 +13,6 @@ package enum FilterNode: Sendable, Hashable {
     case or([FilterNode])
 }
 
-// MARK: - Building
-
 extension FilterNode {
     static func all(_ operands: [FilterNode]) -> FilterNode {
         let flat = operands.flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
@@ -56,8 +54,6 @@ extension FilterNode {
         }
     }
 }
-
-// MARK: - Evaluating
 
 extension FilterNode {
     /// Kleene's three-valued logic; `nil` is unknown.

@@ -54,8 +54,6 @@ package enum FilterTest: Sendable, Hashable {
     }
 }
 
-// MARK: - Evaluating
-
 extension FilterTest {
     /// `nil` if the record alone does not decide.
     package func decides(_ record: ExchangeRecord) -> Bool? {

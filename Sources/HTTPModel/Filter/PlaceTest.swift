@@ -40,8 +40,6 @@ package struct PlaceTest: Sendable, Hashable {
         }
     }
 
-    // MARK: - Numbers
-
     /// A JSON number (RFC 8259 §6).
     static func number(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard (1...40).contains(text.count), let first = text.first, first == 0x2D || first &- 0x30 < 10,
@@ -57,8 +55,6 @@ package struct PlaceTest: Sendable, Hashable {
     /// With at most 15 digits, so that `Double` is exact.
     static func exactNumber(_ text: UnsafeBufferPointer<UInt8>) -> Double? { text.count <= 15 ? number(text) : nil }
 }
-
-// MARK: - By the record alone
 
 extension Place {
     package var needs: FilterTest.Needs {
@@ -93,8 +89,6 @@ extension PlaceTest {
         return place.text(of: record).map { text in text.withUTF8Bytes { matches($0) } } ?? false
     }
 }
-
-// MARK: - Reading and writing
 
 extension FilterValueReader {
     func test(_ value: FilterText, at place: Place) throws(FilterError) -> PlaceTest {

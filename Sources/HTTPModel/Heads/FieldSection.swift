@@ -260,8 +260,7 @@ extension FieldSection {
         var start = 0
         while let index = firstIndex(of: name, from: start) {
             let run = entries[index].value
-            let asterisks = repeatElement(UInt8(ascii: "*"), count: Int(run.count))
-            buffer.setBytes(asterisks, at: Int(run.start))
+            buffer.setBytes(repeatElement(UInt8(ascii: "*"), count: Int(run.count)), at: Int(run.start))
             start = index + 1
         }
     }

@@ -11,8 +11,7 @@ package enum StoredHead {
     /// `nil` without a request line.
     package static func request(_ bytes: ByteBuffer) -> RequestHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
-        let view = bytes.slice().readableBytesView
-        let line = view[startLine]
+        let line = bytes.slice().readableBytesView[startLine]
         guard let methodEnd = line.firstIndex(of: 0x20) else { return nil }
         let targetStart = line.index(after: methodEnd)
         let targetEnd = line[targetStart...].lastIndex(of: 0x20) ?? line.endIndex

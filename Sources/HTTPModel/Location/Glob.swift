@@ -90,8 +90,6 @@ package struct GlobError: Error, Sendable, Hashable {
     package var hint = ""
 }
 
-// MARK: - Properties of patterns
-
 extension Glob {
     package var matchesEverything: Bool { shape == .everything }
 

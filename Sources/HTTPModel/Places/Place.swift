@@ -99,8 +99,6 @@ extension Place.Root {
     package init(_ side: BodySide) { self = Place.Root.sides.first { $0.side == side }?.root ?? .request }
 }
 
-// MARK: - How it is written
-
 extension Place: CustomStringConvertible {
     package var description: String {
         part == .field ? "grpc\(Place.written(steps))" : "\(root).\(part.rawValue)\(Place.written(steps))"

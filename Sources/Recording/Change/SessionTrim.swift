@@ -36,8 +36,6 @@ package struct SessionTrim: Sendable, Hashable {
     /// Of an exchange besides heads and bodies, in bytes.
     private static let overhead = 400.0
 
-    // MARK: - Carrying out
-
     /// Throws ``SessionError``, with the code `locked` for a session that is being recorded, and leaves the session
     /// unchanged.
     package func inPlace(_ path: String, report: Report = { _, _ in }) throws -> Outcome {
@@ -87,8 +85,6 @@ package struct SessionTrim: Sendable, Hashable {
         }
         return outcome
     }
-
-    // MARK: - Planning
 
     /// Changes nothing.
     package func rehearsal(_ reader: SessionReader) throws -> Outcome {

@@ -30,8 +30,7 @@ package final class SessionPages: ExchangeSource {
             var size = 0
             while size < SessionPages.longestPage, let number = rest.popFirst() {
                 guard let found = try page.exchange(number) else { continue }
-                let hasLong = try page.hasLongBodies(number)
-                bodies[found.exchange.record.id] = (found.bodies, hasLong)
+                bodies[found.exchange.record.id] = (found.bodies, try page.hasLongBodies(number))
                 exchanges.append(found.exchange)
                 size += found.size
             }
@@ -40,8 +39,6 @@ package final class SessionPages: ExchangeSource {
         numbers = rest
         return exchanges
     }
-
-    // MARK: - The source of the page's exchanges
 
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
         try check()

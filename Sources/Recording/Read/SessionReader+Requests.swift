@@ -41,8 +41,7 @@ extension SessionReader {
             WHERE a.deleted_at IS NULL AND \(condition)
             """
         return try rows(sql, arguments, of: "exchange") { row in
-            let record = try row.record().record
-            return try value(record, &row)
+            try value(try row.record().record, &row)
         }
     }
 

@@ -75,8 +75,6 @@ struct SessionLimit {
         return (try Int64.fetchOne(database, cached: sql) ?? 0) * Int64(Schema.pageSize)
     }
 
-    // MARK: - Bodies
-
     /// Until `target`; returns whether there were any exchanges.
     private mutating func dropBodies(_ database: Database, _ isOpen: (Int64) -> Bool, _ target: Int64) throws -> Bool {
         // Older than all others.
@@ -137,8 +135,6 @@ struct SessionLimit {
             try database.cachedStatement(sql: "DELETE FROM \(table) WHERE exchange = ?").execute(arguments: [number])
         }
     }
-
-    // MARK: - Exchanges
 
     /// Not the newest of all; returns whether there were any.
     private mutating func removeOldest(

@@ -305,8 +305,6 @@ final class SessionWriter {
         return try SessionEditing(edit, highest: highest, &history, path: path)
     }
 
-    // MARK: - The end
-
     /// Exchanges in flight become interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
         try perform { database in

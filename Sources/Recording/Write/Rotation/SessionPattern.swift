@@ -129,8 +129,7 @@ package struct SessionPattern: Sendable, Hashable {
             return number(in: name.dropFirst(digits), rest, found)
         case .number:
             // As many digits as possible; a field of the time may follow.
-            let most = min(18, name.prefix(while: isDigit).count)
-            for count in stride(from: most, through: 4, by: -1) {
+            for count in stride(from: min(18, name.prefix(while: isDigit).count), through: 4, by: -1) {
                 guard let value = Int(name.prefix(count)) else { continue }
                 if let found = number(in: name.dropFirst(count), rest, value) { return found }
             }

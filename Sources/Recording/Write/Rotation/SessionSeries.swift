@@ -95,8 +95,6 @@ struct SessionSeries: Sendable {
         return all.compactMap { name in rotation.pattern.number(in: name).map { (name, $0) } }
     }
 
-    // MARK: - Removing
-
     func noteMade(_ path: String) {
         if rotation.keep != nil { order.note((path as NSString).lastPathComponent) }
     }
