@@ -9,18 +9,10 @@ enum ValueShape {
 
     /// Long, without spaces, letters and digits mixed.
     static func isRandom(_ value: UnsafeRawBufferPointer, least: Int = 16) -> Bool {
-        guard value.count >= least else { return false }
-        var (letters, digits) = (0, 0)
-        for byte in value {
-            if isDigit(byte) {
-                digits += 1
-            } else if isLetter(byte) {
-                letters += 1
-            } else if !"-_.+/=~:%|".utf8.contains(byte) {
-                return false
-            }
+        guard value.count >= least, value.allSatisfy({ isLetterOrDigit($0) || "-_.+/=~:%|".utf8.contains($0) }) else {
+            return false
         }
-        return letters > 1 && digits > 1 && entropy(value) >= 3
+        return value.count(where: isLetter) > 1 && value.count(where: isDigit) > 1 && entropy(value) >= 3
     }
 
     static func isMadeByChance(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
@@ -29,18 +21,11 @@ enum ValueShape {
 
     /// Whether large and small letters mix as in no words, unlike `getElementById`.
     static func isMixed(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
-        guard value.count >= max(least, 20), value.first != UInt8(ascii: "/") else { return false }
-        var (large, small, signs) = (0, 0, 0)
-        for byte in value {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): large += 1
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): small += 1
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): break
-            default:
-                guard "-_+/=".utf8.contains(byte) else { return false }
-                signs += 1
-            }
-        }
+        guard value.count >= max(least, 20), value.first != UInt8(ascii: "/"),
+            value.allSatisfy({ isLetterOrDigit($0) || "-_+/=".utf8.contains($0) })
+        else { return false }
+        let (large, small) = (value.count { $0 &- 0x41 < 26 }, value.count { $0 &- 0x61 < 26 })
+        let signs = value.count { !isLetterOrDigit($0) }
         return min(large, small) * 4 >= value.count && signs * 10 <= value.count && isInPieces(value)
             && entropy(value) > 3.8
     }
@@ -116,14 +101,9 @@ enum PlainValue {
     /// A quoted string without its backslashes (RFC 9110 §5.6.4).
     static func ofQuoted(_ value: some Collection<UInt8>) -> [UInt8] {
         var plain: [UInt8] = []
-        var isEscaped = false
-        for byte in value {
-            if byte == UInt8(ascii: "\\"), !isEscaped {
-                isEscaped = true
-            } else {
-                plain.append(byte)
-                isEscaped = false
-            }
+        var rest = Array(value)[...]
+        while let byte = rest.popFirst() {
+            if let next = byte == UInt8(ascii: "\\") ? rest.popFirst() : byte { plain.append(next) }
         }
         return plain
     }

@@ -161,6 +161,23 @@ enum Schema {
         "(NOT EXISTS (SELECT 1 FROM annotation WHERE deleted_at IS NOT NULL) OR NOT \(isDeleted(number)))"
     }
 
+    /// Makes the tables in an empty file within a transaction, and fills them.
+    static func create(in database: Database, isDurable: Bool, _ fill: () throws -> Void) throws {
+        // The page map for returning empty pages must be set before the first page.
+        try database.execute(
+            sql: """
+                PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY;
+                PRAGMA synchronous = \(isDurable ? "FULL" : "OFF");
+                """
+        )
+        try database.inTransaction {
+            for table in tables { try database.execute(sql: table.creation) }
+            try fill()
+            try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+            return .commit
+        }
+    }
+
     /// Refuses other versions, and tables that Sluice did not make.
     static func check(_ session: SessionDatabase) throws {
         let (database, path) = (session.connection, session.path)

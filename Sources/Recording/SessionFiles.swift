@@ -29,9 +29,7 @@ package enum SessionFiles {
 
     private static func whole(_ path: String) -> String {
         let slash = path.lastIndex(of: "/")
-        guard let bytes = realpath(slash.map { String(path[...$0]) } ?? ".", nil) else { return path }
-        defer { free(bytes) }
-        let folder = String(cString: bytes)
+        let folder = SessionPath.resolved(slash.map { String(path[...$0]) } ?? ".")
         return (folder == "/" ? "" : folder) + "/" + (slash.map { path[path.index(after: $0)...] } ?? path[...])
     }
 }

@@ -22,11 +22,10 @@ enum DeletedRows {
             let part = start...min(marked.upperBound, start + slice - 1)
             try database.inTransaction {
                 try drop(chosen, [part.lowerBound, part.upperBound], in: database)
-                if part.contains(highest), try !hasExchange(highest, in: database) {
-                    try database.execute(
-                        sql: "INSERT OR IGNORE INTO annotation(exchange) VALUES(?)",
-                        arguments: [highest]
-                    )
+                if part.contains(highest) {
+                    let isMissing = "NOT EXISTS (SELECT 1 FROM exchange WHERE id = ?1)"
+                    let sql = "INSERT OR IGNORE INTO annotation(exchange) SELECT ?1 WHERE \(isMissing)"
+                    try database.execute(sql: sql, arguments: [highest])
                 }
                 return .commit
             }
@@ -59,11 +58,6 @@ enum DeletedRows {
         let sql =
             "SELECT exchange FROM annotation WHERE exchange > ? AND deleted_at IS NOT NULL ORDER BY exchange LIMIT 1"
         return try Int64.fetchOne(database, sql: sql, arguments: [number])
-    }
-
-    private static func hasExchange(_ number: Int64, in database: Database) throws -> Bool {
-        try Bool.fetchOne(database, sql: "SELECT EXISTS(SELECT 1 FROM exchange WHERE id = ?)", arguments: [number])
-            ?? false
     }
 
     /// They name hosts and addresses.

@@ -40,17 +40,9 @@ extension SessionCopy {
         // One transaction, so that the content is consistent.
         let kept = try source.read { old in
             try copy.writeWithoutTransaction { new in
-                try new.execute(
-                    sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL"
-                )
                 var kept: Int64 = 0
-                try new.inTransaction {
-                    for table in Schema.tables { try new.execute(sql: table.creation) }
+                try Schema.create(in: new, isDurable: true) {
                     kept = try RestOfSession(old: old, new: new).write(without: removed, upTo: last, onPart)
-                    try new.execute(
-                        sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)"
-                    )
-                    return .commit
                 }
                 return kept
             }

@@ -213,11 +213,12 @@ extension SessionSummary {
     }
 
     func write(in database: Database) throws {
-        try database.execute(
-            sql: "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?",
-            arguments: [exchanges, errors, requestBodyBytes, responseBodyBytes]
-        )
+        let counts: StatementArguments = [exchanges, errors, requestBodyBytes, responseBodyBytes]
+        try database.execute(sql: SessionSummary.update, arguments: counts)
     }
+
+    static let update =
+        "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?"
 }
 
 extension ExchangeMessages {

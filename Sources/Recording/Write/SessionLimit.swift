@@ -72,7 +72,7 @@ struct SessionLimit {
     static func usedBytes(_ database: Database) throws -> Int64 {
         let sql =
             "SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)"
-        return (try Int64.fetchOne(database, cached: sql) ?? 0) * Int64(Schema.pageSize)
+        return (try Int64.fetchOne(try database.cachedStatement(sql: sql)) ?? 0) * Int64(Schema.pageSize)
     }
 
     /// Until `target`; returns whether there were any exchanges.
@@ -159,11 +159,5 @@ struct SessionLimit {
             try DeletedRows.removeConnections(in: database)
         }
         return true
-    }
-}
-
-extension Int64 {
-    fileprivate static func fetchOne(_ database: Database, cached sql: String) throws -> Int64? {
-        try Int64.fetchOne(try database.cachedStatement(sql: sql))
     }
 }

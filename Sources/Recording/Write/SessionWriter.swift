@@ -62,9 +62,7 @@ final class SessionWriter {
             "UPDATE exchange SET process_id = ?, process_name = ? WHERE id = ? AND process_id IS NULL"
         )
         endOpenPayload = try prepared("DELETE FROM payload WHERE id = ?")
-        summary = try prepared(
-            "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?"
-        )
+        summary = try prepared(SessionSummary.update)
     }
 
     // MARK: - Transactions

@@ -97,25 +97,15 @@ struct WritableSession: Sendable {
 
     /// Without the log, so that a file with any content is a complete session.
     private static func createTables(in database: Database, labels: [String: String]) throws {
-        // Must be set before the first page.
-        try database.execute(
-            sql: "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"
-        )
-        try database.inTransaction {
-            for table in Schema.tables { try database.execute(sql: table.creation) }
+        try Schema.create(in: database, isDurable: false) {
             try database.execute(sql: "INSERT INTO summary VALUES(1, 0, 0, 0, 0)")
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
+            let text = String(decoding: try encoder.encode(labels), as: UTF8.self)
             try database.execute(
                 sql: "INSERT INTO session VALUES(1, ?, ?)",
-                arguments: [
-                    UUID().uuidString.lowercased(), String(decoding: try encoder.encode(labels), as: UTF8.self),
-                ]
+                arguments: [UUID().uuidString.lowercased(), text]
             )
-            try database.execute(
-                sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)"
-            )
-            return .commit
         }
     }
 
