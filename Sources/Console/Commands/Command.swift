@@ -69,7 +69,10 @@ package struct CommandCall: Sendable, Hashable {
     package var command: Command
     package var argument: String?
 
-    package init(_ command: Command, _ argument: String? = nil) { (self.command, self.argument) = (command, argument) }
+    package init(_ command: Command, _ argument: String? = nil) {
+        self.command = command
+        self.argument = argument
+    }
 }
 
 package struct CommandEntry: Sendable {

@@ -52,8 +52,12 @@ final class LinearLoop: TerminalOwner {
         _ effects: EffectRunner,
         _ write: @escaping (String) -> Void
     ) {
-        (self.model, self.input, self.signals) = (model, input, signals)
-        (self.inbox, self.effects, self.write) = (inbox, effects, write)
+        self.model = model
+        self.input = input
+        self.signals = signals
+        self.inbox = inbox
+        self.effects = effects
+        self.write = write
     }
 
     /// Runs until the input ends or `quit`; returns whether all lines succeeded.

@@ -33,8 +33,11 @@ final class ConsoleLoop: TerminalOwner {
         _ effects: EffectRunner,
         _ settings: ViewSettingsFile? = nil
     ) {
-        (self.model, self.terminal, self.signals) = (model, terminal, signals)
-        (self.inbox, self.effects) = (inbox, effects)
+        self.model = model
+        self.terminal = terminal
+        self.signals = signals
+        self.inbox = inbox
+        self.effects = effects
         renderer = FrameRenderer(terminal.capabilities)
         keeper = settings.map { ViewSettingsKeeper($0, model) }
     }

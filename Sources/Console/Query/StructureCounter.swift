@@ -145,7 +145,8 @@ package struct StructureNode: Hashable, Sendable {
     package var segments: [String]
 
     package init(site: String? = nil, segments: [String] = []) {
-        (self.site, self.segments) = (site, segments)
+        self.site = site
+        self.segments = segments
     }
 }
 

@@ -4,7 +4,8 @@ package struct Size: Hashable, Sendable {
 
     /// Negative numbers become zero.
     package init(width: Int, height: Int) {
-        (self.width, self.height) = (max(0, width), max(0, height))
+        self.width = max(0, width)
+        self.height = max(0, height)
     }
 }
 
@@ -13,7 +14,10 @@ package struct CursorPosition: Hashable, Sendable {
     package var x: Int
     package var y: Int
 
-    package init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
+    package init(x: Int, y: Int) {
+        self.x = x
+        self.y = y
+    }
 }
 
 /// A rectangle of cells. Width and height are never negative. The splits clamp to what is there, so the layout of a
@@ -26,7 +30,10 @@ package struct Rect: Hashable, Sendable {
 
     /// A negative width or height becomes zero.
     package init(x: Int, y: Int, width: Int, height: Int) {
-        (self.x, self.y, self.width, self.height) = (x, y, max(0, width), max(0, height))
+        self.x = x
+        self.y = y
+        self.width = max(0, width)
+        self.height = max(0, height)
     }
 
     package init(_ size: Size) { self.init(x: 0, y: 0, width: size.width, height: size.height) }

@@ -21,7 +21,10 @@ package struct Key: Hashable, Sendable {
     package var code: Code
     package var modifiers: Modifiers
 
-    package init(_ code: Code, _ modifiers: Modifiers = []) { (self.code, self.modifiers) = (code, modifiers) }
+    package init(_ code: Code, _ modifiers: Modifiers = []) {
+        self.code = code
+        self.modifiers = modifiers
+    }
 }
 
 extension Key {
