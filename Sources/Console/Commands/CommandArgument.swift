@@ -179,24 +179,24 @@ struct CommandArgument: Sendable {
         case .exchange:
             let isNumber = first == "last" || Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
             return isNumber ? nil : "'\(text.prefix(40))' is not an exchange number"
-        case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.all.map(\.key)) : nil
+        case .tool: return Tool(word: first) == nil ? Self.unknown("tool", first, Tool.all.map(\.key)) : nil
         case .page:
             let pages = DetailPage.allCases.map(\.rawValue)
             let isPage = Int(first).map { (1...pages.count).contains($0) } ?? pages.contains { $0.hasPrefix(first) }
-            return isPage ? nil : unknown("page", first, pages)
-        case .word(let what, let known): return known.contains(first) ? nil : unknown(what, first, known)
+            return isPage ? nil : Self.unknown("page", first, pages)
+        case .word(let what, let known): return known.contains(first) ? nil : Self.unknown(what, first, known)
         case .beginning(let what, let known):
             let isKnown = !text.isEmpty && known.contains { $0.hasPrefix(text.lowercased()) }
-            return isKnown ? nil : unknown(what, text, known)
+            return isKnown ? nil : Self.unknown(what, text, known)
         case .words(let what, let known):
             let wrong = words.map { String($0.drop { "+-".contains($0) }) }.first { word in
                 !known.contains(word) && (try? Place(word)) == nil
             }
-            return wrong.map { Column.problem(with: $0) ?? unknown(what, $0, known) }
+            return wrong.map { Column.problem(with: $0) ?? Self.unknown(what, $0, known) }
         }
     }
 
-    private func unknown(_ what: String, _ word: String, _ known: [String]) -> String {
+    static func unknown(_ what: String, _ word: String, _ known: [String]) -> String {
         "there is no \(what) '\(word.prefix(40))'\(Suggestion.text(for: word, among: known))"
     }
 }

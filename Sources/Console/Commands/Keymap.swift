@@ -11,8 +11,8 @@ package struct Keymap: Sendable, Hashable {
         case binding(CommandCall)
     }
 
-    private var single: [Context: [Key: CommandCall]] = [:]
-    private var double: [Context: [Key: [Key: CommandCall]]] = [:]
+    /// By one key, or by two that follow each other.
+    private var calls: [Context: [[Key]: CommandCall]] = [:]
 
     package static let standard: Keymap = {
         var map = Keymap()
@@ -41,26 +41,29 @@ package struct Keymap: Sendable, Hashable {
     /// Binds one key, or two with a space between, to a command or to nothing; returns whether they could be read.
     @discardableResult
     package mutating func bind(_ keys: String, to binding: CommandCall?, in context: Context) -> Bool {
-        let keys = keys.split(separator: " ").map { Key(spelling: String($0)) }
-        switch (keys.first ?? nil, keys.count > 1 ? keys[1] : nil, keys.count) {
-        case (let key?, _, 1): single[context, default: [:]][key] = binding
-        case (let first?, let second?, 2): double[context, default: [:]][first, default: [:]][second] = binding
-        default: return false
-        }
+        guard let keys = Keymap.keys(keys) else { return false }
+        calls[context, default: [:]][keys] = binding
         return true
     }
 
+    /// Reads one key, or two with a space between.
+    fileprivate static func keys(_ spelling: String) -> [Key]? {
+        let words = spelling.split(separator: " ")
+        let keys = words.compactMap { Key(spelling: String($0)) }
+        return keys.count == words.count && (1...2).contains(keys.count) ? keys : nil
+    }
+
     package func lookUp(_ key: Key, after prefix: Key?, in context: Context) -> Result {
-        if let prefix { return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown }
-        if double[context]?[key] != nil { return .prefix(key) }
-        return (single[context]?[key]).map(Result.binding) ?? .unknown
+        if prefix == nil, !continuations(of: key, in: context).isEmpty { return .prefix(key) }
+        return call(of: (prefix.map { [$0] } ?? []) + [key], in: context).map(Result.binding) ?? .unknown
     }
 
     package func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: CommandCall)] {
-        (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
+        (calls[context] ?? [:]).filter { $0.key.count == 2 && $0.key[0] == prefix }
+            .map { (key: $0.key[1], binding: $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
 
-    func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
+    fileprivate func call(of keys: [Key], in context: Context) -> CommandCall? { calls[context]?[keys] }
 
     package func bindings(in context: Context) -> [(keys: String, binding: CommandCall)] {
         let order = Dictionary(CommandTable.entries.enumerated().map { ($1.command, $0) }) { first, _ in first }
@@ -78,11 +81,12 @@ package struct Keymap: Sendable, Hashable {
     }
 
     private func all(in context: Context) -> [(keys: String, binding: CommandCall)] {
-        (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
-            + (double[context] ?? [:]).flatMap { first, following in
-                following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
-            }
+        (calls[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
     }
+}
+
+extension [Key] {
+    fileprivate var spelling: String { map(\.spelling).joined(separator: " ") }
 }
 
 /// The user's file of keys: `keys.yaml` in Sluice's configuration directory.
@@ -185,20 +189,16 @@ private struct KeyFileReading {
     private mutating func takeContext(_ member: Node.Member) {
         guard let word = word(member.key) else { return }
         guard let context = Context(rawValue: word) else {
-            let known = Context.allCases.map(\.rawValue)
-            let suggestion = Suggestion.text(for: word, among: known)
-            return wrong(member.key, "there is no place '\(word.prefix(40))'\(suggestion)")
+            return wrong(member.key, CommandArgument.unknown("place", word, Context.allCases.map(\.rawValue)))
         }
         var named: [[Key]: Node] = [:]
         each(member.value, word) { reading, member in
             guard let keys = reading.keys(member.key, in: context) else { return }
-            if named[keys] != nil {
-                let spelling = keys.map(\.spelling).joined(separator: " ")
-                return reading.wrong(member.key, "the key '\(spelling)' is given twice")
+            guard named.updateValue(member.key, forKey: keys) == nil else {
+                return reading.wrong(member.key, "the key '\(keys.spelling)' is given twice")
             }
-            named[keys] = member.key
             guard let binding = reading.binding(member.value) else { return }
-            reading.keymap.bind(keys.map(\.spelling).joined(separator: " "), to: binding, in: context)
+            reading.keymap.bind(keys.spelling, to: binding, in: context)
         }
         checkPrefixes(named, in: context)
     }
@@ -207,7 +207,8 @@ private struct KeyFileReading {
     private mutating func checkPrefixes(_ named: [[Key]: Node], in context: Context) {
         let places = named.sorted { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }
         for (keys, place) in places {
-            guard let first = keys.first, keymap.hasCommand(for: first, in: context) else { continue }
+            let first = keys[0]
+            guard keymap.call(of: [first], in: context) != nil else { continue }
             let following = keymap.continuations(of: first, in: context)
             guard let second = following.first?.key else { continue }
             // One of two that was removed conflicts with nothing.
@@ -221,9 +222,7 @@ private struct KeyFileReading {
 
     private mutating func keys(_ place: Node, in context: Context) -> [Key]? {
         guard let spelling = word(place) else { return nil }
-        let keys = spelling.split(separator: " ").map { Key(spelling: String($0)) }
-        let known = keys.compactMap { $0 }
-        guard known.count == keys.count, (1...2).contains(keys.count) else {
+        guard let known = Keymap.keys(spelling) else {
             let examples = "a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
             return refused(place, "'\(spelling.prefix(40))' is not a key; keys are \(examples)")
         }

@@ -8,7 +8,7 @@ import Text
 /// The console without a screen: reads a line, performs it, waits for the answer and writes it, then reads the next. It
 /// updates the same model with the same messages as the screen's loop. Overlays are written as lines and then closed by
 /// ``Message/written``.
-final class LinearLoop: TerminalOwner {
+final class LinearLoop {
     private(set) var model: ConsoleModel
     let effects: EffectRunner
     private let inbox: MessageQueue
@@ -266,11 +266,11 @@ final class LinearLoop: TerminalOwner {
         for effect in list {
             if case .send = effect { totalBefore = model.list.sessionTotal }
             awaited.add(effect)
-            effects.perform(effect, on: self)
+            if case .terminal(let own) = effect { perform(own) } else { effects.perform(effect) }
         }
     }
 
-    func perform(_ effect: TerminalEffect) {
+    private func perform(_ effect: TerminalEffect) {
         let hasTerminal = isatty(STDIN_FILENO) == 1
         switch effect {
         case .quit: hasEnded = true

@@ -5,7 +5,7 @@ import Terminal
 /// The screen's thread: waits for keys and messages, updates the model and draws. A key is drawn at once, and so is the
 /// first answer to it; what the traffic changes is drawn with the next frame, so that its cost does not grow with the
 /// traffic.
-final class ConsoleLoop: TerminalOwner {
+final class ConsoleLoop {
     static let framesPerSecond = 30
 
     private var model: ConsoleModel
@@ -136,10 +136,12 @@ final class ConsoleLoop: TerminalOwner {
     }
 
     private func perform(_ list: [Effect]) {
-        for effect in list { effects.perform(effect, on: self) }
+        for effect in list {
+            if case .terminal(let own) = effect { perform(own) } else { effects.perform(effect) }
+        }
     }
 
-    func perform(_ effect: TerminalEffect) {
+    private func perform(_ effect: TerminalEffect) {
         switch effect {
         case .quit: hasEnded = true
         case .redraw:

@@ -56,11 +56,7 @@ package final class DeferredOutput: Sendable {
     }
 
     func listen(_ listener: @escaping @Sendable (String) -> Void) {
-        let kept = state.withLock { state in
-            state.listener = listener
-            defer { state.lines = [] }
-            return state.lines
-        }
+        let kept = state.withLock { exchange(&$0, with: State(listener: listener)).lines }
         for words in kept { listener(words) }
     }
 }
@@ -108,9 +104,6 @@ final class MessageQueue: Sendable {
     func take() -> [Message] {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(pipe.reading, &bytes, bytes.count) == bytes.count {}
-        return waiting.withLock { waiting in
-            defer { waiting.removeAll(keepingCapacity: true) }
-            return waiting
-        }
+        return waiting.withLock { exchange(&$0, with: []) }
     }
 }

@@ -84,8 +84,6 @@ package enum TerminalEffect: Sendable {
     case redraw, suspend, quit
 }
 
-protocol TerminalOwner { func perform(_ effect: TerminalEffect) }
-
 /// What has happened: the only thing that changes the model.
 package enum Message: Sendable {
     package typealias Change = @Sendable (inout ConsoleModel) -> [Effect]

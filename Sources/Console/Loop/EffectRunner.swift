@@ -22,12 +22,6 @@ final class EffectRunner: Sendable {
         var queries: QueryService?
     }
 
-    private struct DetailQuestion {
-        var id = ExchangeID(0)
-        var page = DetailPage.overview
-        var generation = 0
-    }
-
     let inbox: MessageQueue
     let connected = Mutex<Connected?>(nil)
     private let waiting = Mutex<[Effect]>([])
@@ -35,7 +29,7 @@ final class EffectRunner: Sendable {
     /// Reads and formats one exchange after the other; only the newest question counts.
     private let reading = DispatchQueue(label: "sluice.console.reading", qos: .userInitiated)
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
-    private let newestDetail = Mutex(DetailQuestion())
+    private let newestDetail = Mutex((id: ExchangeID(0), page: DetailPage.overview, generation: 0))
     /// What gRPC messages mean, and the files of the profile that say so.
     let descriptors = Mutex<(set: DescriptorSet?, paths: [String])>((nil, []))
     /// The texts of the rules in force, as the proxy said them last; empty if there are none.
@@ -80,11 +74,7 @@ final class EffectRunner: Sendable {
             // The profile may have been read again.
             self?.loadRules()
         }
-        let waiting = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-        for effect in waiting { perform(effect) }
+        for effect in waiting.withLock({ exchange(&$0, with: []) }) { perform(effect) }
         if let background = services.background { submit(background) }
         poll()
         loadRules()
@@ -126,12 +116,8 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Performs an effect: on the terminal by its owner, any other here, as soon as the services are there.
-    func perform(_ effect: Effect, on terminal: some TerminalOwner) {
-        if case .terminal(let own) = effect { terminal.perform(own) } else { perform(effect) }
-    }
-
-    private func perform(_ effect: Effect) {
+    /// Performs an effect, as soon as the services are there; those on the terminal are performed by the loops.
+    func perform(_ effect: Effect) {
         guard connected.withLock({ $0 != nil }) else {
             waiting.withLock { $0.append(effect) }
             return
@@ -269,7 +255,7 @@ final class EffectRunner: Sendable {
 
     private func readDetail(_ id: ExchangeID, _ options: DetailOptions, _ generation: Int) {
         let asked = options.page
-        newestDetail.withLock { $0 = DetailQuestion(id: id, page: asked, generation: generation) }
+        newestDetail.withLock { $0 = (id, asked, generation) }
         onReader { [self] reader in
             // A newer question makes this one needless.
             guard newestDetail.withLock({ $0.generation == generation }) else { return }

@@ -3,11 +3,9 @@ import Runner
 import Terminal
 
 extension ConsoleModel {
-    package mutating func update(_ message: Message) -> [Effect] { update { $0.carryOut(message) } }
-
-    mutating func update(by change: (inout ConsoleModel) -> [Effect]) -> [Effect] {
+    package mutating func update(_ message: Message) -> [Effect] {
         let before = Layout(self).list
-        let effects = change(&self)
+        let effects = carryOut(message)
         // A held message or a further line of keys takes rows from the list.
         if Layout(self).list != before { revealAll() }
         return effects

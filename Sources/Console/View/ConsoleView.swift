@@ -93,9 +93,7 @@ package struct Layout: Sendable, Hashable {
     static let besideFrom = 110
     static let belowFrom = 18
 
-    package init(_ model: ConsoleModel) { self.init(model, withDetail: model.detail.isOpen) }
-
-    init(_ model: ConsoleModel, withDetail isOpen: Bool) {
+    package init(_ model: ConsoleModel, withDetail: Bool? = nil) {
         var rest = Rect(model.size)
         if model.size.height >= 8 {
             (rest, footer) = rest.splitBottom(min(FooterView.rows(model), model.size.height / 4))
@@ -110,7 +108,7 @@ package struct Layout: Sendable, Hashable {
         if waiting > 0, model.size.height >= 6 {
             (holds, rest) = rest.splitTop(min(waiting, model.size.height >= 24 ? 3 : 1))
         }
-        guard isOpen else {
+        guard withDetail ?? model.detail.isOpen else {
             list = rest
             return
         }

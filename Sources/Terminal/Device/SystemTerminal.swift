@@ -17,8 +17,8 @@ package final class SystemTerminal: TerminalDevice {
     private var cooked = termios()
 
     /// The terminal of standard input and output, or else the one that controls the process.
-    package convenience init(environment: [String: String]? = nil) throws {
-        let environment = environment ?? ProcessInfo.processInfo.environment
+    package convenience init() throws {
+        let environment = ProcessInfo.processInfo.environment
         if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
             self.init(input: STDIN_FILENO, output: STDOUT_FILENO, environment: environment)
             return

@@ -46,7 +46,7 @@ package struct InputParser: Sendable {
             silences = 0
             take(byte)
         }
-        return taken()
+        return exchange(&events, with: [])
     }
 
     /// Reports that no byte came for a while: a lone Esc becomes the key. A sequence or a reply that has begun ends at
@@ -77,7 +77,7 @@ package struct InputParser: Sendable {
             state = .ground
             emit("\u{FFFD}", alt: alt)
         }
-        return taken()
+        return exchange(&events, with: [])
     }
 
     /// Whether something has begun that ``flush()`` would end.
@@ -87,11 +87,6 @@ package struct InputParser: Sendable {
         case .paste(let matched): matched == 1
         default: true
         }
-    }
-
-    private mutating func taken() -> [InputEvent] {
-        defer { events = [] }
-        return events
     }
 
     private mutating func take(_ byte: UInt8) {

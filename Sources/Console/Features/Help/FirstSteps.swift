@@ -38,7 +38,7 @@ package struct FirstSteps: Sendable, Hashable {
     }
 
     /// Hosts that mean all addresses of a machine, and are none to type.
-    private static let everyHost: Set = ["", "0.0.0.0", "[::]", "::", "*"]
+    static let everyHost: Set = ["", "0.0.0.0", "[::]", "::", "*"]
 
     private var isEverywhere: Bool { FirstSteps.everyHost.contains(place.host) }
 
@@ -77,18 +77,13 @@ package struct FirstSteps: Sendable, Hashable {
     }
 
     private var forwardItems: [Item] {
-        [
-            Item(
-                title: "curl",
-                text: "curl --proxy \(here) --cacert \(ShellLines.word(authority)) https://example.com/"
-            ),
-            Item(title: "one program, with everything set for it", text: "sluice run -- npm test"),
-            Item(
-                title: "a shell and all it starts",
-                text: "export http_proxy=http://\(here) https_proxy=http://\(here)"
-            ),
-            Item(title: "a browser: HTTP and HTTPS proxy", text: here, isCommand: false),
+        let commands = [
+            ("curl", "curl --proxy \(here) --cacert \(ShellLines.word(authority)) https://example.com/"),
+            ("one program, with everything set for it", "sluice run -- npm test"),
+            ("a shell and all it starts", "export http_proxy=http://\(here) https_proxy=http://\(here)"),
         ]
+        let browser = Item(title: "a browser: HTTP and HTTPS proxy", text: here, isCommand: false)
+        return commands.map { Item(title: $0, text: $1) } + [browser]
     }
 
     func blocks(width: Int) -> [[DetailLine]] {
@@ -97,10 +92,10 @@ package struct FirstSteps: Sendable, Hashable {
             let title = DetailLine(number + [Span(item.title, .label)], indent: 2)
             guard item.isCommand, isOnScreen else { return [title, DetailLine([Span(item.text, .string)], indent: 4)] }
             let rows = ShellLines.rows(item.text, width: width - 4)
-            let isFlush = rows.contains(where: \.isFlush)
+            let indent = rows.contains(where: \.isFlush) ? 0 : 4
             return [title]
                 + rows.map { row in
-                    var line = DetailLine([Span(row.text, .string)], indent: isFlush ? 0 : 4, wraps: false)
+                    var line = DetailLine([Span(row.text, .string)], indent: indent, wraps: false)
                     // Whichever row the cursor is on, the command is copied whole.
                     line.copyable = .command(item.text)
                     return line
@@ -126,11 +121,9 @@ package struct FirstSteps: Sendable, Hashable {
         for listener in others {
             lines.append(DetailLine([Span("\(listener.mode): ", .label), Span(listener.address, .heading)]))
         }
-        if !elsewhere.isEmpty {
-            let others = elsewhere.filter { $0 != here }.joined(separator: ", ")
-            if !others.isEmpty {
-                lines.append(DetailLine([Span("From other machines:  ", .label), Span(others, .heading)]))
-            }
+        let further = elsewhere.filter { $0 != here }.joined(separator: ", ")
+        if !further.isEmpty {
+            lines.append(DetailLine([Span("From other machines:  ", .label), Span(further, .heading)]))
         }
         if isOnScreen {
             lines.append(DetailLine([Span("1 to \(items.count)", .key), Span(" copies the entry with that number.")]))
@@ -185,9 +178,8 @@ enum PhonePage {
     static func address(_ proxy: String) -> String? {
         guard let colon = proxy.lastIndex(of: ":") else { return nil }
         let host = proxy[..<colon].lowercased()
-        if host.hasPrefix("127.") || host == "localhost" || host == "[::1]" || host == "::1" { return nil }
-        if host.isEmpty || host == "0.0.0.0" || host == "[::]" || host == "::" { return "http://sluice.proxy/" }
-        return "http://\(proxy)/"
+        if host.hasPrefix("127.") || ["localhost", "[::1]", "::1"].contains(host) { return nil }
+        return FirstSteps.everyHost.contains(host) ? "http://sluice.proxy/" : "http://\(proxy)/"
     }
 
     private static let margin = 2
