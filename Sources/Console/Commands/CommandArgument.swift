@@ -43,14 +43,9 @@ struct CommandArgument: Sendable {
     static let none = CommandArgument(name: "")
     static let id = CommandArgument(name: "ID", form: .exchange)
     static let idAndPage = CommandArgument(name: "ID [PAGE]")
-    static let idAndOther = CommandArgument(name: "ID [ID]")
     static let goal = CommandArgument(name: "ID", form: .exchange, prompt: "Number of the exchange")
-    static let count = CommandArgument(name: "[COUNT]")
     static let filter = CommandArgument(name: "EXPRESSION")
-    static let optionalFilter = CommandArgument(name: "[EXPRESSION]")
     static let host = CommandArgument(name: "[HOST|ID]", form: .host)
-    static let file = CommandArgument(name: "FILE")
-    static let ids = CommandArgument(name: "[ID …]")
     static let onOff = CommandArgument(name: "[on|off]", form: .word("state", ["on", "off"]))
     static let sessionFile = CommandArgument(name: "FILE", prompt: "File for a copy of the session")
     static let comment = CommandArgument(name: "[ID …] TEXT", prompt: "Comment") {
@@ -61,16 +56,10 @@ struct CommandArgument: Sendable {
         let title = "Colour of \(model.selectionWords)"
         return PickerState(command: command, title: title, items: colours + [.init("none", "none: remove the colour")])
     }
-    static let request = CommandArgument(name: "[METHOD URL | curl …]")
-    static let profile = CommandArgument(name: "[FILE]")
     static let session = CommandArgument(name: "[FILE]", prompt: "Session or HAR to open; last is the newest session")
     static let imported = CommandArgument(name: "FILE", prompt: "HAR or session to import into this session")
     static let sent = choice("NUMBER", .text) { model, _ in model.sentChoices }
-    static let hold = CommandArgument(name: "HOLD")
-    static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
-    static let command = CommandArgument(name: "[WORD]")
     static let topic = CommandArgument(name: "[TOPIC]", form: .beginning("topic", ConsoleModel.guideTopics))
-    static let draftChange = CommandArgument(name: "[KEY VALUE]")
     static let page = CommandArgument(name: "PAGE", form: .page, prompt: "Page")
     static let view = CommandArgument(name: "VIEW", form: .word("view", words(ConsoleModel.ListView.self)))
     static let bodyForm = CommandArgument(name: "FORM", form: .word("form", words(BodyForm.self)))
@@ -199,4 +188,8 @@ struct CommandArgument: Sendable {
     static func unknown(_ what: String, _ word: String, _ known: [String]) -> String {
         "there is no \(what) '\(word.prefix(40))'\(Suggestion.text(for: word, among: known))"
     }
+}
+
+extension CommandArgument: ExpressibleByStringLiteral {
+    init(stringLiteral name: String) { self.init(name: name) }
 }

@@ -176,17 +176,9 @@ struct LinearNews {
         }
         guard !open.isEmpty else { return [] }
         let records = try reader.records(open)
-        var still: [Int64] = []
-        var ended: [ExchangeRecord] = []
-        for (number, record) in zip(open, records) {
-            guard let record, record.state != .inFlight else {
-                still.append(number)
-                continue
-            }
-            // An import says in one sentence how many came.
-            if record.extras.origin == nil { ended.append(record) }
-        }
-        open = still.suffix(LinearNews.mostOpen)
-        return ended
+        let still = zip(open, records).filter { $1.map { $0.state == .inFlight } ?? true }
+        open = still.map(\.0).suffix(LinearNews.mostOpen)
+        // An import says in one sentence how many came.
+        return records.compactMap(\.self).filter { $0.state != .inFlight && $0.extras.origin == nil }
     }
 }

@@ -6,7 +6,7 @@ extension CommandCall {
     /// Reads a line; `nil` for an empty line, or a comment that begins with `#`. Throws if the word begins no command, or
     /// several.
     init?(_ line: String) throws(ConsoleError) {
-        let text = CommandCall.trimmed(line[...])
+        let text = CommandCall.trimmed(line)
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
         if first == "#" {
             self.init(.goTo, text)
@@ -23,7 +23,7 @@ extension CommandCall {
 
     /// Reads what was typed into the palette as a command of the screen with its argument; `nil` if it is not one.
     init?(typed line: String) {
-        let (word, rest) = CommandCall.split(CommandCall.trimmed(line[...]))
+        let (word, rest) = CommandCall.split(CommandCall.trimmed(line))
         guard !rest.isEmpty, let command = CommandCall.command(typed: word) else { return nil }
         self.init(command, rest)
     }
@@ -63,10 +63,8 @@ extension CommandCall {
         return (text[..<end].lowercased(), trimmed(text[end...]))
     }
 
-    private static func trimmed(_ text: Substring) -> String {
-        let space: Set<Character> = [" ", "\t"]
-        let head = text.drop { space.contains($0) }
-        return String(head.prefix(head.count - head.reversed().prefix { space.contains($0) }.count))
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        text.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
     }
 }
 

@@ -61,7 +61,7 @@ final class ConsoleLoop {
             if ready.contains(terminal.inputDescriptor) { readInput() } else { flushInput() }
             if ready.contains(inbox.descriptor) { take(inbox.take()) }
             tick()
-            drawIfDue()
+            if isDirty, .now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) { draw() }
         }
         try? keeper?.changes(of: model, isEnd: true)?()
         if let failure { throw failure }
@@ -181,10 +181,6 @@ final class ConsoleLoop {
         }
         renderer.invalidate()
         update(.resized(terminal.size))
-    }
-
-    private func drawIfDue() {
-        if isDirty, .now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) { draw() }
     }
 
     private func draw() {

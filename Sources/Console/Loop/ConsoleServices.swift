@@ -45,9 +45,7 @@ package final class DeferredOutput: Sendable {
     package init() {}
 
     package func add(_ text: String) {
-        var text = Substring(text)
-        while text.last?.isNewline == true { text.removeLast() }
-        let words = String(text)
+        let words = String(text.reversed().drop(while: \.isNewline).reversed())
         let listener = state.withLock { state in
             if state.listener == nil { state.lines.append(words) }
             return state.listener

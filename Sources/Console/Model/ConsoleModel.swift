@@ -142,14 +142,12 @@ extension String {
 
 package struct Look: Sendable, Hashable {
     /// Dark or light, or without colours; as the terminal can show it.
-    package var theme: Theme { didSet { theme = theme.at(depth) } }
+    package var theme: Theme { didSet { theme = theme.at(oldValue.depth) } }
     package var isUnicode: Bool
-    package let depth: ColorDepth
 
     package init(theme: Theme = .dark, isUnicode: Bool = true, depth: ColorDepth = .palette256) {
         self.theme = theme.at(depth)
         self.isUnicode = isUnicode
-        self.depth = depth
     }
 }
 

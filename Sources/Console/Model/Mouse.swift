@@ -109,24 +109,21 @@ extension ConsoleModel {
             guard let pressed = row(proxy.holds.count, index ?? -1, rect) else { return [] }
             if pressed == index { return take(Key(.enter)) }
             return replaceTop(by: .holds(selected: proxy.holds[pressed].id))
-        case .report: return pressReport(mouse)
+        case .report: return reportBody.contains(x: mouse.x, y: mouse.y) ? pressText(mouse.y - reportBody.y) : []
         case .prompt, .editor: return []
         }
     }
 
-    /// Moves the cursor of a report to the row under the mouse; once more folds it.
-    private mutating func pressReport(_ mouse: MouseEvent) -> [Effect] {
-        let body = reportBody
-        guard body.contains(x: mouse.x, y: mouse.y) else { return [] }
-        let line = mouse.y - body.y
-        read { reading, rows, height in
+    /// Moves the cursor of the open text to a row on the screen; once more folds it.
+    private mutating func pressText(_ line: Int) -> [Effect] {
+        var isAgain = false
+        read { reading, rows, _ in
             let target = rows.moved(reading.top, by: line)
             guard rows.distance(from: reading.top, to: target, most: line) == line else { return }
-            let isAgain = reading.cursor == target
+            isAgain = reading.cursor == target
             reading.cursor = target
-            if isAgain { reading.toggleFold(in: rows, height: height) }
         }
-        return []
+        return isAgain ? toggleFold() : []
     }
 
     private mutating func pressDetail(_ layout: Layout, _ mouse: MouseEvent) -> [Effect] {
@@ -142,14 +139,7 @@ extension ConsoleModel {
         }
         openDetail()
         turn(to: mouse)
-        var isAgain = false
-        readDetail { reading, rows, _ in
-            let target = rows.moved(reading.top, by: line)
-            guard rows.distance(from: reading.top, to: target, most: line) == line else { return }
-            isAgain = reading.cursor == target
-            reading.cursor = target
-        }
-        return isAgain ? toggleFold() : []
+        return pressText(line)
     }
 
     /// Gives the keys to the page under the mouse, if it is beside the one that has them.

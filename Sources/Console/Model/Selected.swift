@@ -85,8 +85,6 @@ extension ConsoleModel {
         }
         return list.sessionTotal == 0 ? "No exchanges yet." : "No exchanges here."
     }
-    /// Whether the list has no row and none is still looked for, so that nothing is selected that one could see.
-    private var isListEmpty: Bool { list.total == 0 && list.progress == nil && (!isLinear || list.sessionTotal == 0) }
     var noRecord: String? { list.total == 0 || isTreeInUse || isTimelineInUse ? noSelection : nil }
     var noBranch: String? {
         if isTimelineInUse, selectedStatisticsHost == nil { return "Select a host in the table below first." }
@@ -170,7 +168,8 @@ extension ConsoleModel {
         if isDetailFocused, detail.isOpen { return detail.id }
         if isTimelineInUse { return nil }
         if isTreeInUse { return structure.selectedRow?.id }
-        if isListEmpty { return nil }
+        // A row that is still looked for may be seen soon.
+        if list.total == 0, list.progress == nil, !isLinear || list.sessionTotal == 0 { return nil }
         // On lines, nobody would see another exchange take the row's place.
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }

@@ -36,16 +36,13 @@ struct FollowedNumbers {
 
     /// Reads what has changed; returns what has ended or, in flight, may have changed.
     mutating func advance(_ reader: SessionReader) throws -> (settled: [Int64], inFlight: [Int64]) {
-        var changes: (settled: [Int64], inFlight: [Int64]) = ([], [])
         let watched = Array(inFlight.prefix(Self.atOnce)) + missing.keys
         inFlight.removeFirst(min(inFlight.count, Self.atOnce))
         let first = (bounds?.upperBound ?? 0) + 1
         let now = try reader.bounds()
         var states = watched.isEmpty ? [] : try reader.states(of: .numbers(watched))
         let old = Set(states.map(\.number))
-        for (number, tries) in missing {
-            missing[number] = old.contains(number) || tries <= 1 ? nil : tries - 1
-        }
+        missing = missing.filter { !old.contains($0.key) && $0.value > 1 }.mapValues { $0 - 1 }
         if let now, first <= now.upperBound {
             let new = max(first, now.lowerBound)...now.upperBound
             let newStates = try reader.states(of: .range(new))
@@ -53,12 +50,9 @@ struct FollowedNumbers {
             states += newStates
         }
         bounds = now ?? bounds
-        for (number, isInFlight) in states {
-            if isInFlight { changes.inFlight.append(number) } else { changes.settled.append(number) }
-        }
-        inFlight += changes.inFlight
-        inFlight.removeFirst(max(0, inFlight.count - Self.most))
-        return changes
+        let open = states.filter(\.isInFlight).map(\.number)
+        inFlight = (inFlight + open).suffix(Self.most)
+        return (states.filter { !$0.isInFlight }.map(\.number), open)
     }
 
     private mutating func note(_ range: ClosedRange<Int64>, without known: [Int64]) {

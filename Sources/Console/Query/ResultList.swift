@@ -47,8 +47,7 @@ struct ResultList: Sendable {
     func number(last place: Int) -> Int64 {
         if isSorted { return sorted[sorted.count - 1 - place] }
         let place = isReversed ? matchCount - 1 - place : place
-        guard isFiltered else { return (bounds?.upperBound ?? 0) - Int64(place) }
-        return place < newer.count ? newer[newer.count - 1 - place] : older[place - newer.count]
+        return isFiltered ? position(newest: place) : (bounds?.upperBound ?? 0) - Int64(place)
     }
 
     func position(of number: Int64) -> ListPlace {

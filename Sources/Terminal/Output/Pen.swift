@@ -49,7 +49,7 @@ struct Pen: Sendable {
 
     /// Each attribute's number, a digit.
     private static let codes: [(Style.Attributes, UInt8)] = [
-        (.bold, 0x31), (.dim, 0x32), (.italic, 0x33), (.underline, 0x34), (.reverse, 0x37), (.strikethrough, 0x39),
+        (.bold, 0x31), (.dim, 0x32), (.underline, 0x34), (.reverse, 0x37),
     ]
 
     private func write(_ color: Color, base: Int, output: inout [UInt8]) {

@@ -4,8 +4,6 @@ import HTTPModel
 import Terminal
 
 extension ConsoleModel {
-    var detailWidth: Int { columns(Layout(self, withDetail: true).detail.width) }
-
     private func columns(_ width: Int) -> Int { max(20, width - DocumentView.margin) }
 
     func isInFlight(_ id: ExchangeID) -> Bool {
@@ -33,11 +31,11 @@ extension ConsoleModel {
     mutating func loadDetail(of id: ExchangeID) -> [Effect] {
         if detail.id != id || detail.isSearchedAnew { beginDetail(of: id) }
         detail.generation += 1
-        detail.options.width = detailWidth
-        let room = Layout(self, withDetail: true).detail.width
-        let isWide = !isLinear && room >= DetailView.besideFrom
-        detail.options.besideWidth = isWide ? columns((room - 1) / 2) : nil
-        detail.options.isShort = !isLinear && Layout(self, withDetail: true).detail.height - 1 < Layout.fewRows
+        let room = Layout(self, withDetail: true).detail
+        detail.options.width = columns(room.width)
+        let isWide = !isLinear && room.width >= DetailView.besideFrom
+        detail.options.besideWidth = isWide ? columns((room.width - 1) / 2) : nil
+        detail.options.isShort = !isLinear && room.height - 1 < Layout.fewRows
         detail.options.isUnicode = look.isUnicode
         detail.options.isSentFromHere = list.rows.values.contains { $0.id == id && sending.connections.contains($0) }
         detail.options.wayToTrust = way(to: .trust)
@@ -123,12 +121,8 @@ extension ConsoleModel {
     }
 
     private func shown(_ document: DetailDocument, of id: ExchangeID) -> DetailState.Shown {
-        DetailState.Shown(
-            id: id,
-            page: document.page ?? detail.options.page,
-            form: document.bodyForm ?? detail.options.bodyForm,
-            version: detail.options.version
-        )
+        let (page, form) = (document.page ?? detail.options.page, document.bodyForm ?? detail.options.bodyForm)
+        return DetailState.Shown(id: id, page: page, form: form)
     }
 
     mutating func turnToOtherHalf() {
@@ -149,7 +143,7 @@ extension ConsoleModel {
         let before = detail.text.shown
         let isOther = before?.id != id || before?.page != shown.page
         detail.text.shown = shown
-        detail.text.reading = isOther ? opened(document) : kept(document, shown, before)
+        detail.text.reading = isOther ? opened(document) : kept(document, shown.form, before?.form)
         detail.text.document = document
         detail.text.find(detail.pattern)
         if isOther, shown.page == .messages, !isLinear, isInFlight(id) {
@@ -178,24 +172,19 @@ extension ConsoleModel {
             let height = max(1, detailBody.height)
             if rows.distance(from: ReadingPlace(), to: rows.last, most: height) < height { reading.folds = folds }
         }
-        for (line, isFolded) in document.lines.enumerated().compactMap({ line, text in
-            text.fold != nil ? text.name.flatMap { detail.chosenFolds[$0] }.map { (line, $0) } : nil
-        }) {
+        for (line, text) in document.lines.enumerated() where text.fold != nil {
+            guard let isFolded = text.name.flatMap({ detail.chosenFolds[$0] }) else { continue }
             if isFolded { reading.folds.insert(line) } else { reading.folds.remove(line) }
         }
         return reading
     }
 
     /// The reader's place in a page that was read again, or whose body now has another form.
-    private func kept(
-        _ document: DetailDocument,
-        _ shown: DetailState.Shown,
-        _ before: DetailState.Shown?
-    ) -> ReadingState {
+    private func kept(_ document: DetailDocument, _ form: BodyForm, _ before: BodyForm?) -> ReadingState {
         guard let old = detail.text.document, let before else { return opened(document) }
         let rows = DocumentView.rows(old, detail.text.reading.folds, wraps: wraps, in: detailBody)
         let place = rows.clamped(detail.text.reading.cursor)
-        guard before.form != shown.form, rows.visible.indices.contains(place.line),
+        guard before != form, rows.visible.indices.contains(place.line),
             let share = old.bodyShare(before: rows.visible[place.line], rows.extent(place).lowerBound),
             let (line, mark) = document.bodyPlace(at: share)
         else { return detail.text.reading.carried(from: old, to: document) }
@@ -222,7 +211,7 @@ extension ConsoleModel {
         let id = detail.isOpen ? nil : selectedID
         // Which pages an exchange has is known once it is read: until then a number means those of the one before.
         let awaited = isLinear || detail.text.shown?.id == (id ?? detail.id) ? nil : Int(word)
-        var effects: [Effect] = []
+        let effects: [Effect]
         if let awaited, !(1...detail.pages.count).contains(awaited) {
             detail.isOpen = true
             effects = id.map { loadDetail(of: $0) } ?? []

@@ -34,7 +34,6 @@ package struct DetailState: Sendable {
         package var id: ExchangeID
         package var page: DetailPage
         package var form: BodyForm
-        package var version: MessageVersion
     }
 
     /// The page of the document; while there is none, the one that was asked for.

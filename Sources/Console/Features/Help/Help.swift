@@ -9,7 +9,7 @@ extension CommandTable {
     static let console = [
         Row(.palette, "All commands", [":", "ctrl-p"], do: .plain { $0.push(.picker($0.palette)) })
             .short("commands").onScreen,
-        Row(.help, "Help for this screen", ["?", "f1"], .command, do: .with { $0.openHelp($1) })
+        Row(.help, "Help for this screen", ["?", "f1"], "[WORD]", do: .with { $0.openHelp($1) })
             .at(Set(Context.allCases)).short("help"),
         Row(.guide, "Read the guide", [], .topic, do: .with { $0.openGuide($1) })
             .at(Set(Context.allCases)),
@@ -61,8 +61,7 @@ extension ConsoleModel {
     mutating func quit() -> [Effect] {
         // The end of an opened session is not that of the console.
         if home != nil { return [.backToLive] }
-        var losses: [String] = []
-        if losesRules { losses.append("you have unsaved rule changes") }
+        var losses = losesRules ? ["you have unsaved rule changes"] : []
         if case .live = source, !proxy.holds.isEmpty {
             losses.append(proxy.holds.count == 1 ? "a message is held" : "\(proxy.holds.count) messages are held")
         }
@@ -73,13 +72,9 @@ extension ConsoleModel {
             return [.saveRules(isForced: false)]
         }
         let quit = ConfirmState.Choice("y", "quit anyway") { _ in [.terminal(.quit)] }
-        var question = ConfirmState(
-            question: "\(losses.joined(separator: ", and ").capitalizedFirst).",
-            choices: (losesRules ? [save] : []) + [quit, .init("n", "stay")],
-            askedAt: now
-        )
-        question.isAboutQuitting = true
-        return push(.confirm(question))
+        let words = "\(losses.joined(separator: ", and ").capitalizedFirst)."
+        let choices = (losesRules ? [save] : []) + [quit, .init("n", "stay")]
+        return push(.confirm(ConfirmState(question: words, choices: choices, askedAt: now, isAboutQuitting: true)))
     }
 
     /// Opens help for the present screen, or for a page or command; within help it opens the guide.
@@ -115,10 +110,10 @@ extension ConsoleModel {
         default: return nil
         }
         guard page < count else { return [] }
-        var turned = report
-        turned.page = page
-        turned.text = OpenText(document: HelpDocument.document(report.pages, shown: page))
-        return replaceTop(by: .report(turned))
+        var report = report
+        report.page = page
+        report.text = OpenText(document: HelpDocument.document(report.pages, shown: page))
+        return replaceTop(by: .report(report))
     }
 
     func asksForHelp(_ key: Key) -> Bool {
@@ -175,21 +170,9 @@ extension ConsoleModel {
     private func document(of page: GuidePage) -> DetailDocument {
         // What a report has room for beside its frame.
         let text = GuideText(width: min(size.width - 6, 100), isStyled: !isLinear)
-        return DetailDocument(
-            lines: text.lines(of: page).map { line in
-                DetailLine(
-                    line.map { run in
-                        let role: Role =
-                            switch run.style {
-                            case .plain: .text
-                            case .bold: .heading
-                            case .code: .key
-                            }
-                        return Span(run.text, role)
-                    }
-                )
-            }
-        )
+        let roles: [GuideRun.Style: Role] = [.bold: .heading, .code: .key]
+        let lines = text.lines(of: page).map { DetailLine($0.map { Span($0.text, roles[$0.style] ?? .text) }) }
+        return DetailDocument(lines: lines)
     }
 
     static let guideTopics = Guide.topics

@@ -35,10 +35,10 @@ extension CommandTable {
     ]
 
     static let looking = [
-        Row(.list, "List the last exchanges", [], .count, do: .with { $0.listRows($1) }).onLines.says(.rows),
+        Row(.list, "List the last exchanges", [], "[COUNT]", do: .with { $0.listRows($1) }).onLines.says(.rows),
         Row(.filter, "Filter the list", ["/"], .filter, do: .with { $0.openFilter($1) })
             .at([.list]).short("filter").says(.counts),
-        Row(.stats, "Statistics by host", [], .optionalFilter, do: .with { $0.showStatistics($1) }).unless(\.noList),
+        Row(.stats, "Statistics by host", [], "[EXPRESSION]", do: .with { $0.showStatistics($1) }).unless(\.noList),
         Row(.clearFilter, "Clear all filters: filter, search, time and focus", ["\\"], do: .plain { $0.clearFilter() })
             .says(.counts),
         Row(.searchBodies, "Search in the bodies of all exchanges", ["S"], .bodyText, do: .asking { $0.search($1) })
@@ -95,7 +95,7 @@ extension CommandTable {
             .highlight,
             do: .asking { $0.setHighlight($1) }
         ),
-        Row(.compare, "Compare with the marked exchange", ["="], .idAndOther, do: .with { $0.compare($1) })
+        Row(.compare, "Compare with the marked exchange", ["="], "ID [ID]", do: .with { $0.compare($1) })
             .unless(\.noRecord),
         Row(.why, "Why: what each rule did", ["y"], .id, do: .with { $0.on($1) { .why($0) } })
             .short("why").unless(\.noRecord),

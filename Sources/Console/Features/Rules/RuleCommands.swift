@@ -26,7 +26,7 @@ extension CommandTable {
     ]
 
     private static let ofDrafts = [
-        Row(.draft, "Show the draft, or change a key or line", [], .draftChange, do: .with { try $0.changeDraft($1) }),
+        Row(.draft, "Show the draft, or change a key or line", [], "[KEY VALUE]", do: .with { try $0.changeDraft($1) }),
         Row(.wider, "Draft the rule with a wider scope", do: .plain { $0.widenDraft() }),
         Row(.apply, "Apply the drafted rule, or send the request", do: .plain { $0.applyDraft() }),
         Row(.discard, "Discard the draft", do: .plain { $0.discardDraft() }),
@@ -45,10 +45,10 @@ extension CommandTable {
             .saveProfile,
             "Save the rules to the profile's file",
             ["ctrl-s"],
-            .file,
+            "FILE",
             do: .with { try $0.saveProfile($1) }
         ),
-        Row(.loadProfile, "Load a profile, or reload this one", ["U"], .profile, do: .with { try $0.loadProfile($1) })
+        Row(.loadProfile, "Load a profile, or reload this one", ["U"], "[FILE]", do: .with { try $0.loadProfile($1) })
             .at([.list]),
         Row(
             .decrypt,

@@ -14,7 +14,7 @@ extension CommandTable {
             .newRequest,
             "New request: blank, a URL or a cURL command",
             ["ctrl-n"],
-            .request,
+            "[METHOD URL | curl …]",
             do: .with { $0.newRequest($1) }
         ).unless(\.noProxyToSend),
         Row(.requests, "Requests sent from here", [], .sent, do: .asking { $0.openSent($1) }).unless(\.noSent),
