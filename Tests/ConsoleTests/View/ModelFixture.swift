@@ -167,7 +167,10 @@ extension ConsoleModel {
     /// Takes the result of an effect as the console does.
     @discardableResult
     mutating func answer<Result>(_ change: (inout ConsoleModel) -> Result) -> [Effect] {
-        update { change(&$0) as? [Effect] ?? [] }
+        let before = Layout(self).list
+        let effects = change(&self) as? [Effect] ?? []
+        if Layout(self).list != before { revealAll() }
+        return effects
     }
 
     /// The words that were told last.
