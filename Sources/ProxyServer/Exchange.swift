@@ -281,8 +281,7 @@ final class Exchange {
 
     private func perform(_ effect: ExchangeEffect) {
         switch effect {
-        case .connect(let destination, let fresh):
-            connector.connect(to: destination, for: self, fresh: fresh)
+        case .connect(let destination, let fresh): connector.connect(to: destination, for: self, fresh: fresh)
         case .sendRequestHead(let head, let framing):
             guard let upstream else { return }
             machine.requestHeadWritten(upstream.sendRequestHead(head, framing))

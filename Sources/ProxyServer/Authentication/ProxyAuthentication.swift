@@ -9,9 +9,7 @@ package import Wire
 /// each client. Too many wrong attempts of a client's address are not hashed.
 package final class ProxyAuthentication: Sendable {
     package enum Outcome: Sendable, Hashable {
-        case accepted
-        case missing
-        case wrong
+        case accepted, missing, wrong
         case tooMany(seconds: Int)
         case busy
     }

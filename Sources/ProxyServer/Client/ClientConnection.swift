@@ -352,8 +352,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
 /// Why a connection is closed for another client.
 enum GivingWay {
-    case stalled
-    case silentTunnel
+    case stalled, silentTunnel
 
     func failure(after time: TimeAmount, hint: String) -> ExchangeFailure {
         let (code, what): (ExchangeFailure.Code, String) =

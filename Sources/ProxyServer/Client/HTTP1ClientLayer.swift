@@ -183,8 +183,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private var mayParse: Bool {
         switch state {
         case .awaiting, .connecting: mayBegin && !connection.isClosed
-        case .serving(let exchange):
-            message.body != .malformed && !exchange.isRequestComplete && !connection.isClosed
+        case .serving(let exchange): message.body != .malformed && !exchange.isRequestComplete && !connection.isClosed
         case .closing: false
         }
     }

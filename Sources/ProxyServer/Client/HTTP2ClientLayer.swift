@@ -180,8 +180,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             exchange.requestHead(head, framing: stream.upgrade == nil ? framing : .none, notes: notes)
             if stream.upgrade != nil { exchange.requestEnd(trailers: nil, wireBytes: 0) }
         case .connect(let tunnel, let check): open(tunnel, check, on: id)
-        case .refused(let status, let explanation):
-            refuse(id, status: status, explanation, received)
+        case .refused(let status, let explanation): refuse(id, status: status, explanation, received)
         }
     }
 

@@ -10,8 +10,7 @@ enum OwnClose {
         case .forOthers(let hint):
             let text = "Sluice closed the connection in the middle of \(beginning), to make room for another client."
             return ExchangeFailure(.clientTimeout, text, hint: hint)
-        case .stopping:
-            return ExchangeFailure(.stopped, "Sluice was stopped in the middle of \(beginning).")
+        case .stopping: return ExchangeFailure(.stopped, "Sluice was stopped in the middle of \(beginning).")
         }
     }
 }

@@ -79,8 +79,7 @@ extension ListenerMode {
             case "local": "for programs of this machine use 'sluice run -- COMMAND', or --mode transparent"
             case "wireguard", "tun":
                 "for devices of a network use --mode transparent on their gateway ('sluice transparent --print')"
-            case "dns":
-                "for names use the tool dns-spoofing of a profile, which acts on Sluice's connections"
+            case "dns": "for names use the tool dns-spoofing of a profile, which acts on Sluice's connections"
             case "http", "https", "tcp", "tls":
                 "for one server use --mode reverse:\(name)://HOST:PORT"
             default: nil

@@ -56,8 +56,7 @@ final class SOCKS5Layer: ClientLayer {
     private func handle(_ event: SOCKS5Reader.Event) {
         switch event {
         case .greeting(let methods): choose(among: methods)
-        case .credentials(let user, let password):
-            authenticate(BasicCredentials(user: user, password: password))
+        case .credentials(let user, let password): authenticate(BasicCredentials(user: user, password: password))
         case .request(.connect, let place): open(place)
         case .request(.bind, let place):
             refuse("BIND for \(place.authority) was requested: Sluice does not accept connections from servers.")

@@ -72,8 +72,7 @@ struct ChunkDecoder {
             hasDigit = false
             guard remaining > 0 else { return .lastChunk }
             state = .data
-        case .data:
-            return .data(remaining)
+        case .data: return .data(remaining)
         case .dataReturn:
             guard byte == .carriageReturn else { throw .malformedChunkEnd }
             state = .dataEnd
@@ -125,14 +124,12 @@ private struct ExtensionSyntax {
             if byte.isOptionalWhitespace { return true }
             place = .name
             return byte.isTokenCharacter
-        case .name:
-            return byte.isTokenCharacter || endsPart(byte, mayHaveValue: true)
+        case .name: return byte.isTokenCharacter || endsPart(byte, mayHaveValue: true)
         case .beforeValue:
             if byte.isOptionalWhitespace { return true }
             place = byte == UInt8(ascii: "\"") ? .quoted : .token
             return byte == UInt8(ascii: "\"") || byte.isTokenCharacter
-        case .token:
-            return byte.isTokenCharacter || endsPart(byte, mayHaveValue: false)
+        case .token: return byte.isTokenCharacter || endsPart(byte, mayHaveValue: false)
         case .quoted:
             if byte == UInt8(ascii: "\"") { place = .after(mayHaveValue: false) }
             if byte == UInt8(ascii: "\\") { place = .escaped }
@@ -140,8 +137,7 @@ private struct ExtensionSyntax {
         case .escaped:
             place = .quoted
             return !byte.isControl || byte == .tab
-        case .after(let mayHaveValue):
-            return endsPart(byte, mayHaveValue: mayHaveValue)
+        case .after(let mayHaveValue): return endsPart(byte, mayHaveValue: mayHaveValue)
         }
     }
 

@@ -29,8 +29,7 @@ struct FieldLines {
             case .space, .tab:
                 // Here it would continue a start line.
                 throw error(.obsoleteFolding, at: index)
-            default:
-                break
+            default: break
             }
             guard section.count < maximumCount else { throw error(.tooManyFields, at: index) }
             var isVerbatim = true
@@ -90,8 +89,7 @@ struct FieldLines {
             try tolerate(.bareLineFeed, .bareLineFeed, at: control)
             isVerbatim = false
             return control + 1
-        default:
-            throw error(.invalidFieldValue, at: control)
+        default: throw error(.invalidFieldValue, at: control)
         }
     }
 

@@ -5,8 +5,7 @@ package enum HTTP1Sniffer {
     package enum Verdict: Sendable, Hashable {
         /// An HTTP/1 request, well formed or not.
         case yes
-        case no
-        case needMore
+        case no, needMore
         /// The preface of an HTTP/2 client (RFC 9113 §3.4).
         case http2Preface
     }

@@ -12,10 +12,7 @@ struct MessageReader: ~Copyable {
     enum Stage {
         case head
         case fixed(remaining: Int64)
-        case chunked
-        case untilClose
-        case trailers
-        case handedOver
+        case chunked, untilClose, trailers, handedOver
         case failed(HTTP1ParseError)
     }
 
@@ -230,12 +227,9 @@ extension MessageReader {
 extension MessageReader {
     mutating func nextBodyEvent() throws(HTTP1ParseError) -> BodyEvent? {
         switch stage {
-        case .head, .handedOver:
-            return nil
-        case .failed(let error):
-            throw error
-        case .fixed(remaining: 0):
-            return end(trailers: nil)
+        case .head, .handedOver: return nil
+        case .failed(let error): throw error
+        case .fixed(remaining: 0): return end(trailers: nil)
         case .fixed(let remaining):
             guard let part = takePart(atMost: remaining) else { return try needMore(missing: remaining) }
             stage = .fixed(remaining: remaining - Int64(part.readableBytes))
@@ -243,10 +237,8 @@ extension MessageReader {
         case .untilClose:
             if let part = takePart(atMost: .max) { return .part(part) }
             return hasReachedEOF ? end(trailers: nil) : nil
-        case .chunked:
-            return try nextChunkEvent()
-        case .trailers:
-            return try nextTrailerEvent()
+        case .chunked: return try nextChunkEvent()
+        case .trailers: return try nextTrailerEvent()
         }
     }
 
@@ -263,8 +255,7 @@ extension MessageReader {
         wireSize.body += Int64(position)
         tolerances.formUnion(chunks.tolerances)
         switch progress {
-        case .needMore:
-            return try needMore(missing: nil)
+        case .needMore: return try needMore(missing: nil)
         case .data(let remaining):
             guard let part = takePart(atMost: remaining) else { return try needMore(missing: remaining) }
             chunks.dataPassed(part.readableBytes)

@@ -40,8 +40,7 @@ package enum SentFraming {
         case .length(let length):
             fields.removeAll(.transferEncoding)
             setSingle("Content-Length", .contentLength, String(length), in: &fields) { $0.decimalLength == length }
-        case .none where announcesEmptyBody:
-            settle(&fields, as: .length(0), announcesEmptyBody: true)
+        case .none where announcesEmptyBody: settle(&fields, as: .length(0), announcesEmptyBody: true)
         case .none:
             fields.removeAll(.transferEncoding)
             if fields.withValue(of: .contentLength, { $0.decimalLength == 0 }) == true {

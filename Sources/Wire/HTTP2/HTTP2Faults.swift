@@ -5,16 +5,13 @@ import HTTPModel
 extension HTTP2Error {
     init(fatalResult: Int) {
         switch nghttp2_error(rawValue: Int32(truncatingIfNeeded: fatalResult)) {
-        case NGHTTP2_ERR_BAD_CLIENT_MAGIC:
-            self.init(.protocolError, "The client did not send the preface of HTTP/2.")
+        case NGHTTP2_ERR_BAD_CLIENT_MAGIC: self.init(.protocolError, "The client did not send the preface of HTTP/2.")
         case NGHTTP2_ERR_FLOODED:
             self.init(.enhanceYourCalm, "The peer sent SETTINGS or PING faster than it reads the answers.")
         case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS:
             self.init(.enhanceYourCalm, "The peer sent too many CONTINUATION frames.")
-        case NGHTTP2_ERR_NOMEM:
-            self.init(.internalError, "There is no memory for the HTTP/2 connection.")
-        default:
-            self.init(.internalError, "HTTP/2 cannot continue: \(HTTP2Error.text(of: fatalResult)).")
+        case NGHTTP2_ERR_NOMEM: self.init(.internalError, "There is no memory for the HTTP/2 connection.")
+        default: self.init(.internalError, "HTTP/2 cannot continue: \(HTTP2Error.text(of: fatalResult)).")
         }
     }
 
@@ -45,10 +42,8 @@ extension HTTP2Error {
         case NGHTTP2_ERR_HTTP_MESSAGING:
             let text = "The head lacks pseudo-headers, has contradictory ones, or does not match the body."
             self.init(.protocolError, text)
-        case NGHTTP2_ERR_FLOW_CONTROL:
-            self.init(.flowControlError, "The stream's window was widened beyond its limit.")
-        default:
-            self.init(.internalError, "A frame on the stream was wrong: \(HTTP2Error.text(of: Int(result))).")
+        case NGHTTP2_ERR_FLOW_CONTROL: self.init(.flowControlError, "The stream's window was widened beyond its limit.")
+        default: self.init(.internalError, "A frame on the stream was wrong: \(HTTP2Error.text(of: Int(result))).")
         }
     }
 
@@ -60,8 +55,7 @@ extension HTTP2Error {
                     ?? "The stream broke the rules of HTTP/2."
             case .flowControlError:
                 "More was sent on the stream than its window allowed, or its window was widened beyond its limit."
-            default:
-                "The stream was closed with \(code)."
+            default: "The stream was closed with \(code)."
             }
         self.init(code, explanation)
     }

@@ -140,19 +140,14 @@ struct HTTP2FloodGuard: ~Copyable {
         case 0x3:
             // A server's resets answer our own requests, so they cannot be more than those.
             return !isServer || resets.take(at: now) ? nil : tooMany("RST_STREAM frames")
-        case 0x4:
-            return flags & 0x1 != 0 || settings.take(at: now) ? nil : tooMany("SETTINGS frames")
-        case 0x5:
-            return isServer ? nil : HTTP2Error(.protocolError, "The server pushed a stream although push is off.")
-        case 0x6:
-            return pings.take(at: now) ? nil : tooMany("PING frames")
-        case 0x8:
-            return windowUpdates.take(at: now) ? nil : tooMany("WINDOW_UPDATE frames")
+        case 0x4: return flags & 0x1 != 0 || settings.take(at: now) ? nil : tooMany("SETTINGS frames")
+        case 0x5: return isServer ? nil : HTTP2Error(.protocolError, "The server pushed a stream although push is off.")
+        case 0x6: return pings.take(at: now) ? nil : tooMany("PING frames")
+        case 0x8: return windowUpdates.take(at: now) ? nil : tooMany("WINDOW_UPDATE frames")
         case 0x9:
             continuations += 1
             return continuations <= maxContinuations ? nil : tooMany("CONTINUATION frames")
-        default:
-            return idleFrames.take(at: now) ? nil : tooMany("PRIORITY or unknown frames")
+        default: return idleFrames.take(at: now) ? nil : tooMany("PRIORITY or unknown frames")
         }
     }
 

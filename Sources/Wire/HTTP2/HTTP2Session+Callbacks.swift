@@ -67,8 +67,7 @@ extension HTTP2Session {
         case .server:
             announce(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxConcurrentStreams)
             if settings.offersExtendedConnect { announce(NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1) }
-        case .client:
-            announce(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)
+        case .client: announce(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)
         }
         nghttp2_submit_settings(handle, 0, entries, entries.count)
         nghttp2_session_set_local_window_size(handle, 0, 0, settings.connectionWindow)
@@ -157,8 +156,7 @@ extension HTTP2Session {
         let header = frame.pointee.hd
         let isEnd = header.flags & FrameType.endStream != 0
         switch header.type {
-        case FrameType.headers:
-            headReceived(on: header.stream_id, category: frame.pointee.headers.cat, isEnd: isEnd)
+        case FrameType.headers: headReceived(on: header.stream_id, category: frame.pointee.headers.cat, isEnd: isEnd)
         case FrameType.data:
             guard let stream = stream(header.stream_id) else { return }
             stream.wireBytes += Int64(header.length) + 9
@@ -195,8 +193,7 @@ extension HTTP2Session {
             let goAway = frame.pointee.goaway
             let code = HTTP2ErrorCode(rawValue: goAway.error_code)
             if code != .noError { noteEnd(HTTP2Error(code: code, reason: goAway.text, role: role)) }
-        default:
-            break
+        default: break
         }
     }
 

@@ -225,8 +225,7 @@ extension HTTP2Session {
         case .closed(let id):
             abandoned.remove(id.number)
             return true
-        case .settings, .goAway, .failed:
-            return true
+        case .settings, .goAway, .failed: return true
         }
     }
 }

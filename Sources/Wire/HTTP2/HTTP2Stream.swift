@@ -3,10 +3,7 @@ import NIOCore
 
 final class HTTP2Stream {
     enum Incoming {
-        case head
-        case body
-        case ended
-        case refused
+        case head, body, ended, refused
     }
 
     let id: HTTP2StreamID

@@ -34,8 +34,7 @@ package struct ClientHello: Sendable, Hashable {
                     // Type and size are known before the record is complete.
                     let isTooLong = raw.count >= maximumLength
                     return isTooLong || isHopeless(message.prefix(4) + fragment.prefix(4)) ? .notTLS : .needMoreData
-                case .invalid:
-                    return .notTLS
+                case .invalid: return .notTLS
                 case .fragment(let fragment):
                     if message.isEmpty, let length = messageLength(fragment), fragment.count >= 4 + length {
                         return isHopeless(fragment.prefix(4)) ? .notTLS : readHello(fragment.prefix(4 + length))

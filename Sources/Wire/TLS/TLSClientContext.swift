@@ -113,8 +113,7 @@ package final class TLSClientContext {
             let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
             SSL_set_hostflags(ssl, UInt32(flags))
             return SSL_set1_host(ssl, name) == 1 && sluice_SSL_set_host_name(ssl, name) == 1
-        case .address(let bytes):
-            return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(ssl), bytes, bytes.count) == 1
+        case .address(let bytes): return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(ssl), bytes, bytes.count) == 1
         }
     }
 

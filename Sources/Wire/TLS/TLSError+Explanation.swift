@@ -19,35 +19,29 @@ extension TLSError: CustomStringConvertible {
         case .closedDuringHandshake where clientRefusedCertificate:
             return "The client closed the connection after it saw Sluice's certificate, most likely because it does "
                 + "not trust the Sluice CA or pins certificates. \(ExchangeFailure.howToTrust)"
-        case .peerAlert(let name):
-            return "The client ended the handshake with the alert \(name)."
-        case .closedDuringHandshake:
-            return "The client closed the connection during the handshake."
+        case .peerAlert(let name): return "The client ended the handshake with the alert \(name)."
+        case .closedDuringHandshake: return "The client closed the connection during the handshake."
         case .plainHTTP:
             return "The client sent plain HTTP where TLS was expected. Check for `http://` with an HTTPS port."
         case .unsupportedVersion:
             return "The client offers only TLS versions that Sluice does not accept: it speaks TLS 1.2 and 1.3. "
                 + "Update the client."
-        case .nothingShared:
-            return "The client and Sluice have no cipher suite or signature algorithm in common."
-        default:
-            return "The TLS connection with the client failed: \(commonReason)."
+        case .nothingShared: return "The client and Sluice have no cipher suite or signature algorithm in common."
+        default: return "The TLS connection with the client failed: \(commonReason)."
         }
     }
 
     private var upstreamExplanation: String {
         if let text = clientCertificateExplanation { return text }
         switch cause {
-        case .certificate(let problem):
-            return certificateExplanation(problem)
+        case .certificate(let problem): return certificateExplanation(problem)
         case .peerAlert("protocol_version"), .unsupportedVersion:
             return "\(server) supports no TLS version that is accepted by default. \(tryLegacy)"
         case .peerAlert("handshake_failure"), .peerAlert("insufficient_security"), .nothingShared:
             return "\(server) shares no cipher suite with Sluice, or wants a client certificate. \(tryLegacy)"
         case .peerAlert("unrecognized_name"):
             return "\(server) does not know this host name. Check the address in the URL."
-        case .peerAlert(let name):
-            return "\(server) ended the TLS connection with the alert \(name)."
+        case .peerAlert(let name): return "\(server) ended the TLS connection with the alert \(name)."
         case .closedDuringHandshake:
             return "\(server) closed the connection during the TLS handshake. "
                 + "Check that the port speaks TLS; if the server is old: \(tryLegacy)"
@@ -59,8 +53,7 @@ extension TLSError: CustomStringConvertible {
             return "\(server) lacks secure renegotiation (legacy renegotiation, RFC 5746). \(tryLegacy)"
         case .dhKeyTooSmall:
             return "\(server) uses Diffie-Hellman parameters that are too short (dh key too small). \(tryLegacy)"
-        case .invalidHost:
-            return "The host name '\(host ?? "")' cannot be used in TLS. Check the address in the URL."
+        case .invalidHost: return "The host name '\(host ?? "")' cannot be used in TLS. Check the address in the URL."
         default:
             // The text before it says that TLS with the server failed.
             return "OpenSSL says: \(commonReason)."
@@ -106,12 +99,9 @@ extension TLSError: CustomStringConvertible {
     private func certificateExplanation(_ problem: CertificateProblem) -> String {
         let rest =
             switch problem {
-            case .expired(let end):
-                "expired on \(date(end)). Renew it, check this machine's clock, or \(goOn)"
-            case .notYetValid(let start):
-                "is valid only from \(date(start)). Check this machine's clock, or \(goOn)"
-            case .selfSigned:
-                "is self-signed. Trust it with `--upstream-ca FILE`, or \(goOn)"
+            case .expired(let end): "expired on \(date(end)). Renew it, check this machine's clock, or \(goOn)"
+            case .notYetValid(let start): "is valid only from \(date(start)). Check this machine's clock, or \(goOn)"
+            case .selfSigned: "is self-signed. Trust it with `--upstream-ca FILE`, or \(goOn)"
             case .unknownIssuer(let issuer):
                 "is signed by \(issuer.isEmpty ? "an authority" : "'\(issuer)', an authority") that this machine does "
                     + "not trust, or the server omits an intermediate certificate. Trust it with `--upstream-ca FILE`, "
@@ -134,10 +124,8 @@ extension TLSError: CustomStringConvertible {
                     + (commonName.isEmpty
                         ? "" : " Its common name '\(commonName.prefix(100))' does not count (RFC 9525).")
                     + " Renew it with the host as subjectAltName, or \(goOn)"
-            case .tooWeak(let reason):
-                "uses too weak a key or signature (\(reason)). \(tryLegacy)"
-            case .other(let reason):
-                "did not pass verification (\(reason)). G\(goOn.dropFirst())"
+            case .tooWeak(let reason): "uses too weak a key or signature (\(reason)). \(tryLegacy)"
+            case .other(let reason): "did not pass verification (\(reason)). G\(goOn.dropFirst())"
             }
         return "The certificate of \(serverInSentence) \(rest)"
     }

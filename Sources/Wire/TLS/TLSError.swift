@@ -11,12 +11,10 @@ package struct TLSError: Error, Sendable, Hashable {
         /// With the name of the alert as in RFC 8446 section 6, for example `unknown_ca`.
         case peerAlert(String)
         case certificate(CertificateProblem)
-        case closedDuringHandshake
-        case plainHTTP
+        case closedDuringHandshake, plainHTTP
         /// No secure renegotiation (RFC 5746).
         case legacyRenegotiation
-        case dhKeyTooSmall
-        case unsupportedVersion
+        case dhKeyTooSmall, unsupportedVersion
         /// No common cipher suite, group or signature algorithm.
         case nothingShared
         /// With OpenSSL's reason.
@@ -151,8 +149,7 @@ extension TLSError.CertificateProblem {
             self = .expired(certificate.map { sluice_seconds(X509_get0_notAfter($0)) } ?? 0)
         case X509_V_ERR_CERT_NOT_YET_VALID:
             self = .notYetValid(certificate.map { sluice_seconds(X509_get0_notBefore($0)) } ?? 0)
-        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-            self = .selfSigned
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: self = .selfSigned
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
             self = .unknownIssuer(certificate.map { CertificateName.issuer(of: $0) } ?? "")
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
@@ -164,12 +161,9 @@ extension TLSError.CertificateProblem {
             X509_V_ERR_IP_ADDRESS_MISMATCH where names.isEmpty:
             let commonName = certificate.flatMap { CertificateName.common(of: $0) }
             self = .noHostName(commonName: commonName ?? "", addresses: names)
-        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
-            self = .nameMismatch(names)
-        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK:
-            self = .tooWeak(text)
-        default:
-            self = .other(text)
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: self = .nameMismatch(names)
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: self = .tooWeak(text)
+        default: self = .other(text)
         }
     }
 }

@@ -4,8 +4,7 @@ package import NIOCore
 
 /// Why ``TLSSession/advance(into:limit:)`` stopped.
 package enum TLSProgress: Sendable, Hashable {
-    case needsInput
-    case limitReached
+    case needsInput, limitReached
     /// There is no more plaintext; ``TLSSession/state`` has the reason.
     case ended
 }
@@ -242,12 +241,9 @@ package final class TLSSession {
             return
         }
         switch SSL_get_error(ssl, result) {
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
-            if inputEnded { fail(.closedDuringHandshake) }
-        case SSL_ERROR_ZERO_RETURN:
-            fail(.closedDuringHandshake)
-        default:
-            failWithOpenSSLErrors()
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: if inputEnded { fail(.closedDuringHandshake) }
+        case SSL_ERROR_ZERO_RETURN: fail(.closedDuringHandshake)
+        default: failWithOpenSSLErrors()
         }
     }
 
@@ -268,12 +264,9 @@ package final class TLSSession {
             room -= count
             if result == 1 { continue }
             switch SSL_get_error(ssl, result) {
-            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
-                return ranDry()
-            case SSL_ERROR_ZERO_RETURN:
-                state = .peerClosed(cleanly: true)
-            default:
-                failWithOpenSSLErrors()
+            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return ranDry()
+            case SSL_ERROR_ZERO_RETURN: state = .peerClosed(cleanly: true)
+            default: failWithOpenSSLErrors()
             }
             return .ended
         }

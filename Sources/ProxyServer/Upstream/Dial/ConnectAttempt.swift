@@ -234,8 +234,7 @@ final class ConnectAttempt {
                     "Name the interface behind the address, as in [fe80::1%eth0], or use another address of the \(name)."
                 )
             case ECONNREFUSED: ("refused the connection", "Is the \(name) running, and is the port right?")
-            case EHOSTUNREACH, ENETUNREACH:
-                ("cannot be reached from here", "Check the network connection and routes.")
+            case EHOSTUNREACH, ENETUNREACH: ("cannot be reached from here", "Check the network connection and routes.")
             case ETIMEDOUT: ("did not answer in time", "The \(name) may be down, or a firewall drops the packets.")
             case ECONNRESET: ("reset the connection", "")
             case EMFILE, ENFILE:
