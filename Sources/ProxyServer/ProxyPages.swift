@@ -12,15 +12,8 @@ struct ProxyPages: Stage {
     let shared: SharedState
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        Handler(answer: answer(to: opening.url.path, method: opening.head.method))
-    }
-
-    private final class Handler: StageHandler {
-        private let answer: LocalAnswer
-
-        init(answer: LocalAnswer) { self.answer = answer }
-
-        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .respond(answer) }
+        let answer = answer(to: opening.url.path, method: opening.head.method)
+        return RequestHeadHandler { _, _ in .respond(answer) }
     }
 
     static func isPage(_ path: String) -> Bool {

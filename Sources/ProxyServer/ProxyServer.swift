@@ -26,8 +26,7 @@ package final class ProxyServer: Sendable {
 
     let shared: SharedState
     private let group: MultiThreadedEventLoopGroup
-    private let loops: [NIOLoopBound<LoopContext>]
-    private let entrances: [LoopEntrance]
+    private let loops: [Loop]
     private let channels: [any Channel]
     /// Set when the proxy is stopping.
     private let ending = Mutex<EventLoopFuture<Void>?>(nil)
@@ -43,12 +42,12 @@ package final class ProxyServer: Sendable {
         let shared = try SharedState(configuration, logger: logger)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loopCount)
         do {
-            let entrances = group.makeIterator().map { LoopEntrance($0) }
-            var loops: [NIOLoopBound<LoopContext>] = []
-            for (eventLoop, entrance) in zip(group.makeIterator(), entrances) {
-                loops.append(try await makeLoop(eventLoop, entrance, shared, rules, makeOutlet))
+            var loops: [Loop] = []
+            for eventLoop in group.makeIterator() {
+                loops.append(try await makeLoop(LoopEntrance(eventLoop), shared, rules, makeOutlet))
             }
-            let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
+            let contexts = loops.map { (ObjectIdentifier($0.entrance.eventLoop), $0.context) }
+            let byLoop = Dictionary(uniqueKeysWithValues: contexts)
             var channels: [any Channel] = []
             for listener in configuration.listeners {
                 do {
@@ -57,13 +56,7 @@ package final class ProxyServer: Sendable {
                     throw ListeningError(listener: listener, cause: error)
                 }
             }
-            let server = try ProxyServer(
-                shared: shared,
-                group: group,
-                loops: loops,
-                entrances: entrances,
-                channels: channels
-            )
+            let server = try ProxyServer(shared: shared, group: group, loops: loops, channels: channels)
             for channel in channels { try await channel.setOption(.autoRead, value: true).get() }
             return server
         } catch {
@@ -76,30 +69,29 @@ package final class ProxyServer: Sendable {
         weak var context: LoopContext?
     }
 
+    private struct Loop {
+        let context: NIOLoopBound<LoopContext>
+        let entrance: LoopEntrance
+    }
+
     private static func makeLoop(
-        _ eventLoop: any EventLoop,
         _ entrance: LoopEntrance,
         _ shared: SharedState,
         _ rules: ProxyRules,
         _ makeOutlet: @escaping RecordOutletFactory
-    ) async throws -> NIOLoopBound<LoopContext> {
-        try await eventLoop.submit {
+    ) async throws -> Loop {
+        let eventLoop = entrance.eventLoop
+        return try await eventLoop.submit {
             // Weakly, because the context keeps the outlet, which keeps the callback.
             let box = NIOLoopBoundBox(WeakContext(), eventLoop: eventLoop)
             let outlet = makeOutlet { entrance.execute { box.value.context?.recorder.onFull?(false) } }
-            let context = try LoopContext(
-                eventLoop: eventLoop,
-                entrance: entrance,
-                shared: shared,
-                rules: rules,
-                outlet: outlet
-            )
+            let context = try LoopContext(entrance, shared: shared, rules: rules, outlet: outlet)
             box.value.context = context
             let bound = NIOLoopBound(context, eventLoop: eventLoop)
             context.sweep = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
                 bound.value.enforceTimeouts()
             }
-            return bound
+            return Loop(context: bound, entrance: entrance)
         }.get()
     }
 
@@ -169,14 +161,12 @@ package final class ProxyServer: Sendable {
     private init(
         shared: SharedState,
         group: MultiThreadedEventLoopGroup,
-        loops: [NIOLoopBound<LoopContext>],
-        entrances: [LoopEntrance],
+        loops: [Loop],
         channels: [any Channel]
     ) throws {
         self.shared = shared
         self.group = group
         self.loops = loops
-        self.entrances = entrances
         self.channels = channels
         listening = try zip(shared.configuration.listeners, channels).map { listener, channel in
             guard let address = channel.localAddress else { throw ChannelError.unknownLocalAddress }
@@ -202,7 +192,7 @@ package final class ProxyServer: Sendable {
 
     /// Replaces the rules for exchanges that begin after this returns; earlier ones keep theirs.
     package func replaceRules(_ rules: ProxyRules) async {
-        for (loop, entrance) in zip(loops, entrances) { await entrance.perform { loop.value.rules = rules } }
+        for loop in loops { await loop.entrance.perform { loop.context.value.rules = rules } }
     }
 
     /// Accepts no more clients, lets exchanges finish, and ends the rest after the grace period; then all records are
@@ -220,18 +210,19 @@ package final class ProxyServer: Sendable {
 
     private func end(after grace: Duration) async {
         for channel in channels { try? await channel.close().get() }
-        for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
+        let contexts = loops.map(\.context)
+        for loop in contexts { loop.eventLoop.execute { loop.value.beginStopping() } }
         await settle(within: grace)
-        for loop in loops {
+        for loop in contexts {
             try? await loop.eventLoop.submit { loop.value.interrupt() }.get()
             try? await loop.eventLoop.submit { loop.value.cut() }.get()
         }
         // Work for exchanges that were ended.
         await settle(within: max(grace, .seconds(1)))
         // The loops end, so from now on no other thread may schedule on them: unfinished work there is not waited for.
-        for entrance in entrances { entrance.shut() }
+        for loop in loops { loop.entrance.shut() }
         // A process must not end while OpenSSL is at work on another thread.
-        for loop in loops {
+        for loop in contexts {
             try? await loop.eventLoop.flatSubmit {
                 loop.value.trustLoad ?? loop.eventLoop.makeSucceededVoidFuture()
             }.get()
@@ -247,7 +238,9 @@ package final class ProxyServer: Sendable {
     }
 
     private func isBusy() async -> Bool {
-        for loop in loops where (try? await loop.eventLoop.submit { loop.value.isBusy }.get()) == true { return true }
+        for loop in loops.map(\.context) {
+            if (try? await loop.eventLoop.submit { loop.value.isBusy }.get()) == true { return true }
+        }
         return false
     }
 

@@ -3,18 +3,6 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
-/// Acts on the head of one request, and on nothing else of the exchange.
-final class RequestHeadHandler: StageHandler {
-    let needsVerifiedName: Bool
-    private let act: (inout RequestHead, inout StageExchange) -> Verdict
-
-    init(needsVerifiedName: Bool = false, _ act: @escaping (inout RequestHead, inout StageExchange) -> Verdict) {
-        (self.needsVerifiedName, self.act) = (needsVerifiedName, act)
-    }
-
-    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { act(&head, &exchange) }
-}
-
 /// Work that may block its thread, as a closure.
 struct Work: BlockingWork {
     let body: @Sendable () -> WorkOutcome

@@ -80,6 +80,22 @@ extension StageHandler {
     package func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)? { nil }
 }
 
+/// Acts on the head of one request, and on nothing else of the exchange.
+package final class RequestHeadHandler: StageHandler {
+    package let needsVerifiedName: Bool
+    private let act: (inout RequestHead, inout StageExchange) -> Verdict
+
+    package init(needsVerifiedName: Bool = false, _ act: @escaping (inout RequestHead, inout StageExchange) -> Verdict)
+    {
+        self.needsVerifiedName = needsVerifiedName
+        self.act = act
+    }
+
+    package func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        act(&head, &exchange)
+    }
+}
+
 /// What a handler needs of a message's body.
 package enum BodyDemand: Sendable, Hashable {
     /// Nothing; parts pass by.

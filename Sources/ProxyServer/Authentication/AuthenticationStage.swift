@@ -9,17 +9,11 @@ struct AuthenticationStage: Stage {
     let check: AuthenticationCheck
     var outcome: ProxyAuthentication.Outcome?
 
-    func handler(for opening: ExchangeOpening) -> (any StageHandler)? { Handler(self) }
-
-    private final class Handler: StageHandler {
-        private let stage: AuthenticationStage
-
-        init(_ stage: AuthenticationStage) { self.stage = stage }
-
-        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            guard let known = stage.outcome ?? stage.check.known() else { return .perform(stage.check) }
-            stage.check.record?.sink.value.decided(isAccepted: known == .accepted)
-            let outcome = stage.check.outcome(known)
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        RequestHeadHandler { _, exchange in
+            guard let known = outcome ?? check.known() else { return .perform(check) }
+            check.record?.sink.value.decided(isAccepted: known == .accepted)
+            let outcome = check.outcome(known)
             for entry in outcome.trace { exchange.note(entry.text) }
             return outcome.verdict
         }

@@ -28,15 +28,8 @@ enum ReverseStages {
         func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
             let authority = target.authority
             let isNamed = opening.head.fields.withValue(of: .host) { $0.elementsEqual(authority.utf8) } ?? false
-            return isNamed ? nil : Handler(authority: authority)
-        }
-
-        private final class Handler: StageHandler {
-            private let authority: String
-
-            init(authority: String) { self.authority = authority }
-
-            func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+            if isNamed { return nil }
+            return RequestHeadHandler { head, exchange in
                 let named = head.fields.value(of: .host) ?? ""
                 head.fields.set("Host", authority)
                 exchange.note("Host \(named) changed to the server's \(authority) (--reverse-keep-host keeps it)")

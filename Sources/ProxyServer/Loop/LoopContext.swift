@@ -28,15 +28,9 @@ final class LoopContext {
     private(set) var isRecorderFull = false
     private(set) var isStopping = false
 
-    init(
-        eventLoop: any EventLoop,
-        entrance: LoopEntrance,
-        shared: SharedState,
-        rules: ProxyRules,
-        outlet: @escaping RecordOutlet
-    ) throws {
-        self.eventLoop = eventLoop
+    init(_ entrance: LoopEntrance, shared: SharedState, rules: ProxyRules, outlet: @escaping RecordOutlet) throws {
         self.entrance = entrance
+        eventLoop = entrance.eventLoop
         self.shared = shared
         self.rules = rules
         logger = shared.logger

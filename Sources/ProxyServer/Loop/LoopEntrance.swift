@@ -3,7 +3,7 @@ import Synchronization
 
 /// Lets other threads schedule on an event loop until it is shut: NIO complains on standard error about later tasks.
 package final class LoopEntrance: Sendable {
-    private let eventLoop: any EventLoop
+    let eventLoop: any EventLoop
     private let isOpen = Mutex(true)
 
     package init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }

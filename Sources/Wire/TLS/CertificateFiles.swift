@@ -1,13 +1,6 @@
 internal import Files
+internal import Foundation
 internal import NIOCore
-
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
 
 enum CertificateFiles {
     /// Protects from `--ca /dev/zero`.

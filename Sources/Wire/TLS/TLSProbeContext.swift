@@ -44,8 +44,7 @@ package final class TLSProbeContext {
 
     /// For example `OpenSSL 3.0.15`.
     package static var libraryName: String {
-        let words = String(cString: OpenSSL_version(OPENSSL_VERSION)).split(separator: " ")
-        return words.prefix(2).joined(separator: " ")
+        LibraryVersions.openSSL.split(separator: " ").prefix(2).joined(separator: " ")
     }
 
     /// All cipher suites of this OpenSSL, those of TLS 1.3 first.

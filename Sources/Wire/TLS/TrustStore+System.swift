@@ -1,12 +1,5 @@
 internal import COpenSSL
-
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import Foundation
 
 extension TrustStore {
     /// From `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, like OpenSSL; else the system's authorities, maybe none.

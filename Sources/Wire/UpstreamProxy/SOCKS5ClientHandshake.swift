@@ -1,12 +1,5 @@
+import Foundation
 package import NIOCore
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// A client's handshake with a SOCKS proxy (RFC 1928), with user and password if set (RFC 1929).
 package final class SOCKS5ClientHandshake: ProxyHandshake {

@@ -102,19 +102,14 @@ final class Resolver: Sendable {
         hints.ai_flags = family == .any || isHere ? 0 : AI_ADDRCONFIG
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, nil, &hints, &list)
-        guard status == 0 else { throw failure(host, status) }
+        guard status == 0, let list else { throw failure(host, status) }
         defer { freeaddrinfo(list) }
-        var addresses: [SocketAddress] = []
-        var entry = list
-        while let info = entry {
-            entry = info.pointee.ai_next
-            guard let address = info.pointee.ai_addr else { continue }
-            switch info.pointee.ai_family {
-            case AF_INET:
-                address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { addresses.append(.init($0.pointee)) }
-            case AF_INET6:
-                address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { addresses.append(.init($0.pointee)) }
-            default: break
+        let addresses = sequence(first: list) { $0.pointee.ai_next }.compactMap { info -> SocketAddress? in
+            guard let address = info.pointee.ai_addr else { return nil }
+            return switch info.pointee.ai_family {
+            case AF_INET: address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { SocketAddress($0.pointee) }
+            case AF_INET6: address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { SocketAddress($0.pointee) }
+            default: nil
             }
         }
         guard !addresses.isEmpty else { throw failure(host, EAI_NONAME) }
