@@ -25,7 +25,6 @@ package enum HostAddress {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
-    /// Cheap for names.
     static func canonicalIPv4(_ host: Substring) -> String? {
         isDotted(host) ? String(host) : bytesOfIPv4(host).map(text)
     }

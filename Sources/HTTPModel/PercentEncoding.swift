@@ -19,7 +19,6 @@ package enum PercentEncoding {
 }
 
 extension UInt8 {
-    /// The value of a hexadecimal digit.
     package var hexadecimalValue: UInt8? {
         if self &- 0x30 < 10 { return self - 0x30 }
         return (self | 0x20) &- 0x61 < 6 ? (self | 0x20) - 0x57 : nil

@@ -10,7 +10,6 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
     }
 
     private let hosts: Hosts
-    /// `nil` for any.
     private let port: Int?
     package let description: String
 

@@ -140,7 +140,6 @@ enum Schema {
         WHERE deleted_at IS NULL AND
         """
 
-    /// For the tables `e` and `a`.
     static let joinedRecord =
         exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
         + ", a.comment, a.colour, a.deleted_at"

@@ -16,7 +16,6 @@ extension SessionError {
         return SessionError(.notASession, "\(path) is not a Sluice session.", hint: hint)
     }
 
-    /// With a hint for reading.
     var forReader: SessionError {
         switch code {
         case .notASession: SessionError(code, message, hint: "Give a session that Sluice recorded, or a HAR.")

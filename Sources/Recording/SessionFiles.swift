@@ -18,7 +18,6 @@ package enum SessionFiles {
         return path.map { companions.contains(whole($0)) } == true || companions.contains { isSame(path, as: $0) }
     }
 
-    /// By its first bytes.
     package static func isSession(_ path: String) -> Bool {
         guard FileFacts(path: path)?.isRegular == true, let file = FileHandle(forReadingAtPath: path),
             let start = try? file.read(upToCount: 72), start.count == 72

@@ -2,9 +2,7 @@ package import Foundation
 package import HTTPModel
 
 package struct SessionIdentity: Sendable, Hashable {
-    /// Survives renaming.
     package var identifier: UUID
-    /// For example the environment.
     package var labels: [String: String]
 }
 
@@ -15,7 +13,6 @@ package struct SessionSummary: Sendable, Hashable {
     package var errors: Int64 = 0
     /// As received, of ended exchanges.
     package var requestBodyBytes: Int64 = 0
-    /// As received, of ended exchanges.
     package var responseBodyBytes: Int64 = 0
 
     package init() {}
@@ -27,7 +24,6 @@ package struct SessionRun: Sendable, Hashable {
     package var sluiceVersion: String
     package var mode: RecorderConfiguration.Mode
     package var startedAt: Int64
-    /// Also `nil` if it was killed.
     package var endedAt: Int64?
     package var firstExchange: ExchangeID
     /// Because writing failed.

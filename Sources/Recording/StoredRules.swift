@@ -1,6 +1,5 @@
 package import HTTPModel
 
-/// Rules in force from a moment on.
 package struct StoredRules: Sendable, Hashable {
     /// From 1 in each session.
     package var number: Int64
@@ -11,12 +10,10 @@ package struct StoredRules: Sendable, Hashable {
     package var switchedOff: [String]
 }
 
-/// Without a number in the file.
 struct RulesNote: Sendable {
     var at: Int64
     var sources: [ProfileSource]
     var switchedOff: [String]
-    /// `nil` records all exchanges.
     var admits: (@Sendable (RequestURL) -> Bool)?
 
     /// In bytes of the recorder's credit.

@@ -44,7 +44,6 @@ package struct Filter: Sendable, Hashable {
 }
 
 extension Filter {
-    /// The terms that must all hold.
     package var conjuncts: [Filter] {
         if case .and(let operands) = root { operands.map { Filter(root: $0) } } else { [self] }
     }
@@ -57,7 +56,6 @@ extension Filter {
 
     package var negated: Filter { Filter(root: root.negated) }
 
-    /// Without filters nothing matches.
     package static func any(of filters: [Filter]) -> Filter {
         guard !filters.isEmpty else { return everything.negated }
         guard !filters.contains(where: \.matchesEverything) else { return everything }

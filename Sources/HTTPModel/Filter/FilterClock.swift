@@ -13,7 +13,6 @@ import Musl
 package struct FilterClock: Sendable {
     /// Microseconds since 1970.
     package var now: Int64
-    /// By seconds since 1970.
     package var secondsAheadOfUTC: @Sendable (Int64) -> Int64
 
     /// `now` in microseconds since 1970.

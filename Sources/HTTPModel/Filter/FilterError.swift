@@ -2,7 +2,6 @@ package struct FilterError: Error, Sendable, Hashable {
     package var expression: String
     /// In characters from 1; one past the end if something is missing there.
     package var column: Int
-    /// One sentence without a full stop.
     package var message: String
     package var suggestion: String?
 }

@@ -95,7 +95,6 @@ extension FilterKey.ExpressionForm {
 }
 
 extension Filter {
-    /// A hint about how the filter is read.
     package var remark: String? {
         root.terms.lazy.compactMap { term -> String? in
             for case .text(.path, let glob) in term.tests {

@@ -32,7 +32,6 @@ package struct FilterKey: Sendable {
         FilterKey(name, "TEXT", summary, "\(name):\"not found\"", .body(side))
     }
 
-    // Long summaries.
     private static let status = "the status code: a number, a class, a comparison or a range; 0 before the response"
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
@@ -85,7 +84,6 @@ package struct FilterKey: Sendable {
 }
 
 extension Filter {
-    /// In the order of the help.
     package static let reference = FilterKey.all
 
     package static let expressionNote = """
@@ -119,7 +117,6 @@ extension FilterValueReader {
         if let test = try expression(value, reading) { return test }
         return switch reading {
         case .text(.mode, _) where value.plain.lowercased() == "reverse":
-            // The mode contains the server.
             .text(.mode, (try? Glob("reverse:*", ignoringCase: true)) ?? Glob(literal: "reverse", ignoringCase: true))
         case .text(let field, let ignoringCase): .text(field, try glob(value, ignoringCase: ignoringCase))
         case .number(let field, let quantity): .number(field, try range(value, quantity))

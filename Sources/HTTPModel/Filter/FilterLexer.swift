@@ -1,4 +1,3 @@
-/// A text without its quotes and escapes.
 struct FilterText: Sendable, Hashable {
     private(set) var plain = ""
     /// Only `*` and `?` outside quotes are wildcards.

@@ -1,4 +1,3 @@
-/// One of the tests must match.
 package struct FilterTerm: Sendable, Hashable {
     /// Empty for a word that searches the URL.
     package var key: String

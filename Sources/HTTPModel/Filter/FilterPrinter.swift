@@ -138,7 +138,6 @@ extension FilterTest {
         return !word.unicodeScalars.contains(":") && Filter.comparison(in: word) == nil
     }
 
-    /// Quoted only if needed.
     private static func quoted(_ text: String) -> String {
         text.unicodeScalars.contains { isSyntax($0) || "*?[\\".unicodeScalars.contains($0) } ? forcedQuotes(text) : text
     }
@@ -148,7 +147,6 @@ extension FilterTest {
         return "\"" + text.replacing(escapes) + "\""
     }
 
-    /// Escapes what the lexer would interpret.
     private static func escaped(_ pattern: String) -> String {
         var written = ""
         for character in pattern.unicodeScalars {

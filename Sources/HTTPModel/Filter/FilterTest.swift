@@ -90,7 +90,6 @@ extension FilterTest {
 
     private static func isWordByte(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
 
-    /// With or without its port.
     package static func matchesAddress(_ address: String, _ glob: Glob) -> Bool {
         if glob.matches(address) { return true }
         // Imported addresses may lack a port.

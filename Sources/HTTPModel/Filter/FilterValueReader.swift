@@ -15,7 +15,6 @@ struct FilterValueReader {
             let glob = try Glob(value.pattern, ignoringCase: ignoringCase)
             return isFoundAnywhere && !value.hasStar ? glob.unanchored : glob
         } catch {
-            // Only the length can be wrong.
             throw self.error(value, error.message)
         }
     }

@@ -15,7 +15,6 @@ extension Glob {
 }
 
 extension FilterTest {
-    /// The test for the host's other form.
     var otherForm: FilterTest? {
         guard case .text(.host, let glob) = self else { return nil }
         return glob.hostInASCII.map { .text(.host, $0) }

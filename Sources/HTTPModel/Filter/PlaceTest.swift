@@ -9,7 +9,6 @@ package struct PlaceTest: Sendable, Hashable {
         case number(NumberRange)
     }
 
-    /// With bounds as written.
     package struct NumberRange: Sendable, Hashable {
         package struct Bound: Sendable, Hashable {
             package let text: String

@@ -23,7 +23,6 @@ enum Quantity: Sendable, Hashable {
 
     private var defaultFactor: Int64 { self == .time ? 1_000 : 1 }
 
-    /// `nil` also if it is too large.
     func read(_ text: some StringProtocol, requiresUnit: Bool = false, fallbackUnit: String? = nil) -> Int64? {
         let unitStart = text.firstIndex { !($0 == "." || $0.isASCII && $0.isNumber) } ?? text.endIndex
         let written = text[unitStart...].lowercased()

@@ -27,7 +27,6 @@ package struct FieldSection: Sendable {
     package private(set) var needsRewriting = false
     /// Whether names are not tokens or values have control characters, which HTTP/2 cannot carry.
     package private(set) var hasOddities = false
-    /// The number of edits.
     package internal(set) var revision: UInt32 = 0
     package var isChanged: Bool { revision != 0 }
 
@@ -172,7 +171,6 @@ extension FieldSection: RandomAccessCollection {
         return values
     }
 
-    /// `nil` if the field is absent.
     package func withValue<Result>(
         of name: FieldName,
         _ body: (UnsafeRawBufferPointer) throws -> Result

@@ -73,7 +73,6 @@ package struct RequestHead: MessageHead {
         fields.revision &+= 1
     }
 
-    /// Without a copy.
     private mutating func dropTargetPrefix(_ count: Int) {
         let count = min(UInt32(count), targetRun.count)
         targetRun.start += count
@@ -96,7 +95,6 @@ package struct RequestHead: MessageHead {
 extension RequestHead {
     /// RFC 9110 §9.2.2.
     package var isIdempotent: Bool {
-        // Frequent methods need no table.
         switch method {
         case "GET", "HEAD": true
         case "POST": false
@@ -104,7 +102,6 @@ extension RequestHead {
         }
     }
 
-    /// As in IANA's registry.
     private static let idempotentMethods: Set = [
         "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "DELETE", "GET", "HEAD", "LABEL", "LINK",
         "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "OPTIONS", "ORDERPATCH",

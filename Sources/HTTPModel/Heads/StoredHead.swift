@@ -8,7 +8,6 @@ import Glibc
 
 /// Reads recorded heads tolerantly: every line with a colon is a field.
 package enum StoredHead {
-    /// `nil` without a request line.
     package static func request(_ bytes: ByteBuffer) -> RequestHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let line = bytes.slice().readableBytesView[startLine]
@@ -20,7 +19,6 @@ package enum StoredHead {
         return RequestHead(received: section, method: method, target: targetStart..<targetEnd, version: version)
     }
 
-    /// `nil` without a status line.
     package static func response(_ bytes: ByteBuffer) -> ResponseHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let line = bytes.slice().readableBytesView[startLine]

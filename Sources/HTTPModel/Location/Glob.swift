@@ -84,7 +84,6 @@ package struct Glob: Sendable, Hashable {
 }
 
 package struct GlobError: Error, Sendable, Hashable {
-    /// In characters from 0.
     package var offset: Int
     package var message: String
     package var hint = ""
@@ -96,7 +95,6 @@ extension Glob {
     /// The only matching text, in lower case if case is ignored.
     package var literal: String? { shape == .literal ? String(decoding: literalBytes, as: UTF8.self) : nil }
 
-    /// The text of `*text*`.
     package var infix: String? { shape == .infix ? String(decoding: literalBytes, as: UTF8.self) : nil }
 
     /// The literal end of every match.
@@ -110,7 +108,6 @@ extension Glob {
 }
 
 extension Glob: CustomStringConvertible {
-    /// Compiles to an equal pattern.
     package var description: String { text(of: elements[...]) }
 
     var innerDescription: String {
@@ -159,7 +156,6 @@ extension Glob {
             if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
         }
 
-        /// By the first byte of a character.
         func contains(_ byte: UInt8) -> Bool {
             guard byte < 0x80 else { return isNegated }
             let bits = byte < 64 ? low : high

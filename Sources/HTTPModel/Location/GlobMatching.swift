@@ -4,7 +4,6 @@ extension Glob {
     struct Trace {
         var stars: [Range<Int>] = []
         var recordsStars = false
-        /// Bounds the time of a match.
         var steps = 0
     }
 
@@ -123,7 +122,6 @@ extension Glob {
 }
 
 extension String {
-    /// Copies only non-native strings.
     package func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self

@@ -5,7 +5,6 @@ package struct Location: Sendable, Hashable {
 
     /// For looking up rules by host.
     package enum HostKey: Sendable, Hashable {
-        /// In lower case.
         case exact(String)
         /// The end of every host, in lower case; a whole label if the pattern begins with `*.`.
         case suffix(String)
@@ -54,7 +53,6 @@ package struct Location: Sendable, Hashable {
 
     private let compiled: Compiled
 
-    /// Without surrounding white space.
     package var pattern: LocationPattern { compiled.pattern }
     package var lints: [LocationLint] { compiled.lints }
     package var hostKey: HostKey { compiled.hostKey }
@@ -110,7 +108,6 @@ package struct Location: Sendable, Hashable {
             && (url.scheme != "tunnel" || scheme.map { $0.matches("https") || $0.matches("wss") } ?? true)
     }
 
-    /// In the order of the fields.
     func firstMismatch(_ url: RequestURL) -> Field? {
         if !matchesScheme(url) { return .protocol }
         if let host, !host.matches(url.host) { return .host }
@@ -143,7 +140,6 @@ package struct Location: Sendable, Hashable {
         switch port {
         case .any: true
         case .exact(let number): number == url.port
-        // A small string, which is not allocated.
         case .glob(let glob): glob.matches(String(url.port))
         }
     }

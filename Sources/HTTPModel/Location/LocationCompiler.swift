@@ -141,7 +141,6 @@ struct LocationCompiler {
         guard !text.isEmpty else { return nil }
         do {
             let glob = try Glob(text, ignoringCase: ignoringCase)
-            // A star is the same as blank.
             return glob.matchesEverything ? nil : glob
         } catch {
             throw self.error(field, at: error.offset, error.message, error.hint)

@@ -3,7 +3,6 @@ package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
     package var field: LocationPattern.Field
     package var pattern: String
     package var value: String
-    /// May be empty.
     package var hint: String
 
     /// For example `path: pattern /v1/users does not match /v1/users/ (add /*?)`.
@@ -14,7 +13,6 @@ package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Location {
-    /// `nil` if the URL matches.
     package func mismatch(_ url: RequestURL) -> LocationMismatch? {
         guard let field = firstMismatch(url) else { return nil }
         let value = url[field]

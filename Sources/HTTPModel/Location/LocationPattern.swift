@@ -98,13 +98,10 @@ extension LocationPattern: CustomStringConvertible {
 }
 
 package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// `nil` for the whole text.
     package var field: LocationPattern.Field?
     /// In characters from 1 of the string form or the field.
     package var column: Int
-    /// One sentence without a full stop.
     package var message: String
-    /// May be empty.
     package var hint = ""
 
     package var description: String {
@@ -115,7 +112,6 @@ package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible
 /// Allowed, but probably a mistake.
 package struct LocationLint: Sendable, Hashable, CustomStringConvertible {
     package var field: LocationPattern.Field
-    /// One sentence without a full stop.
     package var message: String
 
     package var description: String { "\(field.rawValue): \(message)" }

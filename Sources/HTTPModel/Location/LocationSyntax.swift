@@ -1,4 +1,3 @@
-/// Splits the string form of a location.
 struct LocationSyntax {
     private(set) var pattern = LocationPattern()
     private(set) var columns: [LocationPattern.Field: [Int]] = [:]
@@ -35,7 +34,6 @@ struct LocationSyntax {
         try splitPort()
         splitPath()
         if position < end {
-            // Skips the question mark.
             position += 1
             take(.query, upTo: end)
         }

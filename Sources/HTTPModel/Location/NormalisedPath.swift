@@ -63,7 +63,6 @@ package enum NormalisedPath {
                 continue
             }
             if isUp { _ = kept.popLast() }
-            // A directory ends with a slash.
             if isLast { kept.append("".dropFirst().utf8) }
         }
         return "/" + kept.map { String(Substring($0)) }.joined(separator: "/")

@@ -7,7 +7,6 @@ package enum PathShape {
     private static let placeholder = Array("{id}".utf8)
     private static let slash = UInt8(ascii: "/")
 
-    /// Without the query.
     package static func of(_ path: String) -> String {
         var path = path
         return path.withUTF8 { String(decoding: shape($0), as: UTF8.self) }
@@ -65,7 +64,6 @@ package enum PathShape {
         return dot
     }
 
-    /// The only `_` or `-`.
     private static func onlyMark(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let mark = text.firstIndex(where: isMark), !text[(mark + 1)...].contains(where: isMark) else {
             return nil
@@ -73,7 +71,6 @@ package enum PathShape {
         return mark
     }
 
-    /// Letters of one case.
     private static func isWord(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = text.first else { return false }
         return text.allSatisfy { isLetter($0) && $0 & 0x20 == first & 0x20 }
@@ -105,7 +102,6 @@ package enum PathShape {
                 kind = byte & 0x20 == 0 ? 2 : 3
             } else {
                 kind = 4
-                // Further signs of tokens.
                 if !isMark(byte), byte != UInt8(ascii: "="), byte != UInt8(ascii: "~") { isPlain = false }
             }
             if kind != last, last != 0 { changes += 1 }

@@ -76,6 +76,5 @@ extension Place {
         return steps.count <= way.count && zip(steps, way).allSatisfy { $0 == .any || $0 == $1 }
     }
 
-    /// With `[*]` for each number.
     package var general: Place { Place(root, part, steps.map { if case .element = $0 { .any } else { $0 } }) }
 }

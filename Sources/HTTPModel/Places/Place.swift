@@ -17,7 +17,6 @@ package struct Place: Sendable, Hashable {
     package enum Part: String, Sendable, Hashable, CaseIterable {
         case method, url, host, path, status, body
         case header, trailer, cookie, query, form
-        /// Of a multipart body, by its name.
         case part
         case json, xml
         case operation, type, variables
@@ -104,7 +103,6 @@ extension Place: CustomStringConvertible {
         part == .field ? "grpc\(Place.written(steps))" : "\(root).\(part.rawValue)\(Place.written(steps))"
     }
 
-    /// For example `.items[0]."odd name"`.
     package static func written(_ steps: some Sequence<Step>) -> String { steps.map(\.description).joined() }
 }
 

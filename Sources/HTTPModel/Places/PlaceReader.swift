@@ -1,10 +1,7 @@
-/// Why a text is not a place.
 package struct PlaceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// In Unicode scalars.
     package let offset: Int
-    /// One sentence without a full stop.
     package let message: String
-    /// What to write instead.
     package let suggestion: String?
 
     package var description: String { message + (suggestion.map { "; \($0)" } ?? "") }

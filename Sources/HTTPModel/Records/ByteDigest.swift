@@ -43,6 +43,5 @@ package struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(first) }
 
-    /// Its beginning.
     package var description: String { String(UInt(bitPattern: first), radix: 16) }
 }

@@ -1,6 +1,5 @@
 /// What all exchanges on a connection have in common.
 package struct ConnectionRecord: Sendable, Hashable {
-    /// The peer.
     package enum Leg: UInt8, Sendable, Hashable, Codable {
         case client = 0
         case upstream = 1
@@ -10,7 +9,6 @@ package struct ConnectionRecord: Sendable, Hashable {
     package var leg: Leg
     /// Microseconds since 1970.
     package var openedAt: Int64
-    /// `nil` while it is open.
     package var closedAt: Int64?
     /// As `host:port`.
     package var localAddress: String
@@ -18,7 +16,6 @@ package struct ConnectionRecord: Sendable, Hashable {
     package var peerAddress: String
     /// As `http://host:port`; only on the upstream leg.
     package var proxy: String?
-    /// `nil` without TLS.
     package var tls: TLSDetails?
     /// Resolving the name, in microseconds.
     package var dns: Int64?

@@ -21,7 +21,6 @@ package struct ExchangeRecord: Sendable, Hashable {
     package enum State: UInt8, Sendable, Hashable, CaseIterable, Codable {
         case inFlight = 0
         case complete = 1
-        /// `failure` says why.
         case failed = 2
         /// By a stage (block list, allow list).
         case blocked = 3
@@ -74,7 +73,6 @@ package struct ExchangeRecord: Sendable, Hashable {
     package struct Extras: Sendable, Hashable {
         /// As in `--mode`; `nil` for a forward proxy.
         package var listeningMode: String?
-        /// `nil` if it is remote or unknown.
         package var process: ClientProcess?
         /// Format and file of an imported exchange.
         package var origin: String?
@@ -124,18 +122,14 @@ package struct ExchangeRecord: Sendable, Hashable {
         package static let requestBodyIncomplete = Flags(rawValue: 1 << 6)
         /// The recorder dropped bytes (`--recorder lossy`).
         package static let responseBodyIncomplete = Flags(rawValue: 1 << 7)
-        /// At a breakpoint.
         package static let held = Flags(rawValue: 1 << 8)
         package static let tunnelledTLS = Flags(rawValue: 1 << 9)
         /// The session has both versions.
         package static let requestBodyChanged = Flags(rawValue: 1 << 10)
-        /// The session has both versions.
         package static let responseBodyChanged = Flags(rawValue: 1 << 11)
-        /// Whatever its result.
         package static let grpc = Flags(rawValue: 1 << 12)
         /// Not decrypted because the client rejected the certificate.
         package static let certificateRefused = Flags(rawValue: 1 << 13)
-        /// Not decrypted because of the rules.
         package static let notIntercepted = Flags(rawValue: 1 << 14)
         /// By `--max-session`.
         package static let bodiesDropped = Flags(rawValue: 1 << 15)
@@ -158,7 +152,6 @@ package struct ExchangeAnnotation: Sendable, Hashable {
     package static let longestComment = 4_096
 
     package var comment: String?
-    /// A ``Colour``.
     package var colour: String?
     /// Microseconds since 1970.
     package var deletedAt: Int64?
@@ -168,11 +161,9 @@ package struct ExchangeAnnotation: Sendable, Hashable {
 
 /// In microseconds, `nil` for a phase that did not happen (HAR 1.2 `timings`).
 package struct Timings: Sendable, Hashable {
-    /// Waiting for stages or a free connection.
     package var blocked: Int64?
     package var dns: Int64?
     package var connect: Int64?
-    /// With the server.
     package var tls: Int64?
     /// From the first to the last byte of the request.
     package var send: Int64?
@@ -203,7 +194,6 @@ package struct GRPCOutcome: Sendable, Hashable {
 
     package init(status: Int, message: String = "") { (self.status, self.message) = (status, message) }
 
-    /// For example `UNAVAILABLE`.
     package var name: String? { GRPCOutcome.names.indices.contains(status) ? GRPCOutcome.names[status] : nil }
 
     private static let names = [
@@ -221,7 +211,6 @@ package struct Sizes: Sendable, Hashable {
     package var requestWire: Int64 = 0
     package var responseHead: Int64 = 0
     package var responseBody: Int64 = 0
-    /// With framing.
     package var responseWire: Int64 = 0
 
     package init() {}
@@ -232,13 +221,11 @@ package struct Sizes: Sendable, Hashable {
     }
 }
 
-/// Heads, trailers and trace.
 package struct ExchangeMessages: Sendable, Hashable {
     package var requestHead: ByteBuffer?
     /// If changed.
     package var requestHeadSent: ByteBuffer?
     package var requestTrailers: ByteBuffer?
-    /// All 1xx heads.
     package var interimHeads: ByteBuffer?
     /// From the server, or from a stage.
     package var responseHead: ByteBuffer?

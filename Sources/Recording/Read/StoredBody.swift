@@ -2,7 +2,6 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// In the payload row, or in chunks.
 struct StoredBody {
     private let exchange: ExchangeID
     private let side: BodySide
@@ -10,7 +9,6 @@ struct StoredBody {
     private let inline: ByteBuffer?
     let size: Int64
 
-    /// `nil` without a body.
     init?(of exchange: ExchangeID, side: BodySide, in session: SessionDatabase) throws {
         (self.exchange, self.side, self.session) = (exchange, side, session)
         let inlineSQL = """

@@ -18,7 +18,6 @@ final class OpenExchange {
     var arrivals: [(side: BodySide, arrival: Arrival)] = []
     var tails = BodyTails()
     var hasChunks = false
-    /// And so are further parts.
     private(set) var isDropped = false
     private(set) var droppedFlags: ExchangeRecord.Flags = []
     let id: ExchangeID
@@ -32,7 +31,6 @@ final class OpenExchange {
         hasUnwrittenCounts = false
     }
 
-    /// With further parts.
     func dropBodies() {
         for side in BodySide.allCases where !tails[side].isEmpty { droppedFlags.insert(side.incompleteFlag) }
         (tails, arrivals, isDropped, hasChunks) = (BodyTails(), [], true, false)
@@ -61,7 +59,6 @@ extension ExchangeRecord {
     }
 }
 
-/// One for each side.
 struct BodyTails {
     private var tails = [BodyTail](repeating: BodyTail(), count: BodySide.allCases.count)
 

@@ -49,7 +49,6 @@ package final class Recorder: Sendable {
 
     deinit { queue.close() }
 
-    /// For new exchanges.
     package var path: String? { outcome.path.withLock { $0 } }
 
     /// Increases when readers may see something new.
@@ -80,7 +79,6 @@ package final class Recorder: Sendable {
     package var passed: Int { outcome.passed.load(ordering: .relaxed) }
     /// By the rules.
     package var leftOut: Int { outcome.leftOut.load(ordering: .relaxed) }
-    /// Increases with each edit.
     package var edits: Int { outcome.edits.load(ordering: .acquiring) }
 
     /// For exchanges that begin from now on.
@@ -160,7 +158,6 @@ final class Outcome: Sendable {
 
     func wait() -> RecorderSummary {
         ended.wait()
-        // For other callers.
         defer { ended.signal() }
         return summary.withLock { $0 } ?? RecorderSummary()
     }

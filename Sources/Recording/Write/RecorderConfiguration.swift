@@ -3,9 +3,7 @@ package import HTTPModel
 package struct RecorderConfiguration: Sendable {
     /// For a disk that is slower than the traffic.
     package enum Mode: String, Sendable, Hashable, CaseIterable {
-        /// The traffic waits.
         case lossless
-        /// Bodies are cut short and marked.
         case lossy
     }
 
@@ -13,7 +11,6 @@ package struct RecorderConfiguration: Sendable {
     package var path: String?
     package var mode: Mode
     package var sluiceVersion: String
-    /// Only for a new session.
     package var labels: [String: String] = [:]
     package var isRecording = true
     /// Bytes of events that may wait, over all producers.
@@ -29,7 +26,6 @@ package struct RecorderConfiguration: Sendable {
     package var rotation: SessionRotation?
     /// In bytes; the oldest bodies are dropped first, then the oldest exchanges.
     package var largestSession: Int64?
-    /// As written by the user.
     package var largestSessionText = ""
 
     /// Live traffic continues if writing fails; errors say so.
@@ -47,7 +43,6 @@ package struct RecorderConfiguration: Sendable {
 
 /// Left in flight by a killed recorder.
 package struct RecoveryReport: Sendable, Hashable {
-    /// Now ``ExchangeRecord/State/interrupted``.
     package var count: Int
     /// At most five, oldest first.
     package var first: [ExchangeID]
@@ -55,12 +50,10 @@ package struct RecoveryReport: Sendable, Hashable {
 
 package struct RecorderSummary: Sendable, Hashable {
     package var path: String?
-    /// Of a rotation.
     package var earlierPaths: [String] = []
     /// Ended, recorded or not.
     package var exchanges = 0
     package var failures = 0
-    /// As received.
     package var bodyBytes: Int64 = 0
     /// Because writing failed.
     package var notRecorded = 0
@@ -70,7 +63,6 @@ package struct RecorderSummary: Sendable, Hashable {
     package var leftOut = 0
     /// By `--recorder lossy`.
     package var droppedBytes: Int64 = 0
-    /// By the largest size.
     package var droppedBodies = 0
     package var removedExchanges = 0
     /// Why deleted exchanges are still in the file.

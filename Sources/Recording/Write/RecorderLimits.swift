@@ -6,7 +6,6 @@ package enum RecorderLimits {
     /// Exceeded only while readers use the log.
     static let logBytes: Int64 = 64 << 20
 
-    /// Less with a size limit.
     static func checkpointPages(ofSession largest: Int64?) -> Int64 {
         largest.map { min(Int64(checkpointPages), max(16, $0 / 16 / Int64(Schema.pageSize))) } ?? Int64(checkpointPages)
     }
@@ -19,22 +18,17 @@ package enum RecorderLimits {
     package static let patienceMilliseconds = 10_000
     static let lockAttempts = 10
     static let lockMicroseconds: UInt32 = 20_000
-    /// For collecting events.
     static let transactionNanoseconds: UInt64 = 50_000_000
     /// Short, so that events are written soon.
     static let editNanoseconds: UInt64 = 30_000_000
     /// Of events; then memory is returned at the next quiet moment.
     static let trimBytes = 4 << 20
     static let trimDelay = DispatchTimeInterval.milliseconds(200)
-    /// Of open exchanges.
     static let tailBytes = 8 << 20
     /// With nap and commit below 100 ms.
     static let streamTailNanoseconds: UInt64 = 50_000_000
     static let mostEarlierFiles = 16
-    /// After that many.
     static let rotationPauseNanoseconds: UInt64 = 1_000_000_000
-    /// After a failure.
     static let rotationRetryNanoseconds: UInt64 = 10_000_000_000
-    /// Of one exchange.
     static let waitingArrivals = 256
 }

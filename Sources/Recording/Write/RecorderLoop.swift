@@ -20,7 +20,6 @@ final class RecorderLoop {
     private var rotating: RotatingSessions?
     private let closer = SessionCloser()
     private var summary = RecorderSummary()
-    /// Messages with dropped parts.
     private var cut: [ExchangeID: ExchangeRecord.Flags] = [:]
     /// Whether somebody waits for an empty queue.
     private var isFlushing = false
@@ -30,9 +29,7 @@ final class RecorderLoop {
     private var isRecording: Bool
     /// `nil` records all exchanges.
     private var admits: (@Sendable (RequestURL) -> Bool)?
-    /// In flight.
     private var unrecorded: Set<ExchangeID> = []
-    /// The first one is in progress.
     private var edits: [RecorderQueue.EditOrder] = []
     private var editing: SessionEditing?
     private var history = DeletionHistory()
@@ -225,7 +222,6 @@ final class RecorderLoop {
         return recordings.first { $0.open[id] != nil } ?? current
     }
 
-    /// A batch without events.
     private func take(_ batch: RecorderQueue.Batch) {
         if let rules = batch.rules {
             admits = rules.admits
@@ -256,7 +252,6 @@ final class RecorderLoop {
         !cut.isEmpty && cut[id]?.contains(side.incompleteFlag) == true
     }
 
-    /// Returns the record to write.
     private func count(_ record: ExchangeRecord) -> ExchangeRecord {
         var record = record
         if !cut.isEmpty, let flags = cut[record.id] { record.flags.formUnion(flags) }
@@ -342,7 +337,6 @@ final class RecorderLoop {
         prune()
     }
 
-    /// After the closing ones.
     private func prune() {
         guard let series = rotating?.series, series.rotation.keep != nil else { return }
         let (count, onRemark) = (max(1, recordings.count), callbacks.onRemark)
@@ -359,7 +353,6 @@ final class RecorderLoop {
         try recording.end(notRecorded: summary.notRecorded, droppedBytes: dropped)
     }
 
-    /// Once.
     private func tellOfDropping() {
         guard !hasToldOfDropping, let largest = configuration.largestSession else { return }
         guard let recording = recordings.first(where: { $0.limit?.hasDropped == true }) else { return }
@@ -369,7 +362,6 @@ final class RecorderLoop {
 
     // MARK: - Edits
 
-    /// For a while, in its own transaction.
     private func edit() {
         guard let order = edits.first else { return }
         var problem: SessionError?

@@ -9,7 +9,6 @@ final class RecorderQueue: Sendable {
     /// Events of one producer in one tick.
     struct Batch: Sendable {
         var events: [RecordEvent]
-        /// Bytes of credit.
         var cost: Int
         /// For lack of credit.
         var dropped: [DroppedPart] = []
@@ -23,7 +22,6 @@ final class RecorderQueue: Sendable {
 
     struct EditOrder: Sendable {
         var edit: SessionEdit
-        /// Called on the recorder's thread.
         var done: @Sendable (Result<SessionEditResult, SessionError>) -> Void
     }
 
@@ -53,7 +51,6 @@ final class RecorderQueue: Sendable {
         var isClosing = false
         var waitingBytes = 0
         var usedCredit = 0
-        /// Without credit, by number.
         var starving: [Int: CreditCallback] = [:]
         var producers = 0
 
@@ -149,12 +146,10 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Waiting events are still taken.
     func close() { change(whenClosing: ()) { $0.isClosing = true } }
 
     // MARK: - The recorder's side
 
-    /// At most until the deadline.
     func next(deadline: DispatchTime?) -> Drain {
         let isEmpty = state.withLock { state in
             guard !state.isUrgent, state.batches.isEmpty else { return false }
@@ -203,7 +198,6 @@ final class RecorderQueue: Sendable {
 }
 
 extension RecorderQueue.Batch {
-    /// With their arrivals.
     fileprivate mutating func dropBodies() {
         events.removeAll { event in
             switch event {

@@ -108,7 +108,6 @@ private final class BindingScratch {
 
     deinit { memory.deallocate() }
 
-    /// `nil` if there is no room.
     func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard bytes.count <= memory.count - used, let base = memory.baseAddress else { return nil }
         let place = base + used

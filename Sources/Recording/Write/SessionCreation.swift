@@ -15,7 +15,6 @@ package enum SessionCreation {
         }
     }
 
-    /// In this process or another.
     private static func isHeld(_ path: String, _ identity: FileFacts.Identity) -> Bool {
         if SessionLock.isHeldHere(identity) { return true }
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)

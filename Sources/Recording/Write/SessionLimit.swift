@@ -10,7 +10,6 @@ struct SessionLimit {
     typealias DropOpenBodies = (_ bytes: Int64) throws -> Bool
 
     private static let slice = 64
-    /// Of removed exchanges.
     private static let connectionSlice = 1_000
 
     let largest: Int64
@@ -31,9 +30,7 @@ struct SessionLimit {
         storedNote = String(buffer: try JSONWriter.trace([note]) ?? ByteBuffer())
     }
 
-    /// For a transaction.
     private var room: Int64 { min(largest / 4, 32 << 20) }
-    /// At the end of a transaction.
     private var target: Int64 { largest - room }
 
     /// Larger bodies in flight can never fit.
@@ -77,7 +74,6 @@ struct SessionLimit {
 
     /// Until `target`; returns whether there were any exchanges.
     private mutating func dropBodies(_ database: Database, _ isOpen: (Int64) -> Bool, _ target: Int64) throws -> Bool {
-        // Older than all others.
         let late = skipped.filter { !isOpen($0) }.sorted()
         for number in late {
             skipped.remove(number)

@@ -68,7 +68,6 @@ final class SessionLock: Sendable {
         if facts.isOpenToOthers, change() != 0 { throw SessionError.cannotOpen(path, errno) }
     }
 
-    /// Before SQLite opens the file.
     func checkHeader() throws {
         var header = [UInt8](repeating: 0, count: 100)
         let count = descriptor.withLock { descriptor in
@@ -95,7 +94,6 @@ enum SessionPath {
     /// Not readable as a URI or a database in memory.
     static func plain(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
-    /// The target of a link.
     static func resolved(_ path: String) -> String {
         guard let bytes = realpath(path, nil) else { return path }
         defer { free(bytes) }
@@ -108,7 +106,6 @@ enum SessionPath {
         return ["-wal", "-shm", "-journal"].map { file + $0 }
     }
 
-    /// A URI for a file that does not change.
     static func immutable(_ path: String) -> String {
         let escaped = plain(path).utf8.map { byte in
             let isPlain = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "/._-".utf8.contains(byte)

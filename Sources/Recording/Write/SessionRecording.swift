@@ -6,7 +6,6 @@ import NIOCore
 /// One session file on the recorder's thread: open exchanges, waiting rows, and the transaction.
 final class SessionRecording {
     let session: WritableSession
-    /// With a row here, now or later.
     private(set) var open: [ExchangeID: OpenExchange] = [:]
     /// Not in the file.
     private(set) var tailBytes = 0
@@ -14,7 +13,6 @@ final class SessionRecording {
     private(set) var nextSweep = UInt64.max
     private(set) var limit: SessionLimit?
     let writer: SessionWriter
-    /// Before this file.
     var droppedBefore: Int64 = 0
 
     private let tailNanoseconds: UInt64
@@ -59,7 +57,6 @@ final class SessionRecording {
 
     // MARK: - Transactions
 
-    /// Within the size limit.
     func commit() throws {
         if hasRows {
             try writer.beginTransaction()
@@ -96,7 +93,6 @@ final class SessionRecording {
         return true
     }
 
-    /// With further parts.
     private func dropBodies(of exchange: OpenExchange, _ database: Database) throws {
         release(exchange)
         exchange.dropBodies()
@@ -210,7 +206,6 @@ final class SessionRecording {
         (unusedConnections, closedConnections) = ([:], [])
     }
 
-    /// With the next transaction.
     private func note(_ connection: ConnectionRecord, _ id: ConnectionID) {
         connections[id] = connection
         if connection.closedAt == nil { usedConnections.insert(id) } else { usedConnections.remove(id) }
@@ -317,7 +312,6 @@ final class SessionRecording {
         }
     }
 
-    /// Without its record.
     private func writeOut(_ exchange: OpenExchange) throws {
         release(exchange)
         try writeArrivals(of: exchange)

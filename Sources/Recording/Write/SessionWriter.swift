@@ -17,7 +17,6 @@ final class SessionWriter {
     private let run: Int64
     private(set) var isInTransaction = false
     private var lastPayload: Int64
-    /// In the last row of this run.
     private var lastSources: [ProfileSource]?
     private var begin: RowWriter
     private var commitTransaction: RowWriter
@@ -172,7 +171,6 @@ final class SessionWriter {
         try progress.run()
     }
 
-    /// Of an ended exchange without one.
     func write(_ process: ClientProcess, of exchange: ExchangeID) throws {
         processes.bind(Int64(process.id))
         processes.bind(process.name)
@@ -255,7 +253,6 @@ final class SessionWriter {
         try annotations.run()
     }
 
-    /// Over the earlier row.
     func write(_ connection: ConnectionRecord) throws {
         connections.bind(connection.id.number)
         connections.bind(connection.leg.rawValue)

@@ -54,7 +54,6 @@ final class WakeUp: @unchecked Sendable {  // SAFETY: as above
         return true
     }
 
-    /// May also end spuriously.
     private func waitOnce(now: UInt64, until deadline: UInt64) {
         #if os(Linux)
         var time = timespec(nanoseconds: deadline)

@@ -39,10 +39,8 @@ struct RotatingSessions {
 
     mutating func begin(at time: UInt64) { (begunAt, delayedUntil, failures) = (time, 0, 0) }
 
-    /// Too many earlier files are open.
     mutating func pause(until time: UInt64) { delayedUntil = time }
 
-    /// After a failure.
     mutating func delay(until time: UInt64) {
         delayedUntil = time
         failures += 1

@@ -26,7 +26,6 @@ final class SeriesOrder: Sendable {
     func ranks(of finished: [String], present: [String], upTo newest: Int64) -> [String: Int64] {
         state.withLock { state in
             let present = Set(present)
-            // Files made later are not among them.
             state.ranks = state.ranks.filter { $0.value > newest || present.contains($0.key) }
             let unseen = finished.filter { state.ranks[$0] == nil }
             if state.hasLooked, !unseen.isEmpty { state.newest += 1 }

@@ -39,7 +39,6 @@ final class SessionCloser: Sendable {
         }
     }
 
-    /// After earlier work.
     func then(_ body: @escaping @Sendable () -> Void) { work.async(execute: body) }
 
     func wait() {

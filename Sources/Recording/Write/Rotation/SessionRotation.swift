@@ -22,9 +22,7 @@ package struct SessionRotation: Sendable, Hashable {
 
 package enum RecorderRemark: Sendable, Hashable {
     case rotated(from: String, to: String)
-    /// It is tried again.
     case cannotRotate(String, SessionError)
-    /// Of earlier rotations.
     case removed([String])
     /// To keep the session below its largest size.
     case dropping(String, largest: Int64)

@@ -6,7 +6,6 @@ import HTTPModel
 struct SessionSeries: Sendable {
     /// Its value is the name's pattern.
     static let label = "series"
-    /// For a new file.
     private static let mostNames = 10_000
 
     let rotation: SessionRotation
@@ -18,7 +17,6 @@ struct SessionSeries: Sendable {
         self.clock = clock
     }
 
-    /// Without the folder.
     var name: String { (rotation.pattern.text as NSString).lastPathComponent }
 
     /// An older part, in microseconds, was left by a crash.
@@ -32,7 +30,6 @@ struct SessionSeries: Sendable {
             noteMade(path)
             return session
         } catch {
-            // It is new and empty.
             unlink(path)
             throw error
         }
@@ -51,7 +48,6 @@ struct SessionSeries: Sendable {
             let part = "\(path)\(Self.ending)"
             let descriptor = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             if descriptor < 0 {
-                // Another Sluice makes it.
                 if errno == EEXIST { continue }
                 throw SessionError.cannotOpen(path, errno)
             }
@@ -77,7 +73,6 @@ struct SessionSeries: Sendable {
         }
     }
 
-    /// Left by a crash.
     private func removeParts() {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: rotation.pattern.directory)) ?? []
         for name in all where name.hasSuffix(Self.ending) {
@@ -99,14 +94,12 @@ struct SessionSeries: Sendable {
         if rotation.keep != nil { order.note((path as NSString).lastPathComponent) }
     }
 
-    /// Not being recorded.
     private struct Finished {
         var name: String
         var path: String
         var identity: FileFacts.Identity
         /// Independent of the clock; 0 without numbers.
         var number: Int
-        /// In microseconds since 1970.
         var begunAt: Int64
     }
 
@@ -158,7 +151,6 @@ struct SessionSeries: Sendable {
             OpenFiles.isAlone(descriptor), FileFacts(link: file.path)?.identity == file.identity,
             unlink(file.path) == 0
         else { return false }
-        // Left by a crash.
         for companion in SessionPath.companions(of: file.path) where FileFacts(link: companion)?.isRegular == true {
             unlink(companion)
         }
