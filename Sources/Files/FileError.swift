@@ -5,12 +5,10 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case missing
         /// A directory, device, pipe or socket.
         case noFile
-        /// The pipe has no reader.
         case unread
         case system
     }
 
-    /// As the caller named it.
     package let path: String
     /// For example `cannot be read: No such file or directory`.
     package let reason: String

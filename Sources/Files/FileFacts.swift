@@ -26,7 +26,6 @@ package struct FileFacts {
     /// `nil` if it is missing or inaccessible.
     package init?(path: String) { self.init { stat(path, &$0) } }
 
-    /// The status of a link itself.
     package init?(link path: String) { self.init { lstat(path, &$0) } }
 
     package init?(descriptor: CInt) { self.init { fstat(descriptor, &$0) } }

@@ -3,7 +3,6 @@ package import NIOCore
 
 /// A directory that appears complete or not at all. It is written under a random name, accessible only to the user.
 package final class OutputDirectory {
-    /// For errors.
     private let name: String
     private let target: String
     private let temporary: String
@@ -39,7 +38,6 @@ package final class OutputDirectory {
     package static func isThere(_ path: String) -> Bool { state(of: path) != .free }
 
     private enum State {
-        /// Missing or empty.
         case free
         case filled
         case other
@@ -64,9 +62,7 @@ package final class OutputDirectory {
 
         deinit { close(descriptor) }
 
-        package func write(_ bytes: ByteBuffer) throws(FileError) {
-            try writeAll(bytes, to: descriptor, name)
-        }
+        package func write(_ bytes: ByteBuffer) throws(FileError) { try writeAll(bytes, to: descriptor, name) }
     }
 
     /// `name` must be safe and without a slash.

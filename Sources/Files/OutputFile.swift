@@ -6,10 +6,8 @@ package import NIOCore
 package final class OutputFile {
     package private(set) var count = 0
 
-    /// For errors.
     package static let standardOutput = "Standard output"
 
-    /// For errors.
     private let name: String
     private let descriptor: CInt
     private let ownsDescriptor: Bool
@@ -93,7 +91,6 @@ package final class OutputFile {
 
     // MARK: - Opening
 
-    /// Never opens an existing file, not even a link.
     static func create(_ path: String, mode: mode_t) -> CInt {
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
     }
@@ -119,7 +116,6 @@ package final class OutputFile {
     }
 
     private enum Target {
-        /// Of this process.
         case descriptor(CInt)
         /// A device or a pipe.
         case special(String)
@@ -198,12 +194,7 @@ package final class OutputFile {
 }
 
 /// Writes all bytes; a reader may be silent for `patience` milliseconds, -1 for ever.
-func writeAll(
-    _ bytes: ByteBuffer,
-    to descriptor: CInt,
-    _ name: String,
-    patience: CInt = -1
-) throws(FileError) {
+func writeAll(_ bytes: ByteBuffer, to descriptor: CInt, _ name: String, patience: CInt = -1) throws(FileError) {
     var rest = bytes
     while rest.readableBytes > 0 {
         let written = rest.withUnsafeReadableBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -1,4 +1,3 @@
-/// Servers that are reached without the upstream proxy.
 package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
     private enum Hosts: Sendable, Hashable {
         case all

@@ -1,4 +1,3 @@
-/// The TLS handshake of a leg.
 package struct TLSDetails: Sendable, Hashable, Codable {
     /// As in OpenSSL: `TLSv1.3`.
     package var protocolVersion: String
@@ -38,7 +37,6 @@ package struct TLSDetails: Sendable, Hashable, Codable {
 package struct ClientCertificateDetails: Sendable, Hashable, Codable {
     /// The accepted authorities, each in one line.
     package var authorities: [String]
-    /// The certificate's name in the profile.
     package var name: String?
     package var sent: CertificateSummary?
     /// Whether this was in the handshake of the resumed session.

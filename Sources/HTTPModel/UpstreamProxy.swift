@@ -57,7 +57,6 @@ package struct UpstreamProxy: Sendable, Hashable {
         switch scheme {
         case "http": return .http
         case "https": return .https
-        // As in curl.
         case "socks5", "socks5h", "socks": return .socks5
         case "socks4", "socks4a":
             throw SyntaxError("SOCKS 4 is not supported; the proxy may also support socks5://")

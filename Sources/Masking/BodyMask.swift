@@ -136,7 +136,6 @@ enum BodySyntax {
         }
     }
 
-    /// Whether a text without a type is `name=value&…`.
     private static func looksLikeForm(_ text: ArraySlice<UInt8>) -> Bool {
         let name = text.prefix { ValueShape.isLetterOrDigit($0) || "_-.[]%".utf8.contains($0) }
         return !name.isEmpty && text.dropFirst(name.count).first == UInt8(ascii: "=") && !text.contains(0x20)

@@ -1,4 +1,3 @@
-/// A place in bytes and the placeholder for it.
 struct Mark {
     var range: Range<Int>
     var placeholder: Placeholder

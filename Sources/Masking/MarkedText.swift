@@ -8,7 +8,6 @@ package enum MarkedText {
         package var isVariable: Bool { if case .variable = self { true } else { false } }
     }
 
-    /// Not empty.
     package static func pieces(of bytes: [UInt8]) -> [Piece] {
         var (pieces, place): ([Piece], Int) = ([], 0)
         forEachMark(in: bytes) { mark in

@@ -171,7 +171,6 @@ package final class MaskedSource: ExchangeSource {
         open.flatMap { $0.id == id && $0.side == side ? (Int($0.readCount), $0.decodedCount) : nil }
     }
 
-    /// Of the exchange that was masked last.
     package func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int? {
         guard let messages = recorded(id)?.messages else { return nil }
         return (isRequest ? messages.requestHead : messages.responseHeadSent ?? messages.responseHead)?.readableBytes
@@ -267,7 +266,6 @@ package final class MaskedSource: ExchangeSource {
         private(set) var readCount: Int64 = 0
         private(set) var decodedCount = 0
         private var isAtEnd = false
-        /// The first recorded bytes of an encoded body.
         private var beginning: ByteBuffer?
         /// Set if the body lacks its content coding and is read as received.
         private var uncoded: DecodingProblem?

@@ -154,7 +154,6 @@ enum OrdinaryValue {
         value.count <= 24 && matches(value, versions)
     }
 
-    /// A URL, path or resource name whose parts are words.
     private static func isPlace(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count <= 400, value.contains(UInt8(ascii: "/")) || value.contains(UInt8(ascii: "\\")) else {
             return false

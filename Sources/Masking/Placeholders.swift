@@ -87,7 +87,6 @@ extension Placeholder {
 }
 
 extension TextMask {
-    /// Higher numbers are no export's.
     private static let highestNumber = 900_000
 
     /// Keeps the numbers of placeholders from an earlier export.

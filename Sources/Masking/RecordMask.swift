@@ -42,7 +42,6 @@ package struct RecordMask {
         return masked(exchange.record)
     }
 
-    /// Returns the parts that had secrets.
     func mask(_ record: inout ExchangeRecord) -> [String] {
         mask.begin(record)
         var parts: [String] = []

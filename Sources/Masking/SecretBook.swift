@@ -7,12 +7,10 @@ package final class SecretBook {
 
     package struct Entry: Sendable {
         package let placeholder: Placeholder
-        /// Where it was found first.
         package let name: String
         package let host: String
     }
 
-    /// The entries in their order.
     package struct Entries: RandomAccessCollection, Sendable {
         fileprivate var rows: [Entry] = []
         /// The highest numbers of an earlier export; new ones continue after them.
@@ -29,7 +27,6 @@ package final class SecretBook {
         }
     }
 
-    /// Shared with other threads.
     struct Contents: Sendable {
         fileprivate var entries = Entries()
         fileprivate var places: [[UInt8]: Int32] = [:]
@@ -103,13 +100,11 @@ package final class SecretBook {
     func knows(_ text: [UInt8]) -> Bool { contents.places[text] != nil }
 
     func place(of placeholder: Placeholder) -> Int? {
-        // Numbers may change until the book is closed.
         guard isClosed else { return entries.firstIndex { $0.placeholder == placeholder } }
         if issued.isEmpty { for (place, entry) in entries.enumerated() { issued[entry.placeholder] = place } }
         return issued[placeholder]
     }
 
-    /// The placeholder for the given form of a secret.
     func placeholder(_ placeholder: Placeholder, for form: UnsafeRawBufferPointer) -> Placeholder {
         let form = Array(form)
         guard placeholder.number > 0, contents.places[form].map({ self.placeholder(at: $0) }) != placeholder else {

@@ -110,7 +110,6 @@ enum SecretForms {
     /// Longer secrets are masked only in their places.
     static let longest = 4_096
 
-    /// Forms that are whole texts.
     static func plain(of secret: [UInt8]) -> [[UInt8]] {
         guard secret.contains(where: { !ValueShape.isLetterOrDigit($0) && !"-._".utf8.contains($0) }) else {
             return [secret]

@@ -4,7 +4,6 @@ package enum SecretKind: String, Sendable, CaseIterable {
     case apiKey = "key"
     case session, code, credential
     case privateKey = "private-key"
-    /// Named by the profile.
     case named = "value"
 
     var isNumeric: Bool { self == .password || self == .code || self == .card || self == .named }

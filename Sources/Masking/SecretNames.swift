@@ -46,7 +46,6 @@ package struct SecretNames: Sendable {
         (0...20).map { "\($0)" } + [
             "v1", "v2", "v3", "prod", "production", "dev", "staging", "sandbox", "live", "primary", "secondary",
         ]
-    /// Further names of header fields, without `X-`.
     private static let fields: [String: SecretKind] = [
         "auth": .token, "firebaseauth": .token, "jwtassertion": .token, "apikeyvalue": .apiKey, "adminkey": .apiKey,
         "servicekey": .apiKey, "functionskey": .apiKey, "appwritekey": .apiKey, "licensekey": .apiKey,
@@ -160,7 +159,6 @@ package struct SecretNames: Sendable {
             || name.last == "n" && name.utf8.count <= longest && ordinaryEndings.contains { name.hasSuffix($0) }
     }
 
-    /// Whether the profile excludes a name.
     func isExempt(_ name: some Collection<UInt8>) -> Bool {
         guard !exempt.isEmpty || !exemptEndings.isEmpty else { return false }
         let text = SecretNames.normalised(String(decoding: name.suffix(SecretNames.longest), as: UTF8.self))

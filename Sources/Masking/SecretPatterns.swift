@@ -102,7 +102,6 @@ struct SecretPatterns {
         #"\d{4}([ +-]|%20|%2[Dd])(?:\d{4}\1\d{4}\1\d{1,4}|\d{6}\1\d{4,5})(?!\d)|\d{13,19}(?!\w)"#
     )
 
-    /// Whether a pattern begins with a pair of bytes.
     private static let pairs: [Bool] = {
         var pairs = Array(repeating: false, count: 1 << 16)
         for pattern in table {
@@ -111,7 +110,6 @@ struct SecretPatterns {
         return pairs
     }()
 
-    /// Beginnings by their first byte.
     private static let starts: [[(beginning: [UInt8], pattern: Pattern)]] = (0...255).map { byte in
         table.flatMap { pattern in
             pattern.beginnings.filter { Int($0[0]) == byte }.map { ($0, pattern) }

@@ -56,7 +56,6 @@ extension StructureScanner {
         return start < end ? (start..<end, quote) : nil
     }
 
-    /// Returns the end of the value.
     private mutating func takeValue(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int {
         guard place < bytes.count else { return place }
         let count = found.count

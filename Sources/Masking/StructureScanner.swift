@@ -17,7 +17,6 @@ enum ScanSyntax {
     /// JSON and text with JSON in it: events, lines, messages.
     case text
     case form
-    /// A field value or a path.
     case field
     case markup
     case multipart

@@ -13,7 +13,6 @@ package final class TextMask {
         package let beginning: String
     }
 
-    /// A later secret may be found in it.
     struct Candidate: Sendable {
         let suspect: Suspect
         let text: [UInt8]
@@ -37,14 +36,12 @@ package final class TextMask {
     var candidates: [Candidate] = [] { didSet { settledSuspects = nil } }
     private var settledSuspects: [Suspect]?
     var candidateTexts: Set<[UInt8]> = []
-    /// The findings for another thread's mask.
     var findings: Findings?
     /// The number of secrets before the rules were read.
     private var ownCount: Int?
     /// Bodies that were not searched: compressed data, or not decodable.
     package internal(set) var unreadCount = 0
 
-    // The source of the current bytes.
     var exchange = ExchangeID(0)
     var host = ""
     var part = ""
@@ -162,7 +159,6 @@ package final class TextMask {
         return Mark.merged(marks)
     }
 
-    /// `nil` if there are no secrets.
     func masked(_ text: String, _ syntax: ScanSyntax?) -> String? {
         var copy = text
         return copy.withUTF8 { utf8 in

@@ -1,4 +1,3 @@
-/// What all exchanges on a connection have in common.
 package struct ConnectionRecord: Sendable, Hashable {
     package enum Leg: UInt8, Sendable, Hashable, Codable {
         case client = 0

@@ -106,7 +106,6 @@ package struct ExchangeRecord: Sendable, Hashable {
 
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        // The default of `SetAlgebra` is slow generic code.
         package init(arrayLiteral flags: Flags...) { rawValue = flags.reduce(0) { $0 | $1.rawValue } }
 
         package static let requestChanged = Flags(rawValue: 1 << 0)
@@ -223,13 +222,11 @@ package struct Sizes: Sendable, Hashable {
 
 package struct ExchangeMessages: Sendable, Hashable {
     package var requestHead: ByteBuffer?
-    /// If changed.
     package var requestHeadSent: ByteBuffer?
     package var requestTrailers: ByteBuffer?
     package var interimHeads: ByteBuffer?
     /// From the server, or from a stage.
     package var responseHead: ByteBuffer?
-    /// If changed.
     package var responseHeadSent: ByteBuffer?
     package var responseTrailers: ByteBuffer?
     package var trace: [TraceEntry] = []
@@ -249,9 +246,7 @@ package enum BodySide: UInt8, Sendable, Hashable, CaseIterable, Codable {
 /// What a stage or Sluice itself did, and why.
 package struct TraceEntry: Sendable, Hashable, Codable {
     package enum Outcome: String, Sendable, Hashable, Codable {
-        /// By a rule.
         case fired
-        /// Not by a rule.
         case note
     }
 
@@ -263,7 +258,6 @@ package struct TraceEntry: Sendable, Hashable, Codable {
 
     /// For example `rewrite`; `sluice` for the proxy itself.
     package var stage: String
-    /// Its name or position.
     package var rule: String?
     package var outcome: Outcome
     /// One sentence.
@@ -278,12 +272,10 @@ package struct TraceEntry: Sendable, Hashable, Codable {
 }
 
 package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
-    /// For clients that do not trust the authority.
     package static let howToTrust = "Run `sluice ca export --format trust-help`."
 
     package static func skippingVerification(of host: String) -> String { "`--insecure-host \(host)`" }
 
-    /// The host with the rejected certificate.
     package var unverifiedHost: String? {
         let parts = ExchangeFailure.skippingVerification(of: "\n").split(separator: "\n")
         guard code == .tls, let start = message.firstRange(of: parts[0]) else { return nil }

@@ -1,6 +1,5 @@
 /// `mask:` of a profile.
 package struct MaskRules: Sendable, Hashable {
-    /// Optional patterns.
     package enum Pattern: String, CaseIterable, Sendable {
         case email
         case card

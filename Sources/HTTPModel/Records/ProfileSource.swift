@@ -5,7 +5,6 @@ package struct ProfileSource: Sendable, Hashable, Codable {
         case isUnsaved = "unsaved"
     }
 
-    /// As named by the user.
     package var file: String
     package var text: String
     /// Whether it is in force without being saved.

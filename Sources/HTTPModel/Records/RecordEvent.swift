@@ -6,13 +6,10 @@ package enum RecordEvent: Sendable {
     /// Made, or changed (TLS handshake, end).
     indirect case connection(ConnectionRecord)
     indirect case opened(ExchangeRecord, ExchangeMessages)
-    /// For example its response head.
     indirect case updated(ExchangeRecord, ExchangeMessages)
-    /// In order.
     case body(ExchangeID, BodySide, ByteBuffer)
     /// Bytes from `offset` arrived at `at` (microseconds since 1970); only for streams that are read as they come.
     case arrival(ExchangeID, BodySide, offset: Int64, at: Int64)
-    /// The counts of a stream so far.
     case progress(ExchangeID, MessageCounts, Sizes)
     /// Replaces earlier records and messages.
     indirect case finished(ExchangeRecord, ExchangeMessages)

@@ -7,7 +7,6 @@ extension Sizes {
 }
 
 extension Timings {
-    /// Names in exports, in the order of a session.
     package static let fields: [(name: String, path: any WritableKeyPath<Timings, Int64?> & Sendable)] = [
         ("blocked", \.blocked), ("dns", \.dns), ("connect", \.connect), ("tls", \.tls), ("send", \.send),
         ("wait", \.wait), ("receive", \.receive), ("total", \.total),

@@ -3,7 +3,6 @@ import NIOCore
 package struct RecordedExchange: Sendable {
     package var record: ExchangeRecord
     package var messages: ExchangeMessages
-    /// `nil` if it was not recorded.
     package var client: ConnectionRecord?
     package var upstream: ConnectionRecord?
     package var isUnrecorded: Bool

@@ -7,7 +7,6 @@ package struct RequestURL: Sendable, Hashable {
     package var port: Int
     /// Begins with `/`; `*` for the asterisk form; empty for a tunnel.
     package var path: String
-    /// Without its `?`.
     package var query: String?
 
     package init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
@@ -33,7 +32,6 @@ package struct RequestURL: Sendable, Hashable {
         return port == RequestURL.defaultPort(of: scheme) ? host : "\(host):\(port)"
     }
 
-    /// As in the origin form of a target.
     package var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 
     package mutating func setPathAndQuery(_ text: String) {
@@ -121,7 +119,6 @@ package struct RequestURL: Sendable, Hashable {
 }
 
 extension RequestURL: CustomStringConvertible {
-    /// Without a default port.
     package var description: String {
         scheme == "tunnel" ? authority : "\(scheme)://\(authority)\(path == "*" ? "" : pathAndQuery)"
     }

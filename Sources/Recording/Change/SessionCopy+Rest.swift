@@ -102,7 +102,6 @@ private struct RestOfSession {
             try copy(Schema.connection, "FROM connection WHERE id = ?", [id])
             try copy(Schema.route, "FROM route WHERE connection = ?", [id])
         }
-        // So that no number is used again.
         let highest = try Int64.fetchOne(
             old,
             sql:

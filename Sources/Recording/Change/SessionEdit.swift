@@ -18,9 +18,7 @@ package enum ExchangeNote: Sendable, Hashable {
 
 package struct SessionEditResult: Sendable, Hashable {
     package var changed = 0
-    /// They were not deleted.
     package var inFlight = 0
-    /// For undoing the deletion.
     package var mark: Int64?
 
     package init() {}

@@ -6,7 +6,6 @@ package import HTTPModel
 /// Removes exchanges for good by a copy that replaces the session; numbers stay. The copy gets its name when it is
 /// complete, so killing Sluice leaves the session unchanged.
 package struct SessionTrim: Sendable, Hashable {
-    /// `nil` for none.
     package var removed: Filter?
     /// In bytes: the oldest of the other exchanges are removed until the file fits.
     package var largestSize: Int64?
@@ -86,7 +85,6 @@ package struct SessionTrim: Sendable, Hashable {
         return outcome
     }
 
-    /// Changes nothing.
     package func rehearsal(_ reader: SessionReader) throws -> Outcome {
         var outcome = try plan(reader, within: largestSize) { _, _ in }.outcome
         outcome.sizeBefore = FileFacts(path: reader.path)?.size ?? 0

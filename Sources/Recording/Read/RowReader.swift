@@ -158,7 +158,6 @@ struct RowReader {
         return value
     }
 
-    /// About the last column that was read.
     func damage(_ what: String) -> SessionError {
         let name = sqlite3_column_name(statement, column).map { String(cString: $0) } ?? "\(column)"
         return SessionError.damaged(path, "\(name) of \(subject) \(sqlite3_column_int64(statement, 0)) \(what)")

@@ -52,8 +52,7 @@ package final class SessionPages: ExchangeSource {
             try check()
             return try reader.body(of: id, side: side, offset: offset, limit: limit)
         }
-        guard limit > 0, offset >= 0, let body = own ?? side.received.flatMap(short),
-            offset < Int64(body.readableBytes)
+        guard limit > 0, offset >= 0, let body = own ?? side.received.flatMap(short), offset < Int64(body.readableBytes)
         else { return ByteBuffer() }
         let start = body.readerIndex + Int(offset)
         return body.getSlice(at: start, length: min(limit, body.writerIndex - start)) ?? ByteBuffer()
@@ -107,7 +106,6 @@ struct StoredExchanges {
         var exchange: RecordedExchange
         /// Indexed by side.
         var bodies: [ByteBuffer?] = []
-        /// Bytes of heads and bodies.
         var size = 0
     }
 

@@ -23,7 +23,6 @@ package struct RecordedRequest: Sendable {
 /// An exchange with short bodies, without trace and connections; of the sent messages only the response's head.
 package struct ExchangeContent: Sendable {
     package var exchange: RecordedExchange
-    /// As received; `nil` if long.
     package var requestBody: ByteBuffer?
     package var responseBody: ByteBuffer?
 }
@@ -59,7 +58,6 @@ extension SessionReader {
         }.first
     }
 
-    /// With heads, trailers and the short response body.
     package func answer(of id: ExchangeID) throws -> (exchange: RecordedExchange, body: ByteBuffer?)? {
         let columns = """
             p.request_head, p.request_head_sent, NULL, NULL, p.response_head, NULL, p.response_trailers, NULL,

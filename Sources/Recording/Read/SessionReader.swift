@@ -17,7 +17,6 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     package let path: String
     private let database: DatabaseQueue
-    /// At the time of opening.
     private let fileIdentity: FileFacts.Identity
 
     /// Throws ``SessionError``.
@@ -100,7 +99,6 @@ package final class SessionReader: ExchangeSource, Sendable {
         try rows("SELECT \(Schema.run.columns) FROM run ORDER BY id", of: "run") { try $0.run() }
     }
 
-    /// In the order of use.
     package func rules() throws -> [StoredRules] {
         var sources: [ProfileSource] = []
         return try rows("SELECT \(Schema.rules.columns) FROM rules ORDER BY id", of: "rules") { row in
@@ -179,7 +177,6 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - One exchange
 
-    /// Without bodies.
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
         try read(inOneTransaction: true) { session in
             var rows = StoredExchanges(session)
@@ -194,7 +191,6 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// At most `limit`; fewer only at the end.
     package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
         let sql = "\(Schema.connections) id >= ? ORDER BY id LIMIT ?"
         var certificates = KnownCertificates()
