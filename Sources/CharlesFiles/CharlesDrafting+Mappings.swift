@@ -83,9 +83,8 @@ extension CharlesDrafting {
         return hasDrive || path.hasPrefix("\\\\")
     }
 
-    /// The path with its beginning changed, by whole names; `nil` if it begins otherwise.
-    ///
-    /// Windows' paths compare without regard to case and to the kind of slash.
+    /// The path with its beginning changed, by whole names; `nil` if it begins otherwise. Windows' paths compare
+    /// without regard to case and to the kind of slash.
     static func path(_ path: String, with change: CharlesImport.PathChange) -> String? {
         let isWindows = isWindowsPath(path)
         func isSlash(_ character: Character) -> Bool { character == "/" || isWindows && character == "\\" }

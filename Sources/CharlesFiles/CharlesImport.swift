@@ -29,11 +29,9 @@ package struct CharlesImport: Sendable {
     package var isUsable: Bool { report.keptCount + report.approximatedCount > 0 }
 
     /// Makes a profile that can be loaded: a rule that profiles do not take is in it as a comment, with the reason.
-    ///
-    /// `source` is the name of the settings, for the profile's first line. Relative paths begin at `file`, the name that
-    /// the profile's file will have. Of the changed directories the first that fits counts.
-    ///
-    /// - Throws: ``CharlesError`` where no profile can be made, as for one that is too large.
+    /// `source` is the name of the settings, for the profile's first line. Relative paths begin at `file`, the name
+    /// that the profile's file will have. Of the changed directories the first that fits counts. Throws
+    /// ``CharlesError`` where no profile can be made, as for one that is too large.
     package init(
         _ settings: CharlesSettings,
         source: String,

@@ -21,7 +21,6 @@ extension CharlesSettings {
     )
 
     /// Reads an export of several tools or of one, or the settings file of the program; reports what is not known.
-    ///
     /// `loneTool` is the tool of a lone `selectedHostsTool`, since Charles does not say.
     package static func read(
         _ bytes: [UInt8],
@@ -57,9 +56,8 @@ extension CharlesSettings {
         return CharlesError(line: root.line, message: message)
     }
 
-    /// The sections that are read; of those with more than concerns Sluice, the elements that are read.
-    ///
-    /// Nothing else is kept: there are licence keys, certificates, passwords and tokens in these files.
+    /// The sections that are read; of those with more than concerns Sluice, the elements that are read. Nothing else is
+    /// kept: there are licence keys, certificates, passwords and tokens in these files.
     private static let sections: [String: Set<String>] = [
         "toolConfiguration": ["configs"],
         "throttlingConfiguration": [],

@@ -1,6 +1,5 @@
-/// Charles' settings of its tools, as Charles has them.
-///
-/// Names and certificates, licence keys, passwords and tokens are never read into it.
+/// Charles' settings of its tools, as Charles has them. Names and certificates, licence keys, passwords and tokens are
+/// never read into it.
 package struct CharlesSettings: Sendable, Hashable {
     package var throttle: CharlesThrottle?
     package var noCaching: CharlesLocationTool?

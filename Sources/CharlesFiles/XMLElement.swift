@@ -18,10 +18,8 @@ struct XMLElement: Hashable, Sendable {
     /// The first child with this name.
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
-    /// Reads a document, and returns the outermost element.
-    ///
-    /// `isKept` is called with the names of the open elements, the new one last. An element that is not kept is checked and
-    /// forgotten, with its content.
+    /// Reads a document, and returns the outermost element. `isKept` is called with the names of the open elements, the
+    /// new one last. An element that is not kept is checked and forgotten, with its content.
     static func read(_ bytes: [UInt8], keeping isKept: ([String]) -> Bool) throws(CharlesError) -> XMLElement {
         guard bytes.count <= largestFile else {
             throw CharlesError(message: "the file is larger than \(largestFile >> 20) MiB, the limit for settings")

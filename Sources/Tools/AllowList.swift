@@ -2,10 +2,8 @@ import ExchangeCore
 import HTTPModel
 package import Rules
 
-/// The allow list: only requests that match one of its rules pass.
-///
-/// They must match as sent and with a normalised path. In a tunnel to an address the client's name for it counts if it
-/// is verified; else the address must match, too.
+/// The allow list: only requests that match one of its rules pass. They must match as sent and with a normalised path.
+/// In a tunnel to an address the client's name for it counts if it is verified; else the address must match, too.
 struct AllowList: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading

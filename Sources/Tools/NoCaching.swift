@@ -2,9 +2,8 @@ import ExchangeCore
 import HTTPModel
 package import Rules
 
-/// Prevents caching: every request gets a full response, and no response is stored.
-///
-/// Conditions and validators are removed, and both messages say `no-cache`, whatever they said before.
+/// Prevents caching: every request gets a full response, and no response is stored. Conditions and validators are
+/// removed, and both messages say `no-cache`, whatever they said before.
 struct NoCaching: FirstRuleTool {
     let rules: RuleList<RuleHeading>
 

@@ -2,10 +2,9 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
-/// Another reading of a request than the client's, for lists that refuse requests.
-///
-/// Servers read `/%73ecret`, `//secret` and `/a/../secret` as `/secret`, some `/a/..\secret`, too; and a client's name
-/// for the address of its tunnel leads to the address.
+/// Another reading of a request than the client's, for lists that refuse requests. Servers read `/%73ecret`, `//secret`
+/// and `/a/../secret` as `/secret`, some `/a/..\secret`, too; and a client's name for the address of its tunnel leads
+/// to the address.
 struct RequestReading {
     private(set) var opening: ExchangeOpening
     /// Whether the path is normalised.

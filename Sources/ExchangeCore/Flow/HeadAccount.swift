@@ -1,7 +1,6 @@
-/// The memory of the heads of one client connection's exchanges, with interim heads and trailers.
-///
-/// HTTP/2 compresses heads: a peer makes thousands of bytes of a few. One connection may have 16 MiB, and all together
-/// have a budget, from which connections take in large steps, so that ordinary traffic costs an addition.
+/// The memory of the heads of one client connection's exchanges, with interim heads and trailers. HTTP/2 compresses
+/// heads: a peer makes thousands of bytes of a few. One connection may have 16 MiB, and all together have a budget,
+/// from which connections take in large steps, so that ordinary traffic costs an addition.
 package final class HeadAccount {
     /// Of one connection.
     package static let limit = 16 << 20

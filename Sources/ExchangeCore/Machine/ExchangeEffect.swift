@@ -1,9 +1,8 @@
 package import HTTPModel
 package import NIOCore
 
-/// What the exchange machine wants done.
-///
-/// Carried out in order by the owner of the sockets, on the exchange's event loop.
+/// What the exchange machine wants done. Carried out in order by the owner of the sockets, on the exchange's event
+/// loop.
 package enum ExchangeEffect: Sendable {
     /// Find or make a connection and report `upstreamReady` or `upstreamFailed`; `fresh` excludes pooled ones.
     case connect(Destination, fresh: Bool)

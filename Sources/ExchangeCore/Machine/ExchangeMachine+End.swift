@@ -3,7 +3,6 @@ import NIOCore
 
 extension ExchangeMachine {
     /// Ends the exchange with a failure: with a page if the client has no head yet, else by closing its connection.
-    ///
     /// Errors after the complete response are only noted.
     mutating func fail(_ failure: ExchangeFailure, cutClient: Bool) {
         guard responseState != .ended else {

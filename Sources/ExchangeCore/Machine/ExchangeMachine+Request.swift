@@ -2,10 +2,8 @@ package import HTTPModel
 package import NIOCore
 
 extension ExchangeMachine {
-    /// The client sent the request's head.
-    ///
-    /// The caller has removed hop-by-hop fields. `notes` are the changes that the client's adapter made and the
-    /// faults that it tolerated, one sentence each.
+    /// The client sent the request's head. The caller has removed hop-by-hop fields. `notes` are the changes that the
+    /// client's adapter made and the faults that it tolerated, one sentence each.
     package mutating func requestHeadReceived(
         _ head: RequestHead,
         framing: BodyFraming,
@@ -99,10 +97,8 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The client sent the complete request; in a tunnel, it sends no more bytes.
-    ///
-    /// `wireBytes` is the request's size on the client's connection with framing; `isClean` is `false` if a tunnel's
-    /// bytes ended without TLS close_notify.
+    /// The client sent the complete request; in a tunnel, it sends no more bytes. `wireBytes` is the request's size on
+    /// the client's connection with framing; `isClean` is `false` if a tunnel's bytes ended without TLS close_notify.
     package mutating func requestEndReceived(
         trailers: FieldSection?,
         wireBytes: Int64,
@@ -129,10 +125,8 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The client is gone: nothing can be sent to it any more.
-    ///
-    /// `resetCode` is set if it ended only this exchange and not its connection, and is CONNECT_ERROR if the connection
-    /// of a tunnel was reset (RFC 9113 §8.5).
+    /// The client is gone: nothing can be sent to it any more. `resetCode` is set if it ended only this exchange and
+    /// not its connection, and is CONNECT_ERROR if the connection of a tunnel was reset (RFC 9113 §8.5).
     package mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
@@ -342,18 +336,14 @@ extension ExchangeMachine {
         }
     }
 
-    /// The server closed its connection.
-    ///
-    /// A response that is whole stays so: just the rest of the request, if there is one, goes nowhere then. A tunnel is
-    /// over. Before the response has ended it is a failure, with one exception.
-    ///
-    /// On a connection that was reused this may only mean that it had been idle too long, so a request that is safe
-    /// to repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2). So is any request of
-    /// which the server said that it did nothing about it (RFC 9113 §8.7). Another request is its client's to repeat: the
-    /// client sees its own connection closed without an answer, as it would without a proxy.
-    ///
-    /// `failure` is what the exchange ends with, if it does; `wasProcessed` is `false` if the server said that it has
-    /// not processed the request.
+    /// The server closed its connection. A response that is whole stays so: just the rest of the request, if there is
+    /// one, goes nowhere then. A tunnel is over. Before the response has ended it is a failure, with one exception. On
+    /// a connection that was reused this may only mean that it had been idle too long, so a request that is safe to
+    /// repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2). So is any request of
+    /// which the server said that it did nothing about it (RFC 9113 §8.7). Another request is its client's to repeat:
+    /// the client sees its own connection closed without an answer, as it would without a proxy. `failure` is what the
+    /// exchange ends with, if it does; `wasProcessed` is `false` if the server said that it has not processed the
+    /// request.
     package mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
         guard state.hasPeer else { return }
         exchange.now = now

@@ -25,10 +25,8 @@ extension ExchangeMachine {
         emit(.sendInterim(head))
     }
 
-    /// The server sent the response's head.
-    ///
-    /// The caller has removed hop-by-hop fields. `notes` are the changes that the server's adapter made and the
-    /// faults that it tolerated, one sentence each.
+    /// The server sent the response's head. The caller has removed hop-by-hop fields. `notes` are the changes that the
+    /// server's adapter made and the faults that it tolerated, one sentence each.
     package mutating func responseHeadReceived(
         _ head: ResponseHead,
         framing: BodyFraming,
@@ -95,10 +93,9 @@ extension ExchangeMachine {
         pumpResponse()
     }
 
-    /// The server sent the complete response; in a tunnel, it sends no more bytes.
-    ///
-    /// `wireBytes` is the response's size on the server's connection with framing; `isClean` is `false` if a body that
-    /// ends with its connection ended without TLS close_notify, so that it may be incomplete (RFC 9112 §9.8).
+    /// The server sent the complete response; in a tunnel, it sends no more bytes. `wireBytes` is the response's size
+    /// on the server's connection with framing; `isClean` is `false` if a body that ends with its connection ended
+    /// without TLS close_notify, so that it may be incomplete (RFC 9112 §9.8).
     package mutating func responseEndReceived(
         trailers: FieldSection?,
         wireBytes: Int64,

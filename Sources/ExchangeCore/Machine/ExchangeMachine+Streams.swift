@@ -2,14 +2,12 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// The taps, and the recording of bodies that are streams of messages.
-///
-/// Messages are counted as they pass, for lists; their content is read from the session when it is shown, so only their
-/// arrival times are recorded besides their bytes.
+/// The taps, and the recording of bodies that are streams of messages. Messages are counted as they pass, for lists;
+/// their content is read from the session when it is shown, so only their arrival times are recorded besides their
+/// bytes.
 extension ExchangeMachine {
-    /// Whether it is in the nature of the exchange to be silent for long.
-    ///
-    /// That is for the one that answers to decide, but for a gRPC call: an upload of JSON lines ends like any other.
+    /// Whether it is in the nature of the exchange to be silent for long. That is for the one that answers to decide,
+    /// but for a gRPC call: an upload of JSON lines ends like any other.
     package var isStream: Bool { record.flags.contains(.grpc) || response.stream?.isOfMessages == true }
 
     mutating func tapRequest(_ part: ByteBuffer) {

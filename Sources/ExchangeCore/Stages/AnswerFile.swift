@@ -1,8 +1,7 @@
 import Foundation
 
-/// Some of an open file, to be sent as the body of an answer; opened where blocking is allowed.
-///
-/// It is read by position, so one may serve several answers.
+/// Some of an open file, to be sent as the body of an answer; opened where blocking is allowed. It is read by position,
+/// so one may serve several answers.
 package final class AnswerFile: Sendable {
     package let descriptor: CInt
     /// Where the body begins in the file, in bytes.

@@ -18,9 +18,8 @@ extension HeldMessage {
     }
 
     /// Sets the held body, given without content coding: the coding is applied again, or, if that is not possible, the
-    /// `Content-Encoding` field is removed. The engine frames the message again.
-    ///
-    /// Throws `NoBodyHeldError` if only the head is held.
+    /// `Content-Encoding` field is removed. The engine frames the message again. Throws `NoBodyHeldError` if only the
+    /// head is held.
     package mutating func setBody(decoded body: ByteBuffer) throws {
         switch self {
         case .request(var head, .some, let destination):

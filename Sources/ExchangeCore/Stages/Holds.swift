@@ -15,10 +15,8 @@ package struct HoldID: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(exchange).\(ordinal)" }
 }
 
-/// A message that waits for a decision.
-///
-/// Its body is `nil` when only the head is held and the body streams on after; it is as received, with its content coding
-/// still on.
+/// A message that waits for a decision. Its body is `nil` when only the head is held and the body streams on after; it
+/// is as received, with its content coding still on.
 package enum HeldMessage: Sendable {
     /// A request before it is sent, and where to. An edited destination counts; the Host field is the editor's own
     /// matter.

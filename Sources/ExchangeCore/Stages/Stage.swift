@@ -8,9 +8,8 @@ package import HTTPModel
 package protocol Stage: Sendable {
     var id: StageID { get }
 
-    /// Returns a handler for this exchange, or `nil` if no rule matches.
-    ///
-    /// Called on the exchange's event loop; must not block, and should cost next to nothing if it returns `nil`.
+    /// Returns a handler for this exchange, or `nil` if no rule matches. Called on the exchange's event loop; must not
+    /// block, and should cost next to nothing if it returns `nil`.
     func handler(for opening: ExchangeOpening) -> (any StageHandler)?
 }
 

@@ -7,10 +7,9 @@ package struct StageChain: Sendable {
     /// Finds cheaply which stages can match a URL.
     private let preselection: (any StagePreselection)?
 
-    /// Puts stages in their fixed order; those of the same identity keep the given one.
-    ///
-    /// `preselection` says which of them, by their places in the resulting order, are to be asked at all; without one, or
-    /// with more than 64 of them, all are.
+    /// Puts stages in their fixed order; those of the same identity keep the given one. `preselection` says which of
+    /// them, by their places in the resulting order, are to be asked at all; without one, or with more than 64 of them,
+    /// all are.
     package init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
         self.stages = stages.enumerated()
             .sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }
@@ -19,7 +18,6 @@ package struct StageChain: Sendable {
     }
 
     /// This chain between a stage before all of its own and one behind them, which are asked about every exchange.
-    ///
     /// Their identities have to be lower and higher than all of this chain.
     package func between(_ first: (any Stage)?, _ last: (any Stage)?) -> StageChain {
         let before = first.map { [$0] } ?? []
@@ -77,9 +75,8 @@ package struct StageChain: Sendable {
     }
 }
 
-/// Says which stages of a chain may have something to do with a URL, so that the others need not be asked.
-///
-/// Most exchanges concern no rule at all; they are to cost nothing.
+/// Says which stages of a chain may have something to do with a URL, so that the others need not be asked. Most
+/// exchanges concern no rule at all; they are to cost nothing.
 package protocol StagePreselection: Sendable {
     /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64

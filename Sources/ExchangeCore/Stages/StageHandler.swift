@@ -37,16 +37,12 @@ package protocol StageHandler: AnyObject {
     /// The response's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
     /// read once more.
     func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
-    /// When waiting bytes may pass (demand `pace`), and how many.
-    ///
-    /// Called with the bytes at the head of the queue, never empty, and again with the rest. Their sender is not read
-    /// meanwhile.
+    /// When waiting bytes may pass (demand `pace`), and how many. Called with the bytes at the head of the queue, never
+    /// empty, and again with the rest. Their sender is not read meanwhile.
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace
-    /// The exchange is over, however it ended; no hook is called afterwards.
-    ///
-    /// `isComplete` says whether the client has the response whole, and not one that reports a failure. The returned work
-    /// is done on another thread, and nobody waits for it; if its outcome is a failure, that is logged. Of the exchange only
-    /// the trace can still be added to.
+    /// The exchange is over, however it ended; no hook is called afterwards. `isComplete` says whether the client has
+    /// the response whole, and not one that reports a failure. The returned work is done on another thread, and nobody
+    /// waits for it; if its outcome is a failure, that is logged. Of the exchange only the trace can still be added to.
     func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)?
 }
 

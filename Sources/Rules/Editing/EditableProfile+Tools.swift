@@ -10,10 +10,9 @@ extension EditableProfile {
         return entries?.first { $0.isEnabled && $0.isGlobal }?.node["preset"]?.scalar?.string
     }
 
-    /// Puts a preset in force for all traffic: edits the rule that is for all traffic, or makes one.
-    ///
-    /// Rules for some hosts stay before it, so that they go on deciding about those. `nil` disables every rule that is for
-    /// all traffic. The rules of `tool` must have a key `preset`.
+    /// Puts a preset in force for all traffic: edits the rule that is for all traffic, or makes one. Rules for some
+    /// hosts stay before it, so that they go on deciding about those. `nil` disables every rule that is for all
+    /// traffic. The rules of `tool` must have a key `preset`.
     package mutating func setPreset(_ preset: String?, of tool: Tool) throws(ProfileError) {
         let section = ProfileSection.tool(tool)
         var edited = self
@@ -59,9 +58,8 @@ extension EditableProfile {
         try replace(rule.id, with: RuleText(text))
     }
 
-    /// Lets a host, with a port or not, be decrypted again that ``exclude(_:)`` left out.
-    ///
-    /// - Returns: whether the text named it.
+    /// Lets a host, with a port or not, be decrypted again that ``exclude(_:)`` left out. Returns whether the text
+    /// named it.
     @discardableResult
     package mutating func include(_ location: String) throws(ProfileError) -> Bool {
         guard let rule = try rules(of: .intercept).first,

@@ -1,9 +1,8 @@
 package import HTTPModel
 
-/// A profile's text, edited rule by rule; everything else stays as it was written, comments included.
-///
-/// Every edit is checked before it counts: the new text is read again, and must have exactly the rules that were meant and
-/// no new mistake. An edit that fails leaves the text as it was; the value before an edit undoes it.
+/// A profile's text, edited rule by rule; everything else stays as it was written, comments included. Every edit is
+/// checked before it counts: the new text is read again, and must have exactly the rules that were meant and no new
+/// mistake. An edit that fails leaves the text as it was; the value before an edit undoes it.
 package struct EditableProfile: Sendable, Hashable {
     let tools: ToolRegistry
     package private(set) var text: String
@@ -66,8 +65,7 @@ package struct EditableProfile: Sendable, Hashable {
     // MARK: - Editing
 
     /// Inserts a rule at a place among its section's, by default the last; the first one of a tool begins its section.
-    ///
-    /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be inserted.
+    /// Throws ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be inserted.
     @discardableResult
     package mutating func insert(
         _ rule: RuleText,
@@ -90,9 +88,8 @@ package struct EditableProfile: Sendable, Hashable {
         return EditableRule.ID(section, index)
     }
 
-    /// Replaces a rule.
-    ///
-    /// - Throws: ``ProfileError``: what is wrong with the new rule, with places in its text, or why it cannot be inserted.
+    /// Replaces a rule. Throws ``ProfileError``: what is wrong with the new rule, with places in its text, or why it
+    /// cannot be inserted.
     package mutating func replace(_ id: EditableRule.ID, with rule: RuleText) throws(ProfileError) {
         let lines = try checked(rule, id.section)
         let editor = try ProfileEditor(text, name)
@@ -129,9 +126,8 @@ package struct EditableProfile: Sendable, Hashable {
         try commit(try editor.set(key, of: id, to: value), editor, id.section) { $0[id.index] = expected }
     }
 
-    /// Enables or disables all rules of a tool; one that takes `true` and has no rules gets that.
-    ///
-    /// - Throws: ``ProfileError`` where a tool that needs rules has none to enable.
+    /// Enables or disables all rules of a tool; one that takes `true` and has no rules gets that. Throws
+    /// ``ProfileError`` where a tool that needs rules has none to enable.
     package mutating func setTool(_ tool: Tool, isOn: Bool) throws(ProfileError) {
         let section = ProfileSection.tool(tool)
         let rules = try rules(of: section)
@@ -155,9 +151,8 @@ package struct EditableProfile: Sendable, Hashable {
 
     func with(text: String) -> EditableProfile { EditableProfile(text: text, file: file, among: others, tools: tools) }
 
-    /// Accepts an edit where the new text has exactly the rules that it should, and no new mistake.
-    ///
-    /// `change` does to the content of the section's rules what the editor did to their text.
+    /// Accepts an edit where the new text has exactly the rules that it should, and no new mistake. `change` does to
+    /// the content of the section's rules what the editor did to their text.
     private mutating func commit(
         _ text: String,
         _ editor: ProfileEditor,

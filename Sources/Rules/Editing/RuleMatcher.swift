@@ -1,9 +1,8 @@
 package import HTTPModel
 
-/// Decides whether a rule would be for recorded exchanges, as its tool does.
-///
-/// It is compiled once. The content of messages, chance and other rules do not count: a rule that is disabled, or that an
-/// earlier one shadows, is asked as if it were alone.
+/// Decides whether a rule would be for recorded exchanges, as its tool does. It is compiled once. The content of
+/// messages, chance and other rules do not count: a rule that is disabled, or that an earlier one shadows, is asked as
+/// if it were alone.
 package struct RuleMatcher: Sendable {
     private let tool: Tool?
     private let rule: (any ToolRule)?
@@ -23,9 +22,8 @@ package struct RuleMatcher: Sendable {
         return matches(method: record.method, url: record.url)
     }
 
-    /// Whether the rule acts on a request, or would where the message has what it looks for.
-    ///
-    /// The method is `CONNECT` for a tunnel; the URL is the one that the client sent.
+    /// Whether the rule acts on a request, or would where the message has what it looks for. The method is `CONNECT`
+    /// for a tunnel; the URL is the one that the client sent.
     package func matches(method: String, url: RequestURL) -> Bool {
         if let intercept { return !intercept.decrypts(host: url.host, port: url.port) }
         guard let tool, let rule else { return false }

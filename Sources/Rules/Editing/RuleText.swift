@@ -23,9 +23,7 @@ struct RuleLines {
     let above: [String]
     let lines: [String]
 
-    /// Reads a rule's text; of a list with one member, that member.
-    ///
-    /// - Throws: ``ProfileError`` with places in the text.
+    /// Reads a rule's text; of a list with one member, that member. Throws ``ProfileError`` with places in the text.
     init(_ rule: RuleText) throws(ProfileError) {
         let text = RuleLines.plain(rule.yaml)
         guard let root = try ProfileText.tree(text, file: RuleText.file), root.scalar?.string != "" else {

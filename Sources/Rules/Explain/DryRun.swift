@@ -3,10 +3,9 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// Plays requests through a profile's tools without a network, for `expect` and `profile why`.
-///
-/// The exchange machine and the tools are those of the real proxy; only the sockets and the clock are simulated. Time
-/// passes only to the moments that stages wait for. Files are read; nothing is written.
+/// Plays requests through a profile's tools without a network, for `expect` and `profile why`. The exchange machine and
+/// the tools are those of the real proxy; only the sockets and the clock are simulated. Time passes only to the moments
+/// that stages wait for. Files are read; nothing is written.
 package struct DryRun {
     /// How much of a body is kept, in bytes.
     package static let bodyLimit = 1 << 20
@@ -24,9 +23,8 @@ package struct DryRun {
         intercept = profile.intercept
     }
 
-    /// Plays one request, and the response of a server, if one is asked.
-    ///
-    /// An `https` URL of a host that is not decrypted becomes a tunnel.
+    /// Plays one request, and the response of a server, if one is asked. An `https` URL of a host that is not decrypted
+    /// becomes a tunnel.
     package mutating func play(_ request: DryRunRequest, _ response: DryRunResponse = .init()) -> DryRunExchange {
         count += 1
         let isEncrypted = request.url.scheme == "https" || request.url.scheme == "wss"

@@ -1,9 +1,7 @@
 package import ExchangeCore
 
-/// Counts which rules of a profile decide about recorded requests.
-///
-/// Of tools whose first matching rule decides, only that one is counted. A rule's scope counts, not what it finds to do in
-/// a message.
+/// Counts which rules of a profile decide about recorded requests. Of tools whose first matching rule decides, only
+/// that one is counted. A rule's scope counts, not what it finds to do in a message.
 package struct RuleUsage: Sendable {
     package struct Entry: Sendable {
         package let tool: StageID

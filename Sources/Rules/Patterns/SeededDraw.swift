@@ -17,9 +17,8 @@ package struct SeededDraw: Sendable {
         origin = hash
     }
 
-    /// A number in 0..<1, the same for the same request at all times; method and URL as the client sent them.
-    ///
-    /// `nth` is which of the requests with that method and URL it is, from 1; `index` tells the draws for one apart.
+    /// A number in 0..<1, the same for the same request at all times; method and URL as the client sent them. `nth` is
+    /// which of the requests with that method and URL it is, from 1; `index` tells the draws for one apart.
     package func uniform(_ method: String, _ url: RequestURL, nth: Int, index: Int) -> Double {
         var hash = origin
         hash.combine(method)

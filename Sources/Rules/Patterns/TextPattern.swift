@@ -14,9 +14,8 @@ package struct TextPattern: Sendable {
     let isCaseSensitive: Bool
     let isWhole: Bool
 
-    /// Reads a pattern, which must match the whole of a text or only a part of it.
-    ///
-    /// - Throws: ``RegularExpression/SyntaxError`` with the offset in `text`.
+    /// Reads a pattern, which must match the whole of a text or only a part of it. Throws
+    /// ``RegularExpression/SyntaxError`` with the offset in `text`.
     package init(_ text: String, isCaseSensitive: Bool, isWhole: Bool) throws(SyntaxError) {
         (self.text, self.isCaseSensitive, self.isWhole) = (text, isCaseSensitive, isWhole)
         guard let inner = TextPattern.expression(in: text) else {
@@ -109,17 +108,14 @@ package struct TextPattern: Sendable {
     }
 
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
-    ///
-    /// - Throws: ``RegularExpression/MatchLimitError`` where the limits were passed.
+    /// Throws ``RegularExpression/MatchLimitError`` where the limits were passed.
     package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
         try expression.forEachMatch(in: subject, body)
     }
 }
 
-/// What takes the place of a match.
-///
-/// In the text `$1` to `$9` are groups, `$0` the whole match and `$$` a dollar sign; any other `$` is one too, as in
-/// `/$metadata`. For a plain pattern it is the text as written.
+/// What takes the place of a match. In the text `$1` to `$9` are groups, `$0` the whole match and `$$` a dollar sign;
+/// any other `$` is one too, as in `/$metadata`. For a plain pattern it is the text as written.
 package struct Replacement: Sendable {
     private enum Piece: Sendable {
         case text([UInt8])

@@ -1,6 +1,5 @@
-/// A key of a profile: its name, what it takes, and what it is for.
-///
-/// The same table decides which keys are taken and what `sluice profile help` prints.
+/// A key of a profile: its name, what it takes, and what it is for. The same table decides which keys are taken and
+/// what `sluice profile help` prints.
 package struct GrammarKey: Sendable {
     package let name: String
     package let value: GrammarValue

@@ -6,9 +6,8 @@ package enum ProfileHelp {
         package let description: String
     }
 
-    /// Explains a key such as `name` or `expect.request`, or a topic; without one, lists all.
-    ///
-    /// - Throws: ``UnknownKeyError`` with what was probably meant.
+    /// Explains a key such as `name` or `expect.request`, or a topic; without one, lists all. Throws
+    /// ``UnknownKeyError`` with what was probably meant.
     package static func text(for key: String? = nil, of tools: ToolRegistry) throws(UnknownKeyError) -> String {
         let topics = topics(tools)
         guard let key, !key.isEmpty else { return overview(tools) }

@@ -3,10 +3,9 @@ package import Expressions
 import HTTPModel
 package import NIOCore
 
-/// Reads values out of a profile's tree and gathers what is wrong with them.
-///
-/// Every function notes an issue at the node's position and returns `nil` (or leaves the bad part out) where a value
-/// is not what it should be, so that one pass finds all mistakes.
+/// Reads values out of a profile's tree and gathers what is wrong with them. Every function notes an issue at the
+/// node's position and returns `nil` (or leaves the bad part out) where a value is not what it should be, so that one
+/// pass finds all mistakes.
 package struct ProfileReader {
     package let file: String
     let tools: ToolRegistry

@@ -11,12 +11,9 @@ extension ProfileSource {
 
     package var identity: String { ProfileText.canonical(file) }
 
-    /// Reads files and those that they include, which come before them; each is read once.
-    ///
-    /// Texts in `edited` replace those in the files of their names. With `takesPipes` a file that is not included may be
-    /// the output of a command, which is waited for.
-    ///
-    /// - Throws: ``ProfileError`` for a file that cannot be read, at the place where it is named.
+    /// Reads files and those that they include, which come before them; each is read once. Texts in `edited` replace
+    /// those in the files of their names. With `takesPipes` a file that is not included may be the output of a command,
+    /// which is waited for. Throws ``ProfileError`` for a file that cannot be read, at the place where it is named.
     package static func read(
         _ paths: [String],
         edited: [ProfileSource] = [],

@@ -138,11 +138,9 @@ package enum ProfileText {
         return lines[mark.line - 1].dropFirst(max(0, mark.column - 1)).first == "\t"
     }
 
-    /// Finds what makes a text take too much time to read, and which no profile needs.
-    ///
-    /// Each value takes time, however small it is. Lists of aliases of lists of aliases grow without bound; lists within
-    /// keys within keys are compared over and over. The check looks into quotes and comments too, so that nothing can be
-    /// hidden with them.
+    /// Finds what makes a text take too much time to read, and which no profile needs. Each value takes time, however
+    /// small it is. Lists of aliases of lists of aliases grow without bound; lists within keys within keys are compared
+    /// over and over. The check looks into quotes and comments too, so that nothing can be hidden with them.
     private static func trap(in text: String) -> (line: Int, column: Int, message: String)? {
         var line = 1
         var column = 1

@@ -1,9 +1,8 @@
 package import ExchangeCore
 package import HTTPModel
 
-/// A tool that a profile configures: its description, its rules, and the stage that they make.
-///
-/// Adding one takes one file in `Tools`, one line in the registry, one test file and an example in `Profiles`.
+/// A tool that a profile configures: its description, its rules, and the stage that they make. Adding one takes one
+/// file in `Tools`, one line in the registry, one test file and an example in `Profiles`.
 package protocol RuleTool: Stage {
     /// One rule, compiled; `RuleHeading` where a rule has nothing of its own.
     associatedtype Rule: ToolRule

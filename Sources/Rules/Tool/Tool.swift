@@ -20,7 +20,6 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
     package func hash(into hasher: inout Hasher) { hasher.combine(descriptor.id) }
 
     /// Reads the value of the tool's key: one entry or a list of them, of which those that can be used are returned.
-    ///
     /// `count` rules of the tool were read before, in other files.
     func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
         if node.scalar != nil, descriptor.takesTrue {

@@ -7,9 +7,8 @@ import HTTPModel
 /// whatever else has a meaning to a file system stays or becomes encoded. No URL makes a name that leads anywhere else,
 /// and URLs that mean different things make different names.
 struct MirrorNames {
-    /// The suffix of a file beside a directory of its name, as for `/a` and `/a/b`.
-    ///
-    /// No name from a URL ends so, since a `%` in it always begins an encoded byte.
+    /// The suffix of a file beside a directory of its name, as for `/a` and `/a/b`. No name from a URL ends so, since a
+    /// `%` in it always begins an encoded byte.
     static let besideDirectory = "%"
 
     /// Begins with the host's.

@@ -114,9 +114,8 @@ struct Mirror: RuleTool {
             }
         }
 
-        /// What to do with the body, and a remark about it in parentheses.
-        ///
-        /// `name` is the name by which map-local will know the file's type; `nil` if it will not look for the file.
+        /// What to do with the body, and a remark about it in parentheses. `name` is the name by which map-local will
+        /// know the file's type; `nil` if it will not look for the file.
         private static func describe(_ head: ResponseHead, _ name: String?) -> (MirrorFile.Description, String) {
             var lines = ""
             if let name, let type = head.fields.value(of: .contentType), type.utf8.count < 1_000,

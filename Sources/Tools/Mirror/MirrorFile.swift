@@ -5,10 +5,8 @@ import NIOCore
 import Rules
 import Synchronization
 
-/// A response that is written to a file of a mirror.
-///
-/// It is written under a temporary name, and gets its own when it is complete; an incomplete one is removed. All methods
-/// block and are called on other threads, one at a time.
+/// A response that is written to a file of a mirror. It is written under a temporary name, and gets its own when it is
+/// complete; an incomplete one is removed. All methods block and are called on other threads, one at a time.
 final class MirrorFile: Sendable {
     struct Description: Sendable {
         /// The codings that are undone in the file.

@@ -21,8 +21,7 @@ struct CookieEdit: Sendable {
     private static let semicolon = UInt8(ascii: ";")
 
     /// Removes cookies from a request, and fields that have none left; returns what was done, `nil` if nothing was.
-    ///
-    /// - Throws: ``RegularExpression/MatchLimitError``; nothing is changed then.
+    /// Throws ``RegularExpression/MatchLimitError``; nothing is changed then.
     func apply(toRequest fields: inout FieldSection) throws -> String? {
         try edit(.cookie, in: &fields) { value, removed in
             let cookies = value.split(separator: CookieEdit.semicolon, omittingEmptySubsequences: false)
@@ -40,9 +39,8 @@ struct CookieEdit: Sendable {
         }
     }
 
-    /// Removes the `Set-Cookie` lines of cookies from a response; returns what was done, `nil` if nothing was.
-    ///
-    /// - Throws: ``RegularExpression/MatchLimitError``; nothing is changed then.
+    /// Removes the `Set-Cookie` lines of cookies from a response; returns what was done, `nil` if nothing was. Throws
+    /// ``RegularExpression/MatchLimitError``; nothing is changed then.
     func apply(toResponse fields: inout FieldSection) throws -> String? {
         try edit(.setCookie, in: &fields) { value, removed in
             if let name = try match(value.prefix { $0 != CookieEdit.semicolon }) { removed.append(name) }

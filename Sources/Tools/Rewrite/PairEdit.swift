@@ -54,9 +54,8 @@ struct PairEdit: Sendable {
         }
     }
 
-    /// Edits the pairs, and returns what was done; `nil` if nothing was.
-    ///
-    /// - Throws: ``RegularExpression/MatchLimitError`` or ``UnusableEditError``.
+    /// Edits the pairs, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``
+    /// or ``UnusableEditError``.
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
         switch action {
         case .add(let name, let value, let condition):

@@ -16,9 +16,8 @@ struct PlaceEdit: Sendable {
     let replacement: Replacement
     let onlyFirst: Bool
 
-    /// Edits a URL, and returns what was done; `nil` if nothing was.
-    ///
-    /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where what results is not a URL.
+    /// Edits a URL, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``, or
+    /// ``UnusableEditError`` where what results is not a URL.
     func apply(to url: inout RequestURL) throws -> String? {
         switch part {
         case .host:

@@ -299,9 +299,8 @@ private struct RequestPlace {
         url.setPathAndQuery(head.target)
     }
 
-    /// Updates the message after an edit.
-    ///
-    /// Where the URL's host stays, the destination does: a tunnel's may be an address that Host has a name for.
+    /// Updates the message after an edit. Where the URL's host stays, the destination does: a tunnel's may be an
+    /// address that Host has a name for.
     func commit(after before: RequestPlace, _ head: inout RequestHead, _ exchange: inout StageExchange) {
         if url.path != before.url.path || url.query != before.url.query { head.target = url.pathAndQuery }
         guard (url.scheme, url.host, url.port) != (before.url.scheme, before.url.host, before.url.port) else { return }

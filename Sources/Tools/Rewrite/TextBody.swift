@@ -12,9 +12,8 @@ struct BodyEdit: Sendable {
     let replacement: Replacement
     let onlyFirst: Bool
 
-    /// Edits a text, and returns what was done; `nil` if nothing was.
-    ///
-    /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where the text would grow too much.
+    /// Edits a text, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``, or
+    /// ``UnusableEditError`` where the text would grow too much.
     func apply(to text: inout TextBody) throws -> String? {
         guard let match else {
             return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil
@@ -28,9 +27,8 @@ struct BodyEdit: Sendable {
     func absence(in text: TextBody) -> String { match?.absence(in: text.content) ?? "it already has this value" }
 }
 
-/// A body as text: decoded from its character encoding, edited as UTF-8, and encoded again.
-///
-/// A body in UTF-8, as most are, is searched in place, and copied only when something in it is replaced.
+/// A body as text: decoded from its character encoding, edited as UTF-8, and encoded again. A body in UTF-8, as most
+/// are, is searched in place, and copied only when something in it is replaced.
 struct TextBody {
     private enum Text {
         case received(ByteBuffer)
@@ -54,9 +52,8 @@ struct TextBody {
     /// The most bytes of an edited text.
     static let largest = 64 << 20
 
-    /// Reads a body without content coding.
-    ///
-    /// - Throws: ``UnusableEditError`` where it is not text, or not valid in its character encoding.
+    /// Reads a body without content coding. Throws ``UnusableEditError`` where it is not text, or not valid in its
+    /// character encoding.
     init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEditError) {
         if body.readableBytes > 0, mediaType?.isTextual != true, !TextDecoder.isText(body) {
             throw UnusableEditError(reason: "it is not text (\(mediaType?.essence ?? "of no known type"))")
@@ -85,9 +82,8 @@ struct TextBody {
         text = .edited(Array(decoded.text.utf8))
     }
 
-    /// Replaces each match, or only the first; returns how many.
-    ///
-    /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where the text would grow too much.
+    /// Replaces each match, or only the first; returns how many. Throws ``RegularExpression/MatchLimitError``, or
+    /// ``UnusableEditError`` where the text would grow too much.
     mutating func replace(_ pattern: TextPattern, with replacement: Replacement, onlyFirst: Bool) throws -> Int {
         var result: [UInt8] = []
         var count = 0
@@ -126,9 +122,8 @@ struct TextBody {
     /// The text as edited so far.
     var content: String { text.withBytes { String(decoding: $0, as: UTF8.self) } }
 
-    /// The body with the edited text, in its character encoding.
-    ///
-    /// - Throws: ``UnusableEditError`` where that does not have a character, or where what was not edited would change.
+    /// The body with the edited text, in its character encoding. Throws ``UnusableEditError`` where that does not have
+    /// a character, or where what was not edited would change.
     func encoded() throws(UnusableEditError) -> ByteBuffer {
         guard isEdited, case .edited(let bytes) = text else { return received }
         var body = ByteBuffer(bytes: mark)

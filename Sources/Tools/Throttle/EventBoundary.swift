@@ -1,9 +1,7 @@
 import NIOCore
 
-/// Finds where the events of a `text/event-stream` end (WHATWG HTML §9.2.6).
-///
-/// A blank line ends an event, if any line before it was more than a comment. Lines end with CR, LF or both, and may
-/// arrive in pieces cut anywhere.
+/// Finds where the events of a `text/event-stream` end (WHATWG HTML §9.2.6). A blank line ends an event, if any line
+/// before it was more than a comment. Lines end with CR, LF or both, and may arrive in pieces cut anywhere.
 struct EventBoundary {
     private enum Line {
         case empty
@@ -15,9 +13,8 @@ struct EventBoundary {
     private var hasField = false
     private var afterReturn = false
 
-    /// The number of bytes up to and with the end of the first event that ends in them; `nil` if none does.
-    ///
-    /// So many, or all, count as read from here on.
+    /// The number of bytes up to and with the end of the first event that ends in them; `nil` if none does. So many, or
+    /// all, count as read from here on.
     mutating func advance(over bytes: ByteBufferView) -> Int? {
         for (position, byte) in bytes.enumerated() {
             let follows = afterReturn

@@ -2,9 +2,8 @@ import ExchangeCore
 import HTTPModel
 package import Rules
 
-/// The throttle: a slow, unreliable or missing network for all traffic or for some.
-///
-/// All exchanges of a rule share one link, so two downloads get half of it each. The first rule that matches counts.
+/// The throttle: a slow, unreliable or missing network for all traffic or for some. All exchanges of a rule share one
+/// link, so two downloads get half of it each. The first rule that matches counts.
 struct Throttle: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading

@@ -5,10 +5,9 @@ import NIOCore
 import Rules
 import Synchronization
 
-/// The simulated connection of one throttle rule, shared by all its exchanges.
-///
-/// It is used from all event loops at once without a lock: each direction is the time at which the link is free again, and
-/// each sender moves it on by the time that its bytes take.
+/// The simulated connection of one throttle rule, shared by all its exchanges. It is used from all event loops at once
+/// without a lock: each direction is the time at which the link is free again, and each sender moves it on by the time
+/// that its bytes take.
 final class ThrottleLink: Sendable {
     /// The rule's name.
     let rule: String
@@ -115,9 +114,8 @@ final class ThrottleLink: Sendable {
     /// The number of bytes to which reliability refers.
     static let block = 10_240
 
-    /// After how many bytes of a block the connection fails; `nil` if the block passes.
-    ///
-    /// The byte is drawn so that n bytes pass with the probability r^(n/10240), whatever n is.
+    /// After how many bytes of a block the connection fails; `nil` if the block passes. The byte is drawn so that n
+    /// bytes pass with the probability r^(n/10240), whatever n is.
     func failure(_ request: ThrottledRequest, _ direction: FlowDirection, block: Int) -> Int? {
         let reliability = conditions.reliability / 100
         guard reliability < 1 else { return nil }
