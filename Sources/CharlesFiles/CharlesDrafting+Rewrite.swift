@@ -41,7 +41,6 @@ extension CharlesDrafting {
     }
 }
 
-/// Makes the fields of one rewrite rule.
 private struct RewriteRuleDrafting {
     let rule: CharlesRewriteRule
     var fields: [Node.Member] = []
@@ -84,7 +83,6 @@ private struct RewriteRuleDrafting {
         if !condition.isEmpty { fields["if"] = .mapping(condition) }
     }
 
-    /// The name that is looked for.
     private mutating func name() -> [Node.Member] {
         guard rule.kind.hasName, !rule.matchName.isEmpty else { return [] }
         guard rule.isNameExpression else { return [Node.Member("name", .text(rule.matchName))] }

@@ -3,7 +3,6 @@ import Rules
 
 /// An entry of a tool's list, read from Charles' element.
 protocol CharlesEntry: Sendable, Hashable {
-    /// The element's name.
     static var element: String { get }
     /// The elements in it.
     static var children: [CharlesElement<Self>] { get }

@@ -22,7 +22,6 @@ package struct CharlesImport: Sendable {
         }
     }
 
-    /// The profile.
     package let text: String
     package let report: FidelityReport
     /// Whether there is a rule in the profile.
@@ -108,7 +107,6 @@ struct CharlesDrafting {
     /// A location as a value; what had to be changed goes to the notes.
     func value(_ location: CharlesLocation, _ notes: inout [String]) -> Node { Node.location(location.pattern(&notes)) }
 
-    /// A location in the report.
     func words(_ location: CharlesLocation) -> String {
         var ignored: [String] = []
         return location.pattern(&ignored).description

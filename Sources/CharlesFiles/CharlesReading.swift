@@ -6,7 +6,6 @@ struct CharlesReading {
     var settings = CharlesSettings()
     /// Unreadable settings.
     private(set) var report = FidelityReport()
-    /// The most lines of the report.
     private static let mostLines = 1_000
     private var tool = ""
     private var seen: Set<String> = []
@@ -125,7 +124,6 @@ struct CharlesReading {
 
     // MARK: - Other settings
 
-    /// Reads the settings that are not tools.
     mutating func readSections(_ root: XMLElement) {
         if let throttling = root["throttlingConfiguration"] {
             tool = "Throttle"

@@ -1,6 +1,5 @@
 import Rules
 
-/// A set of rewrite rules with its locations.
 package struct CharlesRewriteSet: Sendable, Hashable {
     package var name = ""
     package var isActive = true
@@ -55,7 +54,6 @@ package struct CharlesRewriteRule: Sendable, Hashable {
     package var isActive = true
     /// Whether it acts on requests; not used where `hasDirection` is false.
     package var onRequest = false
-    /// Whether it acts on responses.
     package var onResponse = false
     /// The name to find; empty for any.
     package var matchName = ""
@@ -66,7 +64,6 @@ package struct CharlesRewriteRule: Sendable, Hashable {
     /// Whether that is a regular expression.
     package var isValueExpression = false
     package var matchesWhole = false
-    /// Whether case counts.
     package var isCaseSensitive = false
     /// Empty to keep the name.
     package var newName = ""

@@ -1,5 +1,4 @@
-/// Charles' settings of its tools, as Charles has them. Names and certificates, licence keys, passwords and tokens are
-/// never read into it.
+/// Charles' settings of its tools. Certificates, licence keys, passwords and tokens are never read into it.
 package struct CharlesSettings: Sendable, Hashable {
     package var throttle: CharlesThrottle?
     package var noCaching: CharlesLocationTool?
@@ -22,7 +21,6 @@ package struct CharlesSettings: Sendable, Hashable {
     package init() {}
 }
 
-/// A tool with a list and a switch.
 package struct CharlesTool<Entry: Sendable & Hashable>: Sendable, Hashable {
     package var isEnabled: Bool
     package var entries: [Entry]
@@ -60,7 +58,6 @@ package struct CharlesLocationTool: Sendable, Hashable {
     package var action: Int?
 }
 
-/// A mapping of Map Remote.
 package struct CharlesRemoteMapping: Sendable, Hashable {
     package var from = CharlesLocation()
     /// Empty parts are kept.
@@ -70,12 +67,10 @@ package struct CharlesRemoteMapping: Sendable, Hashable {
     package var isEnabled = true
 }
 
-/// A mapping of Map Local.
 package struct CharlesLocalMapping: Sendable, Hashable {
     package var from = CharlesLocation()
     /// A file or directory.
     package var to = ""
-    /// Whether file names are case-sensitive.
     package var isCaseSensitive = true
     package var isEnabled = true
 }
@@ -129,7 +124,6 @@ package struct CharlesPreset: Sendable, Hashable {
     package var values: CharlesThrottleValues
 }
 
-/// The numbers of a throttle.
 package struct CharlesThrottleValues: Sendable, Hashable {
     /// In kbit/s, as `up`.
     package var down = 0.0

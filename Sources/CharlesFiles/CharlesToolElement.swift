@@ -42,7 +42,6 @@ struct CharlesToolElement {
         }
     }
 
-    /// A tool that has only locations.
     private static func locations(
         _ title: String,
         _ name: String,

@@ -3,7 +3,6 @@ import Rules
 /// What became of each rule of Charles.
 package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     package enum Fate: Sendable, Hashable {
-        /// The same meaning.
         case kept
         /// Imported with differences.
         case approximated(why: [String])

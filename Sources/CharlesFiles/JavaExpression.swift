@@ -18,7 +18,6 @@ enum JavaExpression {
         var reason: String
     }
 
-    /// Converts a pattern of Java.
     static func pattern(_ source: String, isCaseSensitive: Bool) throws(UnsupportedError) -> Pattern {
         var scan = Scan(Array(source.unicodeScalars))
         scan.run()

@@ -64,9 +64,8 @@ struct ProfileDraft {
     /// The longest line for a whole rule.
     private static let width = 118
 
-    /// The profile's text; rules that ``RuleProfile`` does not take become comments, and are skipped. Relative paths
-    /// begin at `file`, the name that the file will have. Throws ``CharlesError`` where something is wrong that belongs
-    /// to no rule.
+    /// The profile's text; rules that ``RuleProfile`` refuses become comments. Relative paths begin at `file`, the
+    /// future file's name. Throws ``CharlesError`` for errors that belong to no rule.
     mutating func write(as file: String) throws(CharlesError) -> String {
         for _ in 0..<ProfileDraft.mostRounds {
             render()

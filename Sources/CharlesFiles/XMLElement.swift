@@ -7,7 +7,6 @@ struct XMLElement: Hashable, Sendable {
     /// Its own text, with white space.
     var text = ""
     var children: [XMLElement] = []
-    /// The line of its start.
     var line = 1
 
     /// In bytes; larger files are refused. No settings are larger, even with bodies pasted into rewrite rules.
@@ -15,7 +14,6 @@ struct XMLElement: Hashable, Sendable {
 
     init(_ name: String) { self.name = name }
 
-    /// The first child with this name.
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
     /// Reads a document, and returns the outermost element. `isKept` is called with the names of the open elements, the

@@ -48,6 +48,5 @@ enum Refusal: Sendable, Hashable {
 }
 
 extension RequestHead {
-    /// Whether the client accepts HTML.
     var takesHTML: Bool { fields.value(of: "accept")?.contains("text/html") ?? false }
 }

@@ -7,7 +7,6 @@ import Rules
 /// to the address.
 struct RequestReading {
     private(set) var opening: ExchangeOpening
-    /// Whether the path is normalised.
     let isNormalised: Bool
     /// Whether the host is the tunnel's address.
     let isAddress: Bool
@@ -56,13 +55,11 @@ struct ReadRules<Rule: ToolRule>: Sendable {
         return readings.isEmpty ? asSent.first(opening).map { ($0, nil) } : matches(opening, readings).first
     }
 
-    /// Whether a reading matches a rule.
     func hasRule(for reading: RequestReading) -> Bool {
         (reading.isNormalised ? normalised : asSent).first(reading.opening) != nil
     }
 
-    /// All rules that any reading matches, in the user's order, each with the first such reading; `nil` for the request as
-    /// sent.
+    /// All rules that any reading matches, in order, with the first such reading; `nil` for the request as sent.
     func matches(_ opening: ExchangeOpening) -> [(match: RuleMatch<Rule>, reading: RequestReading?)] {
         matches(opening, RequestReading.others(of: opening))
     }

@@ -6,7 +6,6 @@ protocol FlowingHead: MessageHead {
     /// Whether bytes of a tunnel or another protocol follow instead of a body; they have no end to wait for.
     var beginsTunnel: Bool { get }
 
-    /// The handler's demand for the body in this direction.
     static func demand(of handler: any StageHandler) -> BodyDemand
     // Each calls the handler's hook of this direction: for a head, for a whole body, for one larger than it asked for.
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict

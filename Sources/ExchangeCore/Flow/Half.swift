@@ -6,13 +6,11 @@ struct Half<Head: FlowingHead> {
     var reading = Reading()
     /// The body, if it is a stream whose messages are counted and timed.
     var stream: StreamTap?
-    /// The announced length of the body.
     var announced: Int64?
 
     init(budget: ByteBudget) { flow = MessageFlow(budget: budget) }
 }
 
-/// Whether a sender is read.
 struct Reading {
     /// Why it is not read.
     var pauses: PauseReasons = []

@@ -34,7 +34,6 @@ package final class HeadAccount {
         return true
     }
 
-    /// Removes heads.
     func remove(_ count: Int) {
         size -= count
         if size <= HeadAccount.free { share = nil }

@@ -12,7 +12,6 @@ extension MessageFlow {
         return (head, ByteBuffer())
     }
 
-    /// Replaces the held message.
     mutating func replaceHeld(head: Head, body: ByteBuffer?) {
         guard isHeld, let first = waiting.first, case .head(_, var framing) = first.item else { return }
         if first.progress == .wholeHooked, !head.beginsTunnel, let body {

@@ -14,7 +14,6 @@ struct MessageFlow<Head: FlowingHead> {
         case end(FieldSection?)
     }
 
-    /// The result of a step.
     enum Step {
         /// There is nothing, or it is held.
         case idle
@@ -34,7 +33,6 @@ struct MessageFlow<Head: FlowingHead> {
 
     /// The progress of an item at the handler `next`.
     enum Progress {
-        /// No hook has run.
         case arrived
         /// The head hook has run; the handler's demand for the body is next.
         case headHooked

@@ -6,7 +6,6 @@ package struct PauseReasons: OptionSet, Sendable, Hashable {
 
     /// The receiver does not read fast enough.
     package static let peerFull = PauseReasons(rawValue: 1 << 0)
-    /// A message is held.
     package static let held = PauseReasons(rawValue: 1 << 1)
     /// A message or part waits for its time.
     package static let paced = PauseReasons(rawValue: 1 << 2)

@@ -49,7 +49,6 @@ package struct SharedLimit: Sendable {
 package final class ByteBudget: Sendable {
     private let limit: Mutex<SharedLimit>
     package let total: Int
-    /// The limit of one client.
     package let perClient: Int
 
     /// Of bodies that are gathered or held: 256 MiB.

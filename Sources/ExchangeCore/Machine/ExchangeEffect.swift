@@ -1,8 +1,7 @@
 package import HTTPModel
 package import NIOCore
 
-/// What the exchange machine wants done. Carried out in order by the owner of the sockets, on the exchange's event
-/// loop.
+/// What the exchange machine wants done, in order, by the owner of the sockets on the exchange's event loop.
 package enum ExchangeEffect: Sendable {
     /// Find or make a connection and report `upstreamReady` or `upstreamFailed`; `fresh` excludes pooled ones.
     case connect(Destination, fresh: Bool)
@@ -15,8 +14,7 @@ package enum ExchangeEffect: Sendable {
     case sendResponseHead(ResponseHead, BodyFraming)
     case sendResponsePart(ByteBuffer)
     case sendResponseEnd(FieldSection?)
-    /// The next message's end is to be passed on without TLS close_notify, if the leg has TLS and the message ends with
-    /// the connection.
+    /// Pass on the next message's end without TLS close_notify, if it ends with its connection and that has TLS.
     case withholdCloseNotify(FlowDirection)
     /// Both legs carry raw bytes from here on.
     case becomeTunnel
@@ -37,16 +35,13 @@ package enum ExchangeEffect: Sendable {
     /// Read this file in place of a server's response body: report `responsePartReceived` and `responseEndReceived`, or
     /// `upstreamClosed`. `readUpstream` and `abandonUpstream` are for its reader from here on.
     case readFile(AnswerFile)
-    /// Keep few bytes in flight from the client, because its bytes are paced: large socket buffers would look like a
-    /// fast network.
+    /// Keep few bytes of the client in flight: its bytes are paced, and large socket buffers would hide that.
     case boundClientBuffer
-    /// The connection to the server, made or asked for, is of no more use and must not be reused; a stream of one that
-    /// is shared is reset with this code.
+    /// Do not use the connection to the server, made or requested, again; reset a shared one's stream with this code.
     case abandonUpstream(HTTP2ErrorCode)
     /// Close the client's connection, or, if it is shared, reset the stream with this code.
     case abortClient(HTTP2ErrorCode)
-    /// The exchange is over; no effect follows, and `effectsFinished` must be called. Both connections of a tunnel
-    /// close after their pending writes.
+    /// The last effect: call `effectsFinished`. Both connections of a tunnel close after their pending writes.
     case finished
 }
 
@@ -64,8 +59,7 @@ package struct UpstreamFacts: Sendable {
     package var version: HTTPVersion
     /// Whether it has carried an exchange before.
     package var isReused: Bool
-    /// Whether the server may have authenticated the connection, so that requests on it have another meaning than
-    /// elsewhere.
+    /// Whether the server may have authenticated the connection, which gives requests on it another meaning.
     package var isBound = false
     /// How long looking up the name took, in microseconds; `nil` on a reused connection or for an address.
     package var dns: Int64?

@@ -34,8 +34,7 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// How much of the request's body the client had sent, as a sentence after a failure's own; empty if it was
-    /// complete.
+    /// How much of the request's body the client had sent, as a sentence after a failure's; empty if it was complete.
     var requestPlace: String {
         guard !state.isTunnel, requestState == .receiving, request.announced != 0, responseState != .ended else {
             return ""
@@ -86,8 +85,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// The exchange is over when the client has its response whole and its request was read whole, and sent where
-    /// somebody still wants it.
+    /// Ends the exchange if the client has the whole response and its request was read, and sent if still wanted.
     mutating func finishIfDone() {
         guard responseState == .ended, isRequestDone else { return }
         // A tunnel whose halves have both ended has nothing to abort.

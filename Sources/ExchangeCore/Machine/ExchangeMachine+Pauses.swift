@@ -136,8 +136,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// The hold whose limit a `wake` is about; its owner has to see first whether a decision is on its way, since that
-    /// came before.
+    /// The hold whose limit a `wake` is about; a decision that is on its way came first, so the owner checks for one.
     package func expiringHoldID(_ direction: FlowDirection, generation: Int) -> HoldID? {
         expiringHold(direction, generation: generation)?.id
     }

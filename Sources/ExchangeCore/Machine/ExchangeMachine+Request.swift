@@ -130,8 +130,7 @@ extension ExchangeMachine {
     package mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
-        // The exchange of a client that has received and sent everything is complete; bytes that a stage still holds
-        // are released first.
+        // A client that has received and sent everything: bytes that a stage still holds are released first.
         if case .ended = requestState, responseState == .ended, resetCode == nil, !request.flow.isEmpty { return }
         let isTunnel = state.isTunnel
         if isTunnel || responseState == .ended {
@@ -336,14 +335,11 @@ extension ExchangeMachine {
         }
     }
 
-    /// The server closed its connection. A response that is whole stays so: just the rest of the request, if there is
-    /// one, goes nowhere then. A tunnel is over. Before the response has ended it is a failure, with one exception. On
-    /// a connection that was reused this may only mean that it had been idle too long, so a request that is safe to
-    /// repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2). So is any request of
-    /// which the server said that it did nothing about it (RFC 9113 §8.7). Another request is its client's to repeat:
-    /// the client sees its own connection closed without an answer, as it would without a proxy. `failure` is what the
-    /// exchange ends with, if it does; `wasProcessed` is `false` if the server said that it has not processed the
-    /// request.
+    /// The server closed its connection, which fails the exchange unless the response is whole or it is a tunnel. A
+    /// request that is safe to repeat and stored whole is sent once more if its connection was reused (RFC 9110
+    /// §9.2.2), as that may only have been idle too long; so is any that the server says it did not process (RFC 9113
+    /// §8.7). Others on a reused connection are left to the client, whose connection closes without an answer.
+    /// `wasProcessed` is `false` if the server said that it did not process the request.
     package mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
         guard state.hasPeer else { return }
         exchange.now = now
@@ -396,12 +392,10 @@ extension ExchangeMachine {
         }
     }
 
-    /// The head that goes to the server.
     package var outgoingHead: RequestHead? { outgoing?.head }
 
-    /// The server is gone but its response is complete: further bytes of the client are dropped. A server that reset
-    /// its stream with NO_ERROR asks the client to stop (RFC 9113 §8.1); bytes already in flight, 65,535 in HTTP/2, are
-    /// recorded.
+    /// The server is gone after a complete response, so the client's further bytes are dropped. After NO_ERROR (RFC
+    /// 9113 §8.1) it is asked to stop; the 65,535 bytes that may be in flight are recorded.
     private mutating func discardRest(_ failure: ExchangeFailure) {
         note("the rest of the request was not sent, because the server had already answered: \(failure.message)")
         abandonUpstream()

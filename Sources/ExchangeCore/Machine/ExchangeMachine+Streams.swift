@@ -2,9 +2,8 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// The taps, and the recording of bodies that are streams of messages. Messages are counted as they pass, for lists;
-/// their content is read from the session when it is shown, so only their arrival times are recorded besides their
-/// bytes.
+/// The taps, and the recording of streams of messages. Messages are counted as they pass, for lists; beside their bytes
+/// only arrival times are recorded, since their content is read from the session.
 extension ExchangeMachine {
     /// Whether it is in the nature of the exchange to be silent for long. That is for the one that answers to decide,
     /// but for a gRPC call: an upload of JSON lines ends like any other.

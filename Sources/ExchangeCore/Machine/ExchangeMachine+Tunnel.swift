@@ -67,8 +67,7 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// What was taken for a tunnel is read after all, in exchanges of its own; the client, which is still there, gets
-    /// nothing from this one.
+    /// The tunnel is read after all, in exchanges of its own; the client, still there, gets nothing from this one.
     package mutating func tunnelIsRead(now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
@@ -76,7 +75,6 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// The tunnel carries TLS that is not decrypted.
     package mutating func tunnelIsTLS(_ note: String) {
         guard !isOver else { return }
         record.flags.insert(.tunnelledTLS)

@@ -116,8 +116,7 @@ package struct ExchangeMachine: ~Copyable {
         return nil
     }
 
-    /// The client's process was found: it is recorded at once, because a held exchange or a stream may last long, and
-    /// also after the exchange's end.
+    /// The client's process was found; it is recorded at once, since the exchange may last long or be over.
     package mutating func clientIdentified(_ process: ClientProcess) {
         guard record.extras.process == nil else { return }
         record.extras.process = process
@@ -147,7 +146,6 @@ package struct ExchangeMachine: ~Copyable {
         return marks.requestSent != nil
     }
 
-    /// Whether a response has begun and not ended.
     package var isResponding: Bool { responseState != .none && responseState != .ended }
 
     /// Set where the URL's host is what the client calls the address of its tunnel.
@@ -155,7 +153,6 @@ package struct ExchangeMachine: ~Copyable {
 
     package var isTunnel: Bool { state.isTunnel }
 
-    /// Whether the client has sent its complete request.
     package var isRequestComplete: Bool {
         switch requestState {
         case .receiving: false

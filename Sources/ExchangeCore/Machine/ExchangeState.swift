@@ -18,13 +18,11 @@ extension ExchangeMachine {
         case none
         /// A connection was asked for, and the request waits for it. → `asked`, `done`, or a tunnel
         case connecting
-        /// The request is being sent, and a number of interim responses came. → `responding`, `switching`, `done`; `connecting`
-        /// to send the request once more
+        /// The request is being sent; interim responses came. → `responding`, `switching`, `done`, `connecting` again
         case asked(interims: Int)
         /// The response has begun. → `responded`, `done`
         case responding
-        /// The server switches protocols and the client does not know yet; `isOpen` until the server's bytes have ended.
-        /// → `done`, or a tunnel
+        /// The server switches protocols, unknown to the client; `isOpen` until its bytes end. → `done`, or a tunnel
         case switching(isOpen: Bool)
         /// The response is whole, but some of the request is still to be sent. → `done`
         case responded
@@ -65,8 +63,7 @@ extension ExchangeMachine {
         /// The client has sent it whole; what waits in the flow goes to the server. `isClean` is `false` if a tunnel's
         /// bytes ended without TLS close_notify. → `discarding`; `receiving` after a 101
         case ended(isClean: Bool)
-        /// It goes nowhere: it was answered locally, or the server is gone. It is still read to its end, after which
-        /// `isWhole`.
+        /// It goes nowhere, as it was answered locally or the server is gone; `isWhole` once it was read to its end.
         case discarding(isWhole: Bool)
     }
 

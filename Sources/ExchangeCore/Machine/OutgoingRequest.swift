@@ -14,12 +14,10 @@ struct OutgoingRequest {
     /// How often it was sent again.
     var retries = 0
 
-    /// How often a request may be sent again that the server did not process: a server that accepts few requests on a
-    /// connection refuses many simultaneous ones.
+    /// How often a request that the server did not process is sent again; some servers refuse many simultaneous ones.
     static let unprocessedLimit = 8
 
-    /// Bodies up to this many bytes are kept until the response begins. It is more than servers of HTTP/2 let a stream send
-    /// before they have begun with its request.
+    /// Bodies up to this many bytes are kept until the response begins: more than HTTP/2 servers accept before that.
     static let limit = 2 << 20
     /// From this size on, stored bytes count against the budget of all bodies.
     static let uncounted = 64 << 10

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Some of an open file, to be sent as the body of an answer; opened where blocking is allowed. It is read by position,
-/// so one may serve several answers.
+/// Part of a file, opened where blocking is allowed, as an answer's body. Read by position, so it can be shared.
 package final class AnswerFile: Sendable {
     package let descriptor: CInt
     /// Where the body begins in the file, in bytes.

@@ -8,8 +8,7 @@ extension HeldMessage {
         package let description = "Only the head of this message is held; its body streams on after it."
     }
 
-    /// The held body without its content coding, decoded to at most `limit` bytes, with the problem if decoding
-    /// stopped; `nil` if only the head is held.
+    /// The held body decoded to at most `limit` bytes, with the problem if that failed; `nil` if only the head is held.
     package func decodedBody(limit: Int) -> (ByteBuffer, problem: String?)? {
         switch self {
         case .request(let head, let body, _): body.map { HeldMessage.decoded($0, head.fields, limit) }
@@ -17,9 +16,8 @@ extension HeldMessage {
         }
     }
 
-    /// Sets the held body, given without content coding: the coding is applied again, or, if that is not possible, the
-    /// `Content-Encoding` field is removed. The engine frames the message again. Throws `NoBodyHeldError` if only the
-    /// head is held.
+    /// Sets the held body, given without content coding, which is applied again or, if that fails, removed from the
+    /// head. Throws `NoBodyHeldError` if only the head is held.
     package mutating func setBody(decoded body: ByteBuffer) throws {
         switch self {
         case .request(var head, .some, let destination):

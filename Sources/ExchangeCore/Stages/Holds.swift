@@ -18,8 +18,7 @@ package struct HoldID: Sendable, Hashable, CustomStringConvertible {
 /// A message that waits for a decision. Its body is `nil` when only the head is held and the body streams on after; it
 /// is as received, with its content coding still on.
 package enum HeldMessage: Sendable {
-    /// A request before it is sent, and where to. An edited destination counts; the Host field is the editor's own
-    /// matter.
+    /// A request before it is sent, and where to. An edited destination counts; Host is left to the editor.
     case request(RequestHead, body: ByteBuffer?, destination: Destination)
     /// A response before it is sent to the client.
     case response(ResponseHead, body: ByteBuffer?)
@@ -27,8 +26,7 @@ package enum HeldMessage: Sendable {
 
 /// The decision about a held message, in Charles' words.
 package enum HoldResolution: Sendable {
-    /// Go on with the message as edited; `nil` if nothing was. A body given for a message whose head alone was held is
-    /// not used.
+    /// Go on with the message as edited, `nil` for unedited; a body is ignored if only the head was held.
     case execute(HeldMessage?)
     /// Send the message as it was when it was held.
     case cancel

@@ -27,8 +27,7 @@ package struct LocalAnswer: Sendable {
         self.init(head: head, body: body)
     }
 
-    /// A page that explains why Sluice answers, in HTML or plain text; `text` tells what happened, to whom, and what to
-    /// try.
+    /// A page that explains why Sluice answers; `text` says what happened, to whom, and what to try.
     package static func explanation(
         status: Int,
         title: String,
@@ -66,8 +65,7 @@ package struct LocalAnswer: Sendable {
     /// This process's value of `X-Sluice-Mark`: random, so that no server has it.
     package static let mark = String(UInt64.random(in: .min ... .max), radix: 36)
 
-    /// Why this Sluice answered instead of the server, from the answer's head; `nil` if it was not a failure, or
-    /// another Sluice's.
+    /// Why this Sluice answered instead of the server; `nil` if it was not a failure, or another Sluice's.
     package static func failureCode(in head: ResponseHead, mark: String?) -> ExchangeFailure.Code? {
         guard let mark, head.fields.value(of: FieldName(markField.lowercased())) == mark else { return nil }
         if let code = head.fields.value(of: FieldName(failureField.lowercased())) {
@@ -77,8 +75,7 @@ package struct LocalAnswer: Sendable {
         return isMiss ? .notRecorded : nil
     }
 
-    /// The page for a failed exchange: 504 for time-outs, 599 for a replay without an answer, else 502 (RFC 9110
-    /// §15.6).
+    /// The page for a failed exchange, with a status for its kind (RFC 9110 §15.6); 599 for a replay without an answer.
     package static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
         let (status, title) =
             switch failure.code {
@@ -107,8 +104,7 @@ package struct LocalAnswer: Sendable {
         failure.hint.isEmpty ? failure.message : "\(failure.message) \(failure.hint)"
     }
 
-    /// The answer to a gRPC call that failed: a response of nothing but a status, which is all that its client shows
-    /// (gRPC over HTTP/2, "Trailers-Only").
+    /// The answer to a failed gRPC call: a status alone, which its client shows (gRPC over HTTP/2, "Trailers-Only").
     package static func callFailure(_ failure: ExchangeFailure, contentType: String) -> LocalAnswer {
         // INTERNAL for malformed messages, UNIMPLEMENTED if no retry can help, UNAVAILABLE if it can.
         let status =

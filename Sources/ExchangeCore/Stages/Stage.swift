@@ -13,8 +13,7 @@ package protocol Stage: Sendable {
     func handler(for opening: ExchangeOpening) -> (any StageHandler)?
 }
 
-/// A stage's name, and its place in the fixed order in which requests and responses pass the stages: stages with lower
-/// numbers come first.
+/// A stage's name, and its place in the fixed order of stages: lower numbers come first.
 package struct StageID: Sendable, Hashable, Comparable {
     /// For traces and profiles.
     package let name: String

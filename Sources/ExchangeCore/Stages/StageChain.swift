@@ -7,9 +7,8 @@ package struct StageChain: Sendable {
     /// Finds cheaply which stages can match a URL.
     private let preselection: (any StagePreselection)?
 
-    /// Puts stages in their fixed order; those of the same identity keep the given one. `preselection` says which of
-    /// them, by their places in the resulting order, are to be asked at all; without one, or with more than 64 of them,
-    /// all are.
+    /// Puts stages in their fixed order. `preselection` says which of them, by their places in that order, are asked;
+    /// without one, or with more than 64 stages, all are.
     package init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
         self.stages = stages.enumerated()
             .sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }
@@ -63,7 +62,6 @@ package struct StageChain: Sendable {
         }
     }
 
-    /// Asks the candidates for handlers.
     func links(of candidates: Candidates, for opening: ExchangeOpening) -> [ChainLink] {
         var links: [ChainLink] = []
         for (index, stage) in stages.enumerated() where candidates.contains(index) {
@@ -80,8 +78,7 @@ package struct StageChain: Sendable {
 package protocol StagePreselection: Sendable {
     /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64
-    /// The index of the first stage that must read requests to a server, because it has a rule for this host, or one
-    /// that refuses some paths on all servers.
+    /// The first stage that must read requests to a server: it has a rule for the host, or refuses paths everywhere.
     func reader(of url: RequestURL) -> Int?
 }
 

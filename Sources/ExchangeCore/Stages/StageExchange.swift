@@ -20,8 +20,7 @@ package struct StageExchange: Sendable {
     var answer: LocalAnswer?
     /// Whether a stage answers in place of a server, so that the request goes nowhere.
     package var isAnswered: Bool { answer != nil }
-    /// In the hook for a body that is not gathered: whether that is because others use up the budget, not because it is
-    /// too large.
+    /// In the overflow hooks: whether others use up the budget, and the body is not itself too large.
     package internal(set) var lacksRoom = false
     package internal(set) var trace: [TraceEntry] = []
     /// The stage whose hook is running, or ran last: the author of notes.

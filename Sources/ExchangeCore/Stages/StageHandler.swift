@@ -7,9 +7,7 @@ package import NIOCore
 /// `Verdict.perform`. Every hook has a default that forwards. A demand is read after the head hook of its direction, so
 /// that the hook may decide it.
 package protocol StageHandler: AnyObject {
-    /// The demand for the request's body.
     var requestDemand: BodyDemand { get }
-    /// The demand for the response's body.
     var responseDemand: BodyDemand { get }
 
     /// Whether the handler needs a verified host, and not only a client's name for the address of its tunnel: then the
@@ -20,8 +18,7 @@ package protocol StageHandler: AnyObject {
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
     /// The complete request (demand `whole`); an edited body is framed again.
     func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The request's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
-    /// read once more.
+    /// The request's body is larger than the demand `whole`; it streams on, and the demand is read once more.
     func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
     /// An interim response other than 101 (RFC 9110 §15.2), as earlier stages left it; it is neither held nor replaced.
     func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange)
@@ -29,13 +26,11 @@ package protocol StageHandler: AnyObject {
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
     /// A part of the response's body (demand `observe`).
     func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The response's body is there whole (demand `observe`), and the client is told so after this; only `forward` and
-    /// `perform` count.
+    /// The response's body is complete (demand `observe`); the client learns that next. Return `forward` or `perform`.
     func responseEnd(_ exchange: inout StageExchange) -> Verdict
     /// The complete response (demand `whole`); an edited body is framed again.
     func responseWhole(_ head: inout ResponseHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The response's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
-    /// read once more.
+    /// The response's body is larger than the demand `whole`; it streams on, and the demand is read once more.
     func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
     /// When waiting bytes may pass (demand `pace`), and how many. Called with the bytes at the head of the queue, never
     /// empty, and again with the rest. Their sender is not read meanwhile.
@@ -107,11 +102,9 @@ package enum BodyDemand: Sendable, Hashable {
 
 /// When waiting bytes pass.
 package enum Pace: Sendable {
-    /// This many, at least one and at most all, pass at that time, or at once if it is past. Then the handler is asked
-    /// about the rest.
+    /// This many bytes, at least one, pass then, or at once if that is past; the handler is asked about the rest.
     case pass(Int, at: NIODeadline)
     /// Not yet; the handler is asked again at that time.
     case again(at: NIODeadline)
-    /// Fails the exchange like `Verdict.fail`.
     case fail(ExchangeFailure)
 }

@@ -1,19 +1,16 @@
 package import HTTPModel
 package import NIOCore
 
-/// The decision of a hook.
 package enum Verdict: Sendable {
     /// Continue with the hook's changes.
     case forward
-    /// Answer in place of the server. Remaining request hooks and the whole response chain still run. From a response
-    /// hook: replaces the response from here on.
+    /// Answer in place of the server; remaining hooks run. From a response hook: replaces the response from here on.
     case respond(LocalAnswer)
     /// Answer at once without further hooks. Block lists use this.
     case refuse(LocalAnswer)
     /// Cut the connection to the client without an answer; no further hook is asked.
     case drop
-    /// Fail the exchange like a network failure: it is recorded with this failure, and the client's connection is
-    /// closed.
+    /// Fail the exchange like a network failure: record this failure and close the client's connection.
     case fail(ExchangeFailure)
     /// Hold the message before it passes.
     case pause(Pause)
@@ -53,7 +50,6 @@ extension BlockingWork {
     package var isHeavy: Bool { false }
 }
 
-/// The result of blocking work.
 package struct WorkOutcome: Sendable {
     /// The decision about the held message.
     package var verdict: Verdict

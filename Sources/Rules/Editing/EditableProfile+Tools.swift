@@ -58,8 +58,7 @@ extension EditableProfile {
         try replace(rule.id, with: RuleText(text))
     }
 
-    /// Lets a host, with a port or not, be decrypted again that ``exclude(_:)`` left out. Returns whether the text
-    /// named it.
+    /// Decrypts a host again that ``exclude(_:)`` left out. Returns whether the text named it.
     @discardableResult
     package mutating func include(_ location: String) throws(ProfileError) -> Bool {
         guard let rule = try rules(of: .intercept).first,

@@ -88,8 +88,7 @@ package struct EditableProfile: Sendable, Hashable {
         return EditableRule.ID(section, index)
     }
 
-    /// Replaces a rule. Throws ``ProfileError``: what is wrong with the new rule, with places in its text, or why it
-    /// cannot be inserted.
+    /// Replaces a rule. Throws what is wrong with the new one, with places in its text, or why it cannot be inserted.
     package mutating func replace(_ id: EditableRule.ID, with rule: RuleText) throws(ProfileError) {
         let lines = try checked(rule, id.section)
         let editor = try ProfileEditor(text, name)

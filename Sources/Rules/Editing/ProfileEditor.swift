@@ -62,7 +62,6 @@ struct ProfileEditor {
 
     func indented(_ lines: [String], by count: Int) -> [String] { lines.map { $0.isEmpty ? "" : blanks(count) + $0 } }
 
-    /// A rule behind a hyphen.
     func member(_ rule: RuleLines, indent: Int) -> [String] {
         indented(rule.above, by: indent) + member(rule.lines, indent: indent)
     }

@@ -85,8 +85,7 @@ struct ProfileOutline {
         return meaning
     }
 
-    /// The lines of a rule in a list with hyphens, with the comments directly above it, and those below it that are
-    /// indented as a part of it.
+    /// The lines of a rule in a list with hyphens, with comments directly above it, and indented ones below it.
     func lines(_ entry: Entry, in pair: Pair) -> Range<Int> {
         let start = entry.hyphen ?? entry.range.lowerBound
         let column = source.column(of: start)

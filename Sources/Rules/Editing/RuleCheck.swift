@@ -1,9 +1,8 @@
 /// Checks a rule's text before it is put into a profile.
 package enum RuleCheck {
-    /// All that is wrong with a rule or probably a mistake, with lines and columns of its text. What only the profile
-    /// shows is found too: that an earlier rule covers its scope, or that another one has its name. The rule may refer
-    /// to the profile's definitions, and its paths begin beside the profile's file. A new rule, which replaces none, is
-    /// checked as the last in its section.
+    /// All errors and probable mistakes in a rule, with lines and columns of its text, and those that only the profile
+    /// shows: that an earlier rule covers its scope, or that another has its name. The rule may refer to the profile's
+    /// definitions, and its paths begin beside the profile's file. A new rule is checked as the last in its section.
     package static func check(
         _ rule: RuleText,
         of section: ProfileSection,

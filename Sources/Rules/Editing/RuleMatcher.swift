@@ -1,8 +1,7 @@
 package import HTTPModel
 
-/// Decides whether a rule would be for recorded exchanges, as its tool does. It is compiled once. The content of
-/// messages, chance and other rules do not count: a rule that is disabled, or that an earlier one shadows, is asked as
-/// if it were alone.
+/// Decides whether a rule would be for recorded exchanges, by its scope: the content of messages, chance and other
+/// rules do not count, nor whether it is disabled.
 package struct RuleMatcher: Sendable {
     private let tool: Tool?
     private let rule: (any ToolRule)?

@@ -56,7 +56,6 @@ struct RuleLines {
         return isInline ? lines[0] : nil
     }
 
-    /// Whether the rule can be on the line of its key.
     var fitsKeyLine: Bool { lines.count == 1 && above.isEmpty && (node.mapping == nil || lines[0].hasPrefix("{")) }
 
     /// Whether there may be comments in it; a text that looks like one counts.

@@ -10,8 +10,7 @@ extension SourceText {
         return position
     }
 
-    /// The place behind a node's last character; `nil` if the text is not understood. `indent` is the column of the key
-    /// or the hyphen that it belongs to.
+    /// The place behind a node's last character; `nil` if that is unclear. `indent` is the column of its key or hyphen.
     func end(of node: Node, indent: Int) -> Int? {
         let start = start(of: node)
         switch node.content {

@@ -23,8 +23,7 @@ package struct DryRun {
         intercept = profile.intercept
     }
 
-    /// Plays one request, and the response of a server, if one is asked. An `https` URL of a host that is not decrypted
-    /// becomes a tunnel.
+    /// Plays one request, and the server's response. An `https` URL of a host that is not decrypted becomes a tunnel.
     package mutating func play(_ request: DryRunRequest, _ response: DryRunResponse = .init()) -> DryRunExchange {
         count += 1
         let isEncrypted = request.url.scheme == "https" || request.url.scheme == "wss"

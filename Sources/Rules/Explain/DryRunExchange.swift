@@ -87,7 +87,6 @@ package struct DryRunExchange: Sendable {
     /// `nil` if no server was asked.
     package var sent: Sent<RequestHead>?
     package var destination: Destination?
-    /// The response as the client receives it.
     package var answered: Sent<ResponseHead>?
     /// Held messages, which were then sent unedited.
     package var held: [FlowDirection] = []

@@ -11,8 +11,7 @@ package struct ExplainedRequest: Sendable {
     /// How the server is reached by `upstream`, in words; `nil` if no rule is for the request.
     package let way: String?
 
-    /// Some lines for each tool, then what goes out and what is answered. With `isWhole` rules for other hosts are
-    /// listed one by one, however many they are.
+    /// Some lines for each tool, then what goes out and is answered; `isWhole` lists all rules for other hosts, too.
     package func text(isWhole: Bool = false) -> String {
         var text = ""
         if exchange.isTunnel, request.url.scheme != "tunnel" {

@@ -8,7 +8,6 @@ package struct Explanation: Sendable {
     package struct Line: Sendable {
         package let rule: RuleHeading
         package let verdict: RuleVerdict
-        /// The first location that matches.
         package let location: Location?
         /// Edits that changed nothing, with numbers and reasons.
         package var missedEdits: [String] = []
@@ -144,8 +143,7 @@ package enum RuleVerdict: Sendable {
 }
 
 extension RuleScope {
-    /// Why a request is out of scope: the first field that does not match, with both values, of the nearest location;
-    /// `nil` if it is in scope.
+    /// Why a request is out of scope: the first field of the nearest location that differs; `nil` if it is in scope.
     package func mismatch(_ opening: ExchangeOpening) -> String? {
         if let locations, !locations.contains(where: { $0.matches(opening.url) }) {
             let order = LocationPattern.Field.allCases

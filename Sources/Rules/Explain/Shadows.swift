@@ -20,8 +20,7 @@ struct Shadows {
     private var earlier = HostTable<[Int]>(none: [])
     private var comparisons = 0
 
-    /// The rules that never decide, and for each the one that does, both by position; `nil` stands for a rule that has
-    /// conditions beside its scope.
+    /// The rules that never decide, and those that do instead, by position; rules with other conditions are `nil`.
     static func find(_ headings: [RuleHeading?]) -> [Int: Int] {
         var shadows = Shadows()
         var found: [Int: Int] = [:]

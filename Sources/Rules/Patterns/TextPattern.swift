@@ -146,7 +146,6 @@ package struct Replacement: Sendable {
         pieces.append(.text(literal))
     }
 
-    /// Whether the replacement is always empty.
     package var isEmpty: Bool { !hasGroups && plain.isEmpty }
 
     /// The text, for if there is no match whose groups it could refer to.

@@ -194,7 +194,6 @@ extension DryRunResponse {
 }
 
 extension ProfileReader {
-    /// The header fields and the body of a message.
     fileprivate mutating func content(_ fields: ProfileFields) -> (fields: DryRunFields, body: ByteBuffer?) {
         let lines = fields["headers"].map { node in
             headers(node) { name, value in

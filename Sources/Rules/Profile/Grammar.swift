@@ -1,5 +1,4 @@
-/// A key of a profile: its name, what it takes, and what it is for. The same table decides which keys are taken and
-/// what `sluice profile help` prints.
+/// A key of a profile. The same table decides which keys are accepted and what `sluice profile help` prints.
 package struct GrammarKey: Sendable {
     package let name: String
     package let value: GrammarValue
@@ -16,14 +15,12 @@ package struct GrammarKey: Sendable {
 
     package var summaryWithDefault: String { summary + (fallback.map { " Default: \($0)." } ?? "") }
 
-    /// The key with its sentence.
     package func means(_ summary: String) -> GrammarKey {
         var key = self
         key.summary = summary
         return key
     }
 
-    /// The key with an example of its value, or a whole example.
     package func example(_ value: String? = nil, whole: String = "") -> GrammarKey {
         var key = self
         key.example = value.map { "\(name): \($0)" } ?? whole

@@ -40,8 +40,7 @@ extension InterceptRules {
             .means("Hosts whose TLS is passed through unread, in every mode."),
     ]
 
-    /// Adds what one file says: both lists are gathered over the files of a profile. Before anything is decrypted only
-    /// host and port are known.
+    /// Adds what one file says; a profile's files add up. Before decryption only host and port are known.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "intercept", keys: InterceptRules.keys) else { return }
         hosts.add(fields, &reader) { $0.hosts($1, "intercept") }

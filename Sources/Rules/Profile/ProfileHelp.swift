@@ -29,8 +29,7 @@ package enum ProfileHelp {
         return found.map { describe($0, path: key, tools) } ?? overview(tools)
     }
 
-    /// The keys at the top level of a profile, or those within the key at a path such as `rewrite.rules`; `nil` if
-    /// there is no such key.
+    /// The keys at the top level, or within the key at a path such as `rewrite.rules`; `nil` if there is none.
     package static func keys(within path: String? = nil, of tools: ToolRegistry) -> [GrammarKey]? {
         var keys = ProfileGrammar.allKeys(tools)
         for word in (path ?? "").split(separator: ".") {

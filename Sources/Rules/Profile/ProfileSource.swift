@@ -6,7 +6,6 @@ extension ProfileSource {
         ProfileSource(file: file, text: try ProfileText.read(file))
     }
 
-    /// The tree of its text.
     var root: Node? { get throws(ProfileError) { try ProfileText.tree(text, file: file) } }
 
     package var identity: String { ProfileText.canonical(file) }

@@ -9,8 +9,7 @@ import Yams
 package enum ProfileText {
     /// In bytes, more than people write.
     package static let limit = 1 << 20
-    /// How many characters that begin or divide values a text may have: seven for each of eleven thousand rules, as many
-    /// as can be read in a second.
+    /// How many characters may begin or divide values: seven for each of 11,000 rules, which take a second to read.
     package static let mostMarks = 80_000
 
     /// Reads a file, or where pipes are taken the output of a command, and standard input for `-`; at most one byte more than the limit is ever read.
@@ -84,8 +83,7 @@ package enum ProfileText {
         }
     }
 
-    /// Parses on a thread of its own: the parser recurs for each level of nesting, up to a thousand, and the stack of the
-    /// caller's thread may be small.
+    /// Parses on a thread of its own: the parser recurs a thousand levels deep, and the caller's stack may be small.
     private static func parse(_ text: String) throws -> Node? {
         let outcome = Mutex<Result<Node?, any Error>?>(nil)
         let done = DispatchSemaphore(value: 0)

@@ -8,8 +8,7 @@ package struct RecordRules: Sendable {
 
     package var isEverything: Bool { locations.isEverything }
 
-    /// Whether an exchange is recorded, by the URL as the client sent it; a tunnel that is not decrypted has just host and
-    /// port.
+    /// Whether an exchange is recorded, by the client's URL; an undecrypted tunnel has just host and port.
     package func admits(_ url: RequestURL) -> Bool { locations.admits(url) }
 
     /// `recorded: LOCATIONS except LOCATIONS`; `nil` where every exchange is recorded.

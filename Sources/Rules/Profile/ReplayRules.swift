@@ -18,7 +18,6 @@ package struct ReplayRules: Sendable {
     package var ignoredQuery: [IgnoreRule] = []
     package var ignoredBody: [IgnoreRule] = []
     package var ignored: Set<Part> = []
-    /// Headers that are compared.
     package var headers: [String] = []
     package var afterLast = AfterLast.last
 

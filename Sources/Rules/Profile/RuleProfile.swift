@@ -1,8 +1,7 @@
 package import ExchangeCore
 package import HTTPModel
 
-/// The tools as one file or several configure them: read, checked and compiled. The rules of several files are in the
-/// order of the files.
+/// The tools as profiles configure them: read, checked and compiled. Rules are in the order of the files.
 @dynamicMemberLookup
 package struct RuleProfile: Sendable {
     /// What the files say beside the rules of tools.
@@ -55,14 +54,12 @@ package struct RuleProfile: Sendable {
         try RuleProfile(sources: try ProfileSource.read(paths, edited: edited, takesPipes: takesPipes), tools: tools)
     }
 
-    /// Reads a profile from one text; `file` is its name in issues. Throws ``ProfileError`` with everything that is
-    /// wrong.
+    /// Reads a profile from one text; `file` is its name in issues. Throws everything that is wrong.
     package init(_ text: String, file: String, tools: ToolRegistry) throws(ProfileError) {
         try self.init(sources: [ProfileSource(file: file, text: text)], tools: tools)
     }
 
-    /// Compiles texts that have been read, with those that they include. Throws ``ProfileError`` with everything that
-    /// is wrong.
+    /// Compiles texts that have been read, with those that they include. Throws everything that is wrong.
     package init(sources: [ProfileSource], tools registry: ToolRegistry) throws(ProfileError) {
         var compiler = ProfileCompiler(registry)
         try compiler.add(sources)
@@ -88,8 +85,7 @@ package struct RuleProfile: Sendable {
     /// The chain with the tools that are on at the start.
     package var chain: StageChain { chain(without: settings.off) }
 
-    /// The tools in force, in their fixed order, without those that are switched off. Tools that are switched in place
-    /// stay: `switchTools` switches them.
+    /// The tools in force, in order, without those switched off; those switched in place stay for `switchTools`.
     package func chain(without off: Set<StageID>) -> StageChain {
         chain(compiled.filter { !off.contains($0.tool.id) || $0.tool.isSwitchedInPlace }) { $0 }
     }

@@ -12,7 +12,6 @@ package struct RuleHeading: Sendable {
     /// Its effect: `answer 403`, `to http://localhost:3000/`.
     package var action = ""
 
-    /// The heading for normalised paths.
     var withNormalisedPaths: RuleHeading {
         var heading = self
         heading.scope.locations = scope.locations?.map(\.withNormalisedPath)

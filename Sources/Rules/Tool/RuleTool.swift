@@ -85,7 +85,6 @@ package struct RuleList<Rule: ToolRule>: Sendable {
         self.takesTunnels = takesTunnels
     }
 
-    /// The same rules for normalised paths.
     package var withNormalisedPaths: RuleList {
         var list = self
         list.index = RuleIndex(all.map { $0.heading.withNormalisedPaths })

@@ -99,7 +99,6 @@ package struct ToolRegistry: Sendable, Hashable {
 
     func section(_ key: String) -> ProfileSection? { sections.first { $0.key == key } }
 
-    /// The tool with presets for all traffic.
     package var withPresets: Tool? { tools.first { $0.presets != nil } }
 
     /// The tool that one key switches for all traffic.

@@ -7,8 +7,7 @@ import HTTPModel
 /// whatever else has a meaning to a file system stays or becomes encoded. No URL makes a name that leads anywhere else,
 /// and URLs that mean different things make different names.
 struct MirrorNames {
-    /// The suffix of a file beside a directory of its name, as for `/a` and `/a/b`. No name from a URL ends so, since a
-    /// `%` in it always begins an encoded byte.
+    /// The suffix of a file beside a directory of its name; a `%` in names from URLs always begins an encoded byte.
     static let besideDirectory = "%"
 
     /// Begins with the host's.
@@ -36,7 +35,6 @@ struct MirrorNames {
         file = MirrorNames.name(last.isEmpty ? Array("index.html".utf8)[...] : last, suffix: query)
     }
 
-    /// The file name of a path segment.
     private static func name(_ segment: ArraySlice<UInt8>, isHost: Bool = false, suffix: String = "") -> String {
         let bytes = isHost ? Array(segment) : PathNames.decoded(segment) ?? Array(segment)
         let isText = String(validating: bytes, as: UTF8.self) != nil

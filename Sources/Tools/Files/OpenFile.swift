@@ -45,7 +45,6 @@ struct OpenFile: ~Copyable {
         return FileStatus(status)
     }
 
-    /// The target of a link in this directory.
     func link(_ name: String) throws(SystemError) -> String {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = try SystemError.check { CInt(readlinkat(descriptor, name, &target, target.count)) }

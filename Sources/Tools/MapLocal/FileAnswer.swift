@@ -4,9 +4,8 @@ import HTTPModel
 import NIOCore
 import Rules
 
-/// Makes the answer to a request out of a file. The answer has no validator (`ETag`, `Last-Modified`), so conditions of
-/// the request are ignored, and `If-Range` is never met (RFC 9110 §13.1.5): an edited file is served with the next
-/// request.
+/// Answers a request from a file, without validators (`ETag`, `Last-Modified`): conditions are ignored, and `If-Range`
+/// is never met (RFC 9110 §13.1.5), so that an edited file is served with the next request.
 struct FileAnswer {
     /// The request's `Range`; `nil` if there is none that counts.
     let range: String?
@@ -27,8 +26,7 @@ struct FileAnswer {
         (self.status, self.fields) = (status, fields)
     }
 
-    /// Makes the answer; the extension of `name` gives the media type. Throws `SystemError` where the file cannot be
-    /// read.
+    /// Makes the answer; the extension of `name` gives the media type. Throws if the file cannot be read.
     func answer(_ found: consuming FileTree.Found, name: String, sidecar: Sidecar?) throws(SystemError) -> LocalAnswer {
         let length = found.status.size
         let status = self.status ?? sidecar?.status ?? 200

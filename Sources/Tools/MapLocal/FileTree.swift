@@ -66,7 +66,6 @@ struct FileTree {
 
     // MARK: - Names and their case
 
-    /// The name in the directory, with its status.
     private func find(_ name: String, _ walk: borrowing Walk) throws(LookUpError) -> (String, FileStatus) {
         do throws(SystemError) {
             let status = try walk.here.status(of: name)
@@ -115,7 +114,6 @@ struct FileTree {
     }
 }
 
-/// A walk through a tree.
 private struct Walk: ~Copyable {
     private let root: OpenFile
     private(set) var here: OpenFile

@@ -9,7 +9,6 @@ struct FileLookUp: Sendable {
     private let rule: MapLocal.Rule
     /// What is looked up in a directory: the part of the path that the location leaves over.
     private let remainder: String
-    /// Whether it is the last rule.
     private let isLast: Bool
     private let head: RequestHead
     private let url: RequestURL
@@ -75,7 +74,6 @@ struct FileLookUp: Sendable {
         return try answer(found, names, tree)
     }
 
-    /// The answer of a rule for one file.
     private func answerFromRoot() throws(NotFoundError) -> WorkOutcome {
         let found = try openRoot()
         guard found.status.kind == .file else { throw NotFoundError(place: rule.name, reason: "it is not a file") }

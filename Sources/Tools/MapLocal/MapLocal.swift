@@ -55,7 +55,6 @@ enum MissPolicy: Sendable {
     case pass
     /// The next rule that matches looks for a file; without one the request goes to the server.
     case next
-    /// The client gets a 404.
     case notFound
     /// The client gets a 502 that says which file was looked for.
     case error

@@ -50,7 +50,6 @@ struct RemoteTarget: Sendable {
         appendsRemainder = templates[.path]?.hasGroups != true
     }
 
-    /// The target with captures filled in.
     func parts(_ captures: [String]) throws(RemoteParts.TargetError) -> RemoteParts {
         switch form {
         case .fixed(let parts): return parts

@@ -37,7 +37,6 @@ struct Mirror: RuleTool {
         return rules.first(opening).map { Handler($0.rule, isDryRun: isDryRun) }
     }
 
-    /// Saves one response.
     private final class Handler: StageHandler {
         private let rule: Rule
         private let isDryRun: Bool

@@ -102,8 +102,7 @@ final class MirrorFile: Sendable {
         ".sluice-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     }
 
-    /// Writes bytes of the body without content coding. If that makes it too large, the file continues with the
-    /// received body.
+    /// Writes bytes of the body decoded; if that becomes too large, the file continues with the received body.
     func write(_ bytes: ByteBuffer) throws(InterruptionError) {
         let failure = state.withLock { state -> InterruptionError? in
             let failure = state?.write(bytes)

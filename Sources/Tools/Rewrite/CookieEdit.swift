@@ -2,8 +2,7 @@ import Expressions
 import HTTPModel
 import Rules
 
-/// The removal of single cookies: from the `Cookie` of a request, the rest of which stays byte for byte, or with their
-/// `Set-Cookie` from a response.
+/// Removes single cookies: from the `Cookie` of a request, otherwise unchanged, or with their `Set-Cookie`.
 struct CookieEdit: Sendable {
     /// The case of letters counts, as it does for servers (RFC 6265 §5.3).
     enum Name: Sendable {

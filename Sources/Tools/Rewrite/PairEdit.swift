@@ -32,7 +32,6 @@ struct PairEdit: Sendable {
         case add(name: String, value: Replacement, condition: PairPattern?)
         /// Gives each one that matches another name or value; `nil` keeps that part.
         case modify(PairPattern, name: Replacement?, value: Replacement?, onlyFirst: Bool)
-        /// Removes each one that matches.
         case remove(PairPattern)
     }
 
@@ -54,8 +53,7 @@ struct PairEdit: Sendable {
         }
     }
 
-    /// Edits the pairs, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``
-    /// or ``UnusableEditError``.
+    /// Edits the pairs; returns what was done, if anything. Throws `MatchLimitError` or ``UnusableEditError``.
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
         switch action {
         case .add(let name, let value, let condition):

@@ -274,8 +274,7 @@ private final class RewritingHandler: StageHandler {
         }
     }
 
-    /// Fields that vouch for the bytes of a body (RFC 9530 and its predecessors); an ETag, which names the server's version,
-    /// stays.
+    /// Fields that vouch for a body's bytes (RFC 9530 and predecessors); an ETag stays: it names the server's version.
     private static let digests: [FieldName] = ["content-md5", "digest", "content-digest", "repr-digest"]
 
     private static func removeDigests(_ fields: inout FieldSection, _ exchange: inout StageExchange) {
@@ -299,8 +298,7 @@ private struct RequestPlace {
         url.setPathAndQuery(head.target)
     }
 
-    /// Updates the message after an edit. Where the URL's host stays, the destination does: a tunnel's may be an
-    /// address that Host has a name for.
+    /// Updates the message. With the same host the destination stays: it may be a tunnel's address named by Host.
     func commit(after before: RequestPlace, _ head: inout RequestHead, _ exchange: inout StageExchange) {
         if url.path != before.url.path || url.query != before.url.query { head.target = url.pathAndQuery }
         guard (url.scheme, url.host, url.port) != (before.url.scheme, before.url.host, before.url.port) else { return }

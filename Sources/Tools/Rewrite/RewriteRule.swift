@@ -2,7 +2,6 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
-/// One rule of a rewrite set.
 struct RewriteRule: Sendable {
     enum Edit: Sendable {
         case header(PairEdit)
@@ -17,7 +16,6 @@ struct RewriteRule: Sendable {
     let name: String
     let directions: Set<FlowDirection>
     let edit: Edit
-    /// What it does.
     let action: String
 
     /// Whether it may give a request credentials that the client did not send.

@@ -30,7 +30,6 @@ struct RewriteRuleReader {
         }
     }
 
-    /// What is done to it.
     enum Verb: String, CaseIterable {
         case add, modify, remove
 
@@ -72,7 +71,6 @@ struct RewriteRuleReader {
     let fields: ProfileFields
     private var phrase: String { "\(verb.gerund) a \(target.rawValue)" }
 
-    /// What the rule does.
     private var action: String {
         let words = ["name", "match"].compactMap { fields[$0]?.scalar?.string }.filter { !$0.isEmpty }
         let to = (fields["to"] ?? fields["rename"])?.scalar?.string ?? ""

@@ -6,7 +6,6 @@ extension ResponseHead {
         "a response with status 205 has no body (RFC 9110 §15.3.6); a client may take one for the next response"
 }
 
-/// An edit of a response's status.
 struct StatusEdit: Sendable {
     /// What the status must match, as `404` or `404 Not Found`; `nil` for any.
     let match: TextPattern?

@@ -44,7 +44,6 @@ struct TextBody {
 
     private let received: ByteBuffer
     private let charset: Charset
-    /// The byte order mark.
     private let mark: [UInt8]
     private var text: Text
     private(set) var isEdited = false
@@ -52,8 +51,7 @@ struct TextBody {
     /// The most bytes of an edited text.
     static let largest = 64 << 20
 
-    /// Reads a body without content coding. Throws ``UnusableEditError`` where it is not text, or not valid in its
-    /// character encoding.
+    /// Reads a body without content coding. Throws if it is not text, or not valid in its character encoding.
     init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEditError) {
         if body.readableBytes > 0, mediaType?.isTextual != true, !TextDecoder.isText(body) {
             throw UnusableEditError(reason: "it is not text (\(mediaType?.essence ?? "of no known type"))")

@@ -13,8 +13,7 @@ struct EventBoundary {
     private var hasField = false
     private var afterReturn = false
 
-    /// The number of bytes up to and with the end of the first event that ends in them; `nil` if none does. So many, or
-    /// all, count as read from here on.
+    /// The number of bytes up to and with the end of the first event; `nil` if none ends. They, or all, count as read.
     mutating func advance(over bytes: ByteBufferView) -> Int? {
         for (position, byte) in bytes.enumerated() {
             let follows = afterReturn

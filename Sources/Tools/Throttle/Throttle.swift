@@ -37,8 +37,7 @@ struct Throttle: RuleTool {
 extension Throttle {
     static var isSwitchedInPlace: Bool { true }
 
-    /// A rule's exchanges go on under the conditions of the new rule of its name; without one, or where it is disabled,
-    /// nothing slows them down any more.
+    /// A rule's exchanges go on under the new rule of its name; without an enabled one nothing slows them down.
     func wasReplaced(by new: Throttle?) {
         var successors: [String: [ThrottleLink]] = [:]
         if let new {

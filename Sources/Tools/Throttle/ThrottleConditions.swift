@@ -98,7 +98,6 @@ extension ThrottleConditions {
         GrammarKey("up", percent, example: "90", fallback: "100").means("Of the bandwidth to the server."),
     ]
 
-    /// The keys of a rule and of a preset.
     static let keys: [GrammarKey] = [
         GrammarKey("down", bandwidth, example: "1600", fallback: "no limit")
             .means("Bandwidth to the client, heads and bodies, shared by all matches of the rule; 0 means no network."),

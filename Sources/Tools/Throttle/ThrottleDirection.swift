@@ -67,8 +67,7 @@ struct ThrottleDirection {
         return .pass(count, at: now)
     }
 
-    /// When the waiting bytes were ready to be sent. A late event loop, and a sender that we kept waiting, must not
-    /// cost the link time.
+    /// When the waiting bytes were ready: a late event loop, or a sender kept waiting, must not cost the link time.
     private func ready(_ now: NIODeadline) -> NIODeadline {
         guard let last, last < now, now - wentOn <= ThrottleDirection.gap else { return now }
         return max(last, now - ThrottleDirection.lateness)

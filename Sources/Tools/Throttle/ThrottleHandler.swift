@@ -14,7 +14,6 @@ final class ThrottleHandler: StageHandler {
     private var requestHeadLeft: Int?
     private var responseHeadLeft: Int?
     private var events: PacedEvents?
-    /// The link that was traced last.
     private var traced: ThrottleLink?
 
     init(_ link: ThrottleLink, _ opening: ExchangeOpening) {
@@ -133,7 +132,6 @@ private struct PacedEvents {
         return boundary.advance(over: waiting.readableBytesView) ?? waiting.readableBytes
     }
 
-    /// Bytes have gone on.
     mutating func pass(_ waiting: ByteBuffer, _ count: Int, at moment: NIODeadline) {
         var bytes = waiting.readableBytesView.prefix(count)
         while !bytes.isEmpty {

@@ -5,11 +5,9 @@ import NIOCore
 import Rules
 import Synchronization
 
-/// The simulated connection of one throttle rule, shared by all its exchanges. It is used from all event loops at once
-/// without a lock: each direction is the time at which the link is free again, and each sender moves it on by the time
-/// that its bytes take.
+/// The simulated connection of one throttle rule, shared by all its exchanges, from all event loops at once without a
+/// lock: each direction is the time at which the link is free, which each sender moves on by the time of its bytes.
 final class ThrottleLink: Sendable {
-    /// The rule's name.
     let rule: String
     let conditions: ThrottleConditions
     let seed: UInt64
@@ -127,7 +125,6 @@ final class ThrottleLink: Sendable {
     }
 }
 
-/// Whether a profile's throttle is on.
 final class ThrottleSwitch: Sendable {
     private let flag = Atomic<Bool>(true)
 
