@@ -19,7 +19,7 @@ extension CharlesDrafting {
     private func entries(_ title: String, _ key: String, _ runs: [[CharlesPlace]]) -> [ProfileDraft.Entry] {
         runs.enumerated().map { number, run in
             let list = run.map { words($0.location) }.joined(separator: ", ")
-            var entry = ProfileDraft.Entry("\(title) \(number + 1): \(list)", [])
+            var entry = ProfileDraft.Entry(rule: "\(title) \(number + 1): \(list)")
             let values = run.map { value($0.location, &entry.notes) }
             entry.fields = [Node.Member(key, .some(values))]
             if run.first?.isEnabled == false { entry.disable() }
@@ -34,10 +34,10 @@ extension CharlesDrafting {
         if !tool.usesLocations {
             for index in entries.indices { entries[index].disable() }
             // The tool is for everything; its list, which Charles keeps, is not in use.
-            entries.insert(ProfileDraft.Entry(title, [Node.Member("enabled", .word("true"))]), at: 0)
+            entries.insert(ProfileDraft.Entry(rule: title, fields: [Node.Member("enabled", .word("true"))]), at: 0)
         } else if entries.isEmpty {
             let why = "it was for selected locations only, and none was selected"
-            entries = [ProfileDraft.Entry(title, [Node.Member("enabled", .word("false"))], notes: [why])]
+            entries = [ProfileDraft.Entry(rule: title, fields: [Node.Member("enabled", .word("false"))], notes: [why])]
         }
         add(key, isEnabled: tool.isEnabled, entries)
     }
@@ -54,7 +54,7 @@ extension CharlesDrafting {
         var entries = refusing(entries("Allow List", "at", runs(tool.locations)), tool)
         if entries.isEmpty {
             let why = "the list is on and empty: it would let nothing pass"
-            entries = [ProfileDraft.Entry("Allow List", [Node.Member("at", .list([]))], skipped: why)]
+            entries = [ProfileDraft.Entry(rule: "Allow List", fields: [Node.Member("at", .list([]))], skipped: why)]
         }
         add("allow", isEnabled: tool.isEnabled, entries)
     }
@@ -75,7 +75,7 @@ extension CharlesDrafting {
         let why = "Charles' directory is not imported; files are saved in 'mirrored' beside this file"
         var entries =
             tool.usesLocations
-            ? entries("Mirror", "only", runs(tool.locations)) : [ProfileDraft.Entry("Mirror", [])]
+            ? entries("Mirror", "only", runs(tool.locations)) : [ProfileDraft.Entry(rule: "Mirror")]
         for index in entries.indices {
             entries[index].fields.insert(Node.Member("to", .text("mirrored/")), at: 0)
             entries[index].notes.insert(why, at: 0)

@@ -136,7 +136,7 @@ extension CharlesDrafting {
     mutating func addThrottle(_ throttle: CharlesThrottle) {
         let presets = throttle.presets.map { preset in
             let field = Node.Member(preset.name, .mapping(self.fields(preset.values)))
-            return ProfileDraft.Entry("Throttle preset \(preset.name)", [field])
+            return ProfileDraft.Entry(rule: "Throttle preset \(preset.name)", fields: [field])
         }
         if !presets.isEmpty {
             draft.sections.append(ProfileDraft.Section(key: "presets", entries: presets, isMapping: true))
@@ -160,7 +160,8 @@ extension CharlesDrafting {
         if throttle.isEnabled == nil {
             notes.append("the settings do not say whether throttling was on, so it is off here")
         }
-        add("throttle", isEnabled: throttle.isEnabled ?? false, [ProfileDraft.Entry(rule, fields, notes: notes)])
+        let entry = ProfileDraft.Entry(rule: rule, fields: fields, notes: notes)
+        add("throttle", isEnabled: throttle.isEnabled ?? false, [entry])
     }
 
     private func fields(_ values: CharlesThrottleValues) -> [Node.Member] {

@@ -29,13 +29,14 @@ extension CharlesDrafting {
         fields["at"] = .some(locations)
         // A set is reported rule by rule, and itself only without rules or with notes.
         let isReported = set.rules.isEmpty || !notes.isEmpty
-        var entry = ProfileDraft.Entry(isReported ? "Rewrite '\(name)'" : nil, fields, notes: notes)
+        var entry = ProfileDraft.Entry(rule: isReported ? "Rewrite '\(name)'" : nil, fields: fields, notes: notes)
         entry.rules = set.rules.enumerated().map { position, rule in
             var drafting = RewriteRuleDrafting(rule: rule)
             drafting.run()
             let what = rule.matchName.isEmpty ? rule.newName : rule.matchName
-            let words = "Rewrite '\(name)' \(position + 1): \(rule.kind.words)" + (what.isEmpty ? "" : " \(what)")
-            return ProfileDraft.Entry(words, drafting.fields, notes: drafting.notes, skipped: drafting.skipped)
+            drafting.entry.rule =
+                "Rewrite '\(name)' \(position + 1): \(rule.kind.words)" + (what.isEmpty ? "" : " \(what)")
+            return drafting.entry
         }
         return entry
     }
@@ -43,20 +44,18 @@ extension CharlesDrafting {
 
 private struct RewriteRuleDrafting {
     let rule: CharlesRewriteRule
-    var fields: [Node.Member] = []
-    var notes: [String] = []
-    var skipped: String?
+    var entry = ProfileDraft.Entry()
 
     mutating func run() {
-        fields = [Node.Member(rule.kind.verb, .text(rule.kind.target))]
+        entry.fields = [Node.Member(rule.kind.verb, .text(rule.kind.target))]
         var isEnabled = rule.isActive
         if rule.kind.hasDirection {
             let directions = [(rule.onRequest, "request"), (rule.onResponse, "response")].filter(\.0).map(\.1)
             if directions.isEmpty {
                 isEnabled = false
-                notes.append("it was neither for requests nor for responses, so it is not enabled")
+                entry.notes.append("it was neither for requests nor for responses, so it is not enabled")
             }
-            fields["on"] = .texts(directions.isEmpty ? ["request", "response"] : directions)
+            entry.fields["on"] = .texts(directions.isEmpty ? ["request", "response"] : directions)
         }
         switch rule.kind.verb {
         case "add": add()
@@ -64,23 +63,23 @@ private struct RewriteRuleDrafting {
             let pattern = name() + value().match
             // In a profile a rule with neither is a mistake, in Charles it means all.
             let all = [Node.Member("name", .text(".")), Node.Member("name-regex", .word("true"))]
-            fields += pattern.isEmpty ? all : pattern
+            entry.fields += pattern.isEmpty ? all : pattern
         default: modify()
         }
-        if !isEnabled { fields["enabled"] = .word("false") }
+        if !isEnabled { entry.fields["enabled"] = .word("false") }
     }
 
     /// In a profile the name and the value of what is added are `name` and `to`.
     private mutating func add() {
-        if rule.newName.isEmpty { skipped = "it adds something without a name" }
+        if rule.newName.isEmpty { entry.skipped = "it adds something without a name" }
         if rule.isNameExpression, !rule.matchName.isEmpty, rule.newName.contains("$") {
-            notes.append("the name of what is added is taken as it stands, dollar signs and all")
+            entry.notes.append("the name of what is added is taken as it stands, dollar signs and all")
         }
         var condition = name()
         let (match, to) = value()
         condition += match
-        fields += [Node.Member("name", .text(rule.newName)), Node.Member("to", .text(to))]
-        if !condition.isEmpty { fields["if"] = .mapping(condition) }
+        entry.fields += [Node.Member("name", .text(rule.newName)), Node.Member("to", .text(to))]
+        if !condition.isEmpty { entry.fields["if"] = .mapping(condition) }
     }
 
     private mutating func name() -> [Node.Member] {
@@ -117,10 +116,10 @@ private struct RewriteRuleDrafting {
     private mutating func carry(_ source: String, isCaseSensitive: Bool) -> JavaExpression.Pattern? {
         do {
             let pattern = try JavaExpression.pattern(source, isCaseSensitive: isCaseSensitive)
-            notes += pattern.notes
+            entry.notes += pattern.notes
             return pattern
         } catch {
-            skipped = skipped ?? error.reason
+            entry.skipped = entry.skipped ?? error.reason
             return nil
         }
     }
@@ -129,37 +128,37 @@ private struct RewriteRuleDrafting {
     private mutating func carry(_ source: String, for pattern: JavaExpression.Pattern) -> String {
         do {
             let replacement = try JavaExpression.replacement(source, for: pattern)
-            notes += replacement.notes
+            entry.notes += replacement.notes
             return replacement.text
         } catch {
-            skipped = skipped ?? error.reason
+            entry.skipped = entry.skipped ?? error.reason
             return source
         }
     }
 
     /// A blank value means no change for a header or parameter, and deletes the match in everything else.
     private mutating func modify() {
-        fields += name()
+        entry.fields += name()
         let (match, to) = value()
-        fields += match
+        entry.fields += match
         switch rule.kind {
         case .modifyHeader, .modifyQuery:
             // Charles' users often give the same name again.
             let isRenamed = !rule.newName.isEmpty && rule.newName != rule.matchName
-            if isRenamed { fields["rename"] = .text(newName()) }
-            if !rule.newValue.isEmpty { fields["to"] = .text(to) }
-            if !isRenamed, rule.newValue.isEmpty { skipped = skipped ?? "it changes nothing" }
+            if isRenamed { entry.fields["rename"] = .text(newName()) }
+            if !rule.newValue.isEmpty { entry.fields["to"] = .text(to) }
+            if !isRenamed, rule.newValue.isEmpty { entry.skipped = entry.skipped ?? "it changes nothing" }
         case .status:
-            if rule.newValue.trimmed.isEmpty { skipped = skipped ?? "it has no new status" }
-            fields["to"] = .text(to.trimmed)
+            if rule.newValue.trimmed.isEmpty { entry.skipped = entry.skipped ?? "it has no new status" }
+            entry.fields["to"] = .text(to.trimmed)
         case .host, .path, .url:
-            if rule.matchValue.isEmpty, rule.newValue.isEmpty { skipped = skipped ?? "it changes nothing" }
-            fields["to"] = .text(to)
-        default: fields["to"] = .text(to)
+            if rule.matchValue.isEmpty, rule.newValue.isEmpty { entry.skipped = entry.skipped ?? "it changes nothing" }
+            entry.fields["to"] = .text(to)
+        default: entry.fields["to"] = .text(to)
         }
         let replaces =
             !rule.matchValue.isEmpty && (!rule.newValue.isEmpty || !rule.kind.hasName) && rule.kind != .status
-        if rule.replacesFirst, replaces { fields["replace"] = .text("first") }
+        if rule.replacesFirst, replaces { entry.fields["replace"] = .text("first") }
     }
 
     /// The new name, which may refer to what a regular expression found in the old one.

@@ -98,7 +98,7 @@ struct CharlesDrafting {
         draft: (Item, inout ProfileDraft.Entry) -> Bool
     ) -> [ProfileDraft.Entry] {
         tool.entries.enumerated().map { number, item in
-            var entry = ProfileDraft.Entry("\(title) \(number + 1): \(name(item))", [])
+            var entry = ProfileDraft.Entry(rule: "\(title) \(number + 1): \(name(item))")
             if !draft(item, &entry) { entry.disable() }
             return entry
         }
@@ -114,7 +114,7 @@ struct CharlesDrafting {
 
     private mutating func addAccess(_ ranges: [String]) {
         guard !ranges.isEmpty else { return }
-        let entries = ranges.map { ProfileDraft.Entry("Access Control: \($0)", [], text: $0) }
+        let entries = ranges.map { ProfileDraft.Entry(rule: "Access Control: \($0)", text: $0) }
         draft.sections.append(ProfileDraft.Section(key: "access", entries: entries))
     }
 
@@ -138,7 +138,7 @@ struct CharlesDrafting {
             if !except.isEmpty { fields["except"] = .list(except) }
         }
         guard !fields.isEmpty else { return }
-        let entry = ProfileDraft.Entry("SSL Proxying", fields, notes: notes)
+        let entry = ProfileDraft.Entry(rule: "SSL Proxying", fields: fields, notes: notes)
         draft.sections.append(ProfileDraft.Section(key: "intercept", entries: [entry], isMapping: true))
     }
 }

@@ -6,7 +6,7 @@ struct ProfileDraft {
     struct Entry {
         /// Its name in the report; `nil` if it only completes the profile.
         var rule: String?
-        var fields: [Node.Member]
+        var fields: [Node.Member] = []
         /// The text of a rule without keys.
         var text: String?
         /// Differences.
@@ -15,16 +15,6 @@ struct ProfileDraft {
         var skipped: String?
         /// The inner rules under the key `rules`.
         var rules: [Entry]?
-
-        init(
-            _ rule: String?,
-            _ fields: [Node.Member],
-            text: String? = nil,
-            notes: [String] = [],
-            skipped: String? = nil
-        ) {
-            (self.rule, self.fields, self.text, self.notes, self.skipped) = (rule, fields, text, notes, skipped)
-        }
 
         mutating func disable() { fields["enabled"] = .word("false") }
 

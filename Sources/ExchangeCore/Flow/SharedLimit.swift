@@ -47,7 +47,7 @@ package struct SharedLimit: Sendable {
 
 /// How many bytes of something may be in memory at a time, over all exchanges of all clients.
 package final class ByteBudget: Sendable {
-    private let limit: Mutex<SharedLimit>
+    fileprivate let limit: Mutex<SharedLimit>
     package let total: Int
     package let perClient: Int
 
@@ -64,12 +64,6 @@ package final class ByteBudget: Sendable {
 
     /// For tests.
     package var bytesInUse: Int { limit.withLock { $0.used } }
-
-    fileprivate func take(_ count: Int, for client: ClientKey) -> Bool {
-        limit.withLock { $0.take(count, for: client) }
-    }
-
-    fileprivate func give(_ count: Int, from client: ClientKey) { limit.withLock { $0.give(count, from: client) } }
 }
 
 /// The part of a budget that one holder, such as a body, uses; returned when it is released.
@@ -83,11 +77,11 @@ package final class ByteShare {
         self.client = client
     }
 
-    deinit { if count > 0 { budget.give(count, from: client) } }
+    deinit { if count > 0 { budget.limit.withLock { $0.give(count, from: client) } } }
 
     /// Takes more; `false` if there is not that much left, or the client has its part.
     package func grow(by more: Int) -> Bool {
-        guard budget.take(more, for: client) else { return false }
+        guard budget.limit.withLock({ $0.take(more, for: client) }) else { return false }
         count += more
         return true
     }

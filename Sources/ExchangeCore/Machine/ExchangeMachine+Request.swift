@@ -68,7 +68,7 @@ extension ExchangeMachine {
 
     private mutating func askStages(_ head: RequestHead) {
         let candidates = candidates
-        if case .none = candidates { return }
+        if candidates == 0 { return }
         var url = record.url
         // Rules may name the protocol that is asked for; a WebSocket begins as HTTP.
         if head.fields.contains(.upgrade, token: "websocket") { url.scheme = url.scheme == "https" ? "wss" : "ws" }
@@ -78,12 +78,12 @@ extension ExchangeMachine {
     }
 
     /// The stages that may match the URL, or the address that it stands for.
-    private var candidates: StageChain.Candidates {
+    private var candidates: UInt64? {
         let candidates = chain.candidates(for: record.url)
-        guard let claim = exchange.claim else { return candidates }
+        guard let claim = exchange.claim, let candidates else { return candidates }
         var url = record.url
         url.host = claim.address
-        return candidates.union(chain.candidates(for: url))
+        return chain.candidates(for: url).map { candidates | $0 }
     }
 
     /// The client sent bytes of the request's body.

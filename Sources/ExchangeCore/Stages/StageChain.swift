@@ -28,43 +28,15 @@ package struct StageChain: Sendable {
         return StageChain(before + stages + behind, preselection: framed)
     }
 
-    /// Whether any stage has to be asked about an exchange with this URL, and which.
-    func candidates(for url: RequestURL) -> Candidates {
-        if stages.isEmpty { return .none }
-        guard let preselection else { return .all }
-        let bits = preselection.candidates(for: url)
-        return bits == 0 ? .none : .some(bits)
-    }
+    /// The stages that may have something to do with a URL, by the bits of their places; `nil` for all.
+    func candidates(for url: RequestURL) -> UInt64? { stages.isEmpty ? 0 : preselection?.candidates(for: url) }
 
     /// The first stage that must read requests to a server, by the server's URL without a path; over TLS for a tunnel.
     package func reader(of url: RequestURL) -> StageID? { preselection?.reader(of: url).map { stages[$0].id } }
 
-    enum Candidates {
-        case none
-        case all
-        /// The stages whose bits are set.
-        case some(UInt64)
-
-        func union(_ other: Candidates) -> Candidates {
-            switch (self, other) {
-            case (.none, let some), (let some, .none): some
-            case (.some(let bits), .some(let others)): .some(bits | others)
-            case (.all, _), (_, .all): .all
-            }
-        }
-
-        fileprivate func contains(_ index: Int) -> Bool {
-            switch self {
-            case .none: false
-            case .all: true
-            case .some(let bits): bits & (1 << UInt64(index)) != 0
-            }
-        }
-    }
-
-    func links(of candidates: Candidates, for opening: ExchangeOpening) -> [ChainLink] {
+    func links(of candidates: UInt64?, for opening: ExchangeOpening) -> [ChainLink] {
         var links: [ChainLink] = []
-        for (index, stage) in stages.enumerated() where candidates.contains(index) {
+        for (index, stage) in stages.enumerated() where candidates.map({ $0 & (1 << UInt64(index)) != 0 }) ?? true {
             if let handler = stage.handler(for: opening) {
                 links.append(ChainLink(name: stage.id.name, handler: handler))
             }

@@ -86,14 +86,7 @@ struct RuleLines {
 
     /// A text whose lines end in line feeds, without a byte order mark.
     private static func plain(_ text: String) -> String {
-        var scalars = String.UnicodeScalarView()
-        var before: Unicode.Scalar?
-        for scalar in text.unicodeScalars {
-            defer { before = scalar }
-            if scalar == "\u{FEFF}", before == nil { continue }
-            if scalar == "\n", before == "\r" { continue }
-            scalars.append(scalar == "\r" ? "\n" : scalar)
-        }
-        return String(scalars)
+        let plain = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        return plain.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
     }
 }

@@ -15,26 +15,22 @@ extension SourceText {
         let start = start(of: node)
         switch node.content {
         case .scalar(let scalar): return end(of: scalar, start, indent)
-        case .list(let list):
-            let isFlow = self[start] == UInt8(ascii: "[")
-            var end = isFlow ? start + 1 : start
-            for member in list {
-                guard let next = self.end(of: member, indent: isFlow ? indent : column(of: start)) else { return nil }
-                end = max(end, next)
-            }
-            return isFlow ? close(end, UInt8(ascii: "]")) : end
-        case .mapping(let mapping):
-            let isFlow = self[start] == UInt8(ascii: "{")
-            var end = isFlow ? start + 1 : start
-            for member in mapping {
-                let column = isFlow ? indent : column(of: self.start(of: member.key))
-                guard let keyEnd = self.end(of: member.key, indent: column),
-                    let next = self.end(of: member.value, indent: column)
-                else { return nil }
-                end = max(end, keyEnd, next)
-            }
-            return isFlow ? close(end, UInt8(ascii: "}")) : end
+        case .list(let members): return end(of: members, start, indent)
+        case .mapping(let members): return end(of: members.flatMap { [$0.key, $0.value] }, start, indent)
         }
+    }
+
+    /// The end of a list or a mapping, in brackets or at a column of its own.
+    private func end(of nodes: [Node], _ start: Int, _ indent: Int) -> Int? {
+        let isFlow = "[{".utf8.contains(self[start])
+        let depth = isFlow ? indent : column(of: start)
+        var end = isFlow ? start + 1 : start
+        for node in nodes {
+            guard let next = self.end(of: node, indent: depth) else { return nil }
+            end = max(end, next)
+        }
+        // The bracket that closes is two characters after the one that opens.
+        return isFlow ? close(end, self[start] + 2) : end
     }
 
     /// The place behind the bracket that closes a flow collection.

@@ -1,4 +1,4 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -26,13 +26,9 @@ package struct ExplainedRequest: Sendable {
 
 extension DryRunRequest {
     /// Plays the request through a profile and explains what its rules did.
-    package func explained(
-        by profile: RuleProfile,
-        without off: Set<StageID>? = nil,
-        answered response: DryRunResponse = .init()
-    ) -> ExplainedRequest {
-        let off = off ?? profile.off
-        var dryRun = DryRun(profile, without: off)
+    package func explained(by profile: RuleProfile, answered response: DryRunResponse = .init()) -> ExplainedRequest {
+        let off = profile.off
+        var dryRun = DryRun(profile)
         let (exchange, missed) = MissedEdits.gather { dryRun.play(self, response) }
         let isUndecrypted = exchange.isTunnel && url.scheme != "tunnel"
         let record = exchange.record
