@@ -46,7 +46,10 @@ actor RulesInForce {
         secrets: ServerAccess.Secrets = ServerAccess.Secrets()
     ) {
         (self.access, self.upstream, self.secrets) = (access, upstream, secrets)
-        (self.profile, self.paths, self.server, self.recorder) = (profile, paths, server, recorder)
+        self.profile = profile
+        self.paths = paths
+        self.server = server
+        self.recorder = recorder
         off = profile?.off ?? []
         piped = (profile?.sources ?? []).filter { InputFile.isPipe($0.file) }
         disk = RulesInForce.texts(profile?.sources ?? [])

@@ -26,7 +26,8 @@ package struct TLSProbe: Sendable {
         timeLimit: Duration,
         counted: @escaping @Sendable () throws -> Void = {}
     ) throws {
-        (self.target, self.trust) = (target, trust)
+        self.target = target
+        self.trust = trust
         try trust.load()
         let context = try TLSProbeContext(trust: trust)
         _ = try context.makeSession(host: target.serverName, offer: TLSProbeOffer(.tls1_2 ... .tls1_3))

@@ -31,7 +31,8 @@ package struct ExportPipeline {
         numbers: @escaping (([Int64]) throws -> Void) throws -> Void
     ) {
         (self.reader, self.numbers, self.onProgress) = (reader, numbers, onProgress)
-        (self.threads, pages) = (max(1, threads), SessionPages(reader))
+        self.threads = max(1, threads)
+        pages = SessionPages(reader)
     }
 
     /// Calls `body` with each exchange on the caller's thread, while ``pages`` has its short bodies; returns their number.

@@ -31,7 +31,9 @@ final class RawExport: ExchangeExport {
         to destination: ExportDestination,
         mostFiles: Int = ZipReader.mostEntries
     ) throws {
-        (self.source, self.destination, self.mostFiles) = (source, destination, mostFiles)
+        self.source = source
+        self.destination = destination
+        self.mostFiles = mostFiles
         // As many digits as the largest number has, so that names are in the order of numbers.
         width = max(4, String(try reader.bounds()?.upperBound ?? 0).count)
         temporary = try destination.directory == nil ? TemporaryDirectory("raw") : nil

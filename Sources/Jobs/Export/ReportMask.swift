@@ -20,7 +20,8 @@ package struct ReportMask {
         let totals = try readers.map { try $0.summary() }
         let bodies = totals.reduce(0) { $0 + $1.requestBodyBytes / 2 + $1.responseBodyBytes / 2 }
         guard totals.allSatisfy({ $0.exchanges <= most }), bodies <= ReportMask.mostBodyBytes / 2 else {
-            (record, known) = (RecordMask(rules), nil)
+            record = RecordMask(rules)
+            known = nil
             return
         }
         let mask = TextMask(rules)
@@ -29,7 +30,8 @@ package struct ReportMask {
             try SessionMask.collect(pipeline, MaskedSource(pipeline.pages, mask))
         }
         mask.endCollecting()
-        (record, known) = (RecordMask(mask), mask)
+        record = RecordMask(mask)
+        known = mask
     }
 
     package var remark: String? {

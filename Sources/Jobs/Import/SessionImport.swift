@@ -45,8 +45,11 @@ package struct SessionImport {
         makeConnection: @escaping @Sendable () -> ConnectionID,
         progress: @escaping @Sendable (Double) -> Bool
     ) {
-        (self.session, self.recorder, self.progress) = (session, recorder, progress)
-        (self.makeExchange, self.makeConnection) = (makeExchange, makeConnection)
+        self.session = session
+        self.recorder = recorder
+        self.makeExchange = makeExchange
+        self.makeConnection = makeConnection
+        self.progress = progress
     }
 
     /// Numbers follow those of the recorder's session, which nobody else extends.

@@ -60,8 +60,10 @@ final class ControlServer: Sendable {
     }
 
     private init(_ target: any ControlTarget, _ directories: [String], _ process: Int32) {
-        (self.directories, self.process) = (directories, process)
-        (entrance, dispatcher) = (LoopEntrance(group.any()), ControlDispatcher(target))
+        self.directories = directories
+        self.process = process
+        entrance = LoopEntrance(group.any())
+        dispatcher = ControlDispatcher(target)
     }
 
     /// Returns the socket's path.

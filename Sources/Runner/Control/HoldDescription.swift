@@ -21,7 +21,9 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     package var remaining: Double?
 
     init(_ hold: WaitingHold) {
-        (id, method, url) = (hold.id.description, hold.method, hold.url)
+        id = hold.id.description
+        method = hold.method
+        url = hold.url
         age = HoldSummary.rounded(hold.age)
         unanswered = hold.unanswered?.resolution.decision.rawValue
         remaining = (hold.unanswered?.remaining).map(HoldSummary.rounded)
@@ -29,7 +31,8 @@ package struct HoldSummary: Codable, Sendable, Hashable {
         switch hold.message {
         case .request(let head, _, let destination):
             side = "request"
-            (method, url) = (head.method, destination.url(of: head))
+            method = head.method
+            url = destination.url(of: head)
         case .response(let head, _):
             side = "response"
             status = head.status
@@ -81,7 +84,8 @@ package struct HoldDetails: Codable, Sendable, Hashable {
     init(_ hold: WaitingHold) {
         summary = HoldSummary(hold)
         let draft = HoldDraft(hold.message)
-        (head, self.draft) = (draft.fullHead, draft.text)
+        head = draft.fullHead
+        self.draft = draft.text
         body = HoldContent(hold.message).map(Body.init)
     }
 }

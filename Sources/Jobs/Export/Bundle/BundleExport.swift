@@ -36,7 +36,8 @@ final class BundleExport: ExchangeExport {
 
     /// `source` is `reader` itself, or the same without its secrets.
     init(_ source: any ExchangeSource, of reader: SessionReader, to destination: ExportDestination) throws {
-        (self.reader, self.destination) = (reader, destination)
+        self.reader = reader
+        self.destination = destination
         masked = source as? MaskedSource
         directory = try TemporaryDirectory("bundle")
         // A part of its own for each reader, so that a place counts once.
