@@ -338,9 +338,7 @@ package final class RunningProxy: Sendable {
             }
             return nil
         }
-        if let session = settings.session { return session }
-        try StandardPaths.makeDirectory(StandardPaths.sessions)
-        return StandardPaths.newSession()
+        return try settings.session ?? StandardPaths.newSession()
     }
 
     private static func configuration(

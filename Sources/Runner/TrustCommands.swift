@@ -13,13 +13,8 @@ package struct TrustCommands {
     package init(file: String, isRoot: Bool = geteuid() == 0) { (self.file, self.isRoot) = (file, isRoot) }
 
     /// A command follows.
-    var curl: String { "curl --cacert \(file)" }
-    var git: String { "git -c http.sslCAInfo=\(file)" }
-
-    /// A command follows.
     package var openSSL: String { "SSL_CERT_FILE=\(file)" }
     package var requests: String { "REQUESTS_CA_BUNDLE=\(file)" }
-    var gRPC: String { "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=\(file)" }
     /// It adds to Node's own authorities, so it may be exported.
     package var node: String { "NODE_EXTRA_CA_CERTS=\(file)" }
 
@@ -40,7 +35,6 @@ package struct TrustCommands {
     var macOS: String {
         root("security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain \(file)")
     }
-    static let windows = "certutil -addstore -f ROOT sluice-ca.cer"
 
     package static let fedoraFolder = "/etc/pki/ca-trust/source/anchors"
 

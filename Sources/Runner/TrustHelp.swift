@@ -45,14 +45,15 @@ package enum TrustHelp {
     }
 
     private static func programs(_ commands: TrustCommands) -> [Line] {
-        [
-            Line("  curl      ", commands.curl, " …"),
+        let gRPC = "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=\(commands.file)"
+        return [
+            Line("  curl      ", "curl --cacert \(commands.file)", " …"),
             Line("  Python    ", "\(commands.openSSL) python3", " …"),
             Line("  requests  ", "\(commands.requests) python3", " …"),
             Line("  Node      ", commands.node),
-            Line("  Git       ", commands.git, " …"),
+            Line("  Git       ", "git -c http.sslCAInfo=\(commands.file)", " …"),
             Line("  Go, Ruby  ", commands.openSSL, " COMMAND"),
-            Line("  gRPC      ", commands.gRPC, " (C++, Python, Ruby and others on its core)"),
+            Line("  gRPC      ", gRPC, " (C++, Python, Ruby and others on its core)"),
             Line("  Java      ", commands.javaStore),
             Line("            ", commands.javaWithStore, " …"),
             Line("  Do not export SSL_CERT_FILE: Sluice reads it too, and would then trust no server."),
@@ -60,7 +61,8 @@ package enum TrustHelp {
     }
 
     private static func systems(_ commands: TrustCommands) -> [Line] {
-        [
+        let windows = "certutil -addstore -f ROOT sluice-ca.cer"
+        return [
             Line(""),
             Line("Debian, Ubuntu"),
             Line("  ", commands.debian),
@@ -69,7 +71,7 @@ package enum TrustHelp {
             Line("macOS"),
             Line("  ", commands.macOS),
             Line("Windows (as administrator)"),
-            Line("  ", TrustCommands.windows, "       (from: sluice ca export --format der -o sluice-ca.cer)"),
+            Line("  ", windows, "       (from: sluice ca export --format der -o sluice-ca.cer)"),
             Line(""),
             Line("Firefox"),
             Line("  Settings, Privacy & Security, View Certificates, Authorities, Import"),

@@ -68,9 +68,10 @@ struct AuthorityCheck {
 
     private func validity(of authority: CertificateAuthority, _ file: String) -> Finding {
         let days = (Double(authority.notAfter) - now.timeIntervalSince1970) / 86_400
-        let end = Self.day(authority.notAfter)
+        let end = CertificateProblems.date(authority.notAfter)
         if Double(authority.notBefore) > now.timeIntervalSince1970 {
-            let text = "\(file) is valid from \(Self.day(authority.notBefore)) only: this machine's clock is behind"
+            let start = CertificateProblems.date(authority.notBefore)
+            let text = "\(file) is valid from \(start) only: this machine's clock is behind"
             return .problem(Self.about, text, fix: RootCommand.line("timedatectl set-ntp true"))
         }
         if days < Self.warning {
@@ -107,11 +108,5 @@ struct AuthorityCheck {
         guard !store.contains(known.authority) else { return [] }
         let text = "\(known.file) is not the authority's certificate; the next start writes it again"
         return [.note(Self.about, text, fix: "sluice ca path")]
-    }
-
-    private static func day(_ seconds: Int64) -> String {
-        let dates = ISO8601DateFormatter()
-        dates.formatOptions = [.withFullDate]
-        return dates.string(from: Date(timeIntervalSince1970: Double(seconds)))
     }
 }

@@ -5,19 +5,15 @@ import Jobs
 ///
 /// Nothing is changed: no authority is made, and files made to test a folder are removed.
 package struct Doctor: Sendable {
-    let environment: [String: String]
-    let host: String
-    let port: Int
+    private let environment = ProcessInfo.processInfo.environment
+    private let host: String
+    private let port: Int
     /// For another program.
-    let patience: Duration
+    private static let patience = Duration.seconds(3)
 
-    package init(
-        environment: [String: String] = ProcessInfo.processInfo.environment,
-        host: String = "127.0.0.1",
-        port: Int = 8080,
-        patience: Duration = .seconds(3)
-    ) {
-        (self.environment, self.host, self.port, self.patience) = (environment, host, port, patience)
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
     }
 
     package func findings() async -> [Finding] {
@@ -37,7 +33,7 @@ package struct Doctor: Sendable {
         let store = StoreCheck(known: authority, environment: environment).findings()
         let probe: ProbeCommand
         do {
-            probe = try ProbeCommand(environment: environment, patience: patience)
+            probe = try ProbeCommand(environment: environment, patience: Self.patience)
         } catch {
             return store + [Self.temporary(error)]
         }

@@ -30,7 +30,7 @@ final class ProbeCommand: Sendable {
 
     func path(of name: String) -> String? { (try? ChildCommand([name], environment: environment))?.executable }
 
-    /// Returns what it printed; it is killed after ``Doctor/patience``.
+    /// Returns what it printed; it is killed after ``patience``.
     func ask(_ words: [String], variables: [String: String] = [:]) async -> Answer {
         let file = "\(directory.path)/\(count.add(1, ordering: .relaxed).newValue)"
         guard let command = try? ChildCommand(words, environment: environment),

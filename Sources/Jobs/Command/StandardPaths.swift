@@ -20,7 +20,9 @@ package enum StandardPaths {
         try SessionPattern(folder: sessions + "/", name: "%Y-%m-%dT%H-%M-%S.sluice")
     }
 
-    package static func newSession() -> String {
+    /// The path of an unnamed session, whose directory is created.
+    package static func newSession() throws -> String {
+        try makeDirectory(sessions)
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "yyyy-MM-dd'T'HH-mm-ss"

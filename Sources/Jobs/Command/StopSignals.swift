@@ -35,12 +35,9 @@ package enum StopSignals {
     /// Waits for the first signal since ``prepare()``; a second SIGINT or SIGTERM ends the process at once. A closed
     /// terminal may send SIGHUP twice: to the leader of its session and to the foreground group.
     package static func wait() async {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                _ = pipe.next()
-                for number in numbers { signal(number, number == SIGHUP ? SIG_IGN : SIG_DFL) }
-                continuation.resume()
-            }
+        await OwnThread.run {
+            _ = pipe.next()
+            for number in numbers { signal(number, number == SIGHUP ? SIG_IGN : SIG_DFL) }
         }
     }
 }

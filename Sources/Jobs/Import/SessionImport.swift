@@ -1,4 +1,3 @@
-import Dispatch
 import Files
 import Formats
 import Foundation
@@ -63,16 +62,6 @@ package struct SessionImport {
             makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) },
             progress: progress
         )
-    }
-
-    package static func onOwnThread<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue(label: "sluice.import", qos: .utility).async {
-                continuation.resume(with: Result(catching: body))
-            }
-        }
     }
 
     package func run(_ file: String) throws -> ImportOutcome {

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Jobs
 import NIOCore
 import Synchronization
 
@@ -31,12 +32,7 @@ final class BypassWatcher: Sendable {
 
     func stop() async -> Findings {
         stopping.signal()
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                self.stopped.wait()
-                continuation.resume()
-            }
-        }
+        await OwnThread.run { self.stopped.wait() }
         return found.withLock { $0 }
     }
 

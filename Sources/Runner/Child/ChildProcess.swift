@@ -1,4 +1,5 @@
 import Foundation
+import Jobs
 import Synchronization
 
 /// A started command, in our process group, with our standard streams and terminal.
@@ -52,11 +53,7 @@ package final class ChildProcess: Sendable {
         running.withLock { if let pid = $0 { kill(pid, signal) } }
     }
 
-    package func exitCode() async -> Int32 {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: self.wait()) }
-        }
-    }
+    package func exitCode() async -> Int32 { await OwnThread.run { self.wait() } }
 
     private func wait() -> Int32 {
         // It stays a zombie, and so keeps its number, until ``send(_:)`` no longer uses the number.

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 package import HTTPModel
 package import Jobs
@@ -37,18 +36,16 @@ package struct ControlClient: Sendable {
     private static let startHint = "Start one with sluice run, as the same user."
 
     private static func only(_ directories: [String], _ timeout: Duration) throws(StartError) -> String {
-        var seen: Set<String> = []
         var running: [(path: String, process: Int32, status: ControlStatus?)] = []
-        for directory in directories where seen.insert(directory).inserted {
-            for (process, path) in ControlPaths.sockets(in: directory) {
-                do {
-                    running.append((path, process, try ask(path, ControlRequest(command: .status), timeout).status))
-                } catch ControlSocket.SocketError.refused {
-                    // A killed process has left it.
-                    continue
-                } catch {
-                    running.append((path, process, nil))
-                }
+        for (process, path) in ControlPaths.sockets(in: directories) {
+            do {
+                let request = ControlRequest(command: .status)
+                running.append((path, process, try ask(path, request, by: .now + timeout).status))
+            } catch ControlSocket.SocketError.refused {
+                // A killed process has left it.
+                continue
+            } catch {
+                running.append((path, process, nil))
             }
         }
         if running.count == 1 { return running[0].path }
@@ -63,10 +60,7 @@ package struct ControlClient: Sendable {
 
     /// Sends a request on its own thread. Throws ``ControlError`` for a refusal, ``StartError`` without an answer.
     private func ask<Answer>(_ request: ControlRequest, _ read: (ControlReply) -> Answer?) async throws -> Answer {
-        let reply = try await withCheckedThrowingContinuation {
-            (answer: CheckedContinuation<ControlReply, any Error>) in
-            DispatchQueue(label: "sluice.control").async { answer.resume(with: Result { try self.reply(to: request) }) }
-        }
+        let reply = try await OwnThread.run { () throws(StartError) in try self.reply(to: request) }
         if let failure = reply.failure { throw failure }
         guard let answer = read(reply) else { throw StartError("The reply from \(path) is not for this request.") }
         return answer
@@ -74,7 +68,7 @@ package struct ControlClient: Sendable {
 
     private func reply(to request: ControlRequest) throws(StartError) -> ControlReply {
         do {
-            return try ControlClient.ask(path, request, timeout)
+            return try ControlClient.ask(path, request, by: .now + timeout)
         } catch let failure as ControlSocket.SocketError {
             throw explain(failure)
         } catch let failure as ControlError {
@@ -84,12 +78,16 @@ package struct ControlClient: Sendable {
         }
     }
 
-    private static func ask(_ path: String, _ request: ControlRequest, _ timeout: Duration) throws -> ControlReply {
+    static func ask(
+        _ path: String,
+        _ request: ControlRequest,
+        by deadline: ContinuousClock.Instant
+    ) throws -> ControlReply {
         let line = try ControlLine.encode(request)
         guard line.count <= ControlProtocol.longestLine else {
             throw ControlError("the request is longer than \(ControlProtocol.longestLine >> 20) MiB")
         }
-        let socket = try ControlSocket(path: path, deadline: .now + timeout)
+        let socket = try ControlSocket(path: path, deadline: deadline)
         try socket.sendLine(line)
         return try ControlLine.decode(ControlReply.self, try socket.receiveLine())
     }

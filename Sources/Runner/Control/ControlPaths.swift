@@ -55,6 +55,12 @@ package enum ControlPaths {
         }
     }
 
+    /// Each directory once.
+    static func sockets(in directories: [String]) -> [(process: Int32, path: String)] {
+        var seen: Set<String> = []
+        return directories.filter { seen.insert($0).inserted }.flatMap { sockets(in: $0) }
+    }
+
     static func sockets(in directory: String) -> [(process: Int32, path: String)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.compactMap { name in

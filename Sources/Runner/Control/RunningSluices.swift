@@ -35,9 +35,7 @@ package enum RunningSluices {
         _ limit: Duration
     ) -> [(process: Int32, reply: ControlReply?)] {
         let deadline = ContinuousClock.now + limit
-        var seen: Set<String> = []
-        let places = directories.filter { seen.insert($0).inserted }
-        var sockets = places.flatMap { ControlPaths.sockets(in: $0) }
+        var sockets = ControlPaths.sockets(in: directories)
         if let choice {
             if let process = Int32(choice) {
                 sockets.removeAll { $0.process != process }
@@ -47,9 +45,7 @@ package enum RunningSluices {
         }
         return sockets.compactMap { process, path in
             do {
-                let socket = try ControlSocket(path: path, deadline: deadline)
-                try socket.sendLine(try ControlLine.encode(request))
-                return (process, try ControlLine.decode(ControlReply.self, try socket.receiveLine()))
+                return (process, try ControlClient.ask(path, request, by: deadline))
             } catch ControlSocket.SocketError.timeout {
                 return (process, nil)
             } catch {

@@ -91,7 +91,7 @@ extension RecordedSessionEdits: SessionImports {
         isImporting = true
         defer { isImporting = false }
         try release()
-        return try await SessionImport.onOwnThread { [path] in
+        return try await OwnThread.run { [path] in
             var configuration = RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
             configuration.isTraffic = false
             let recorder = try Recorder(configuration)
@@ -120,6 +120,6 @@ struct RunningImports: SessionImports {
             makeConnection: makeConnection,
             progress: progress
         )
-        return try await SessionImport.onOwnThread { try work.run(file) }
+        return try await OwnThread.run { try work.run(file) }
     }
 }

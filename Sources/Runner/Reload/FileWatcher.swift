@@ -13,12 +13,8 @@ final class FileWatcher: Sendable {
 
     /// Any change after this call is reported. The files need not exist. `onChange` returns the files to watch from then
     /// on; no file is polled until it returns.
-    convenience init(
-        _ paths: [String],
-        every interval: Duration = .milliseconds(300),
-        onChange: @escaping @Sendable () async -> [String]
-    ) {
-        self.init(paths, tick: { (try? await Task.sleep(for: interval)) != nil }, onChange: onChange)
+    convenience init(_ paths: [String], onChange: @escaping @Sendable () async -> [String]) {
+        self.init(paths, tick: { (try? await Task.sleep(for: .milliseconds(300))) != nil }, onChange: onChange)
     }
 
     /// `tick` waits until the next poll; `false` ends the watching.

@@ -34,7 +34,7 @@ extension Import {
         }
 
         func run() async throws {
-            let path = try output ?? newSession()
+            let path = try output ?? StandardPaths.newSession()
             if OutputFile.isThere(path), try ArchiveFile.isArchive(path) {
                 throw StartError("\(path) exists and is not a session.", hint: "Use another name.", isUsage: true)
             }
@@ -86,11 +86,6 @@ extension Import {
 
         private static func summary(_ count: Int, _ path: String) -> String {
             "Imported \(count.of("exchange")) into \(path)\n"
-        }
-
-        private func newSession() throws -> String {
-            try StandardPaths.makeDirectory(StandardPaths.sessions)
-            return StandardPaths.newSession()
         }
 
         /// The error with the name of this command's option.
