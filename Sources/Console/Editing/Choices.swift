@@ -67,7 +67,7 @@ extension ConsoleModel {
     }
 
     mutating func type(_ key: Key, into picker: PickerState) -> [Effect] {
-        if picker.isColumnChoice { return typeColumns(key, picker) }
+        if picker.isColumnChoice, let effects = typeColumns(key, picker) { return effects }
         var picker = picker
         let last = max(0, picker.matches.count - 1)
         switch (key.code, key.modifiers) {

@@ -72,7 +72,7 @@ extension ConsoleModel {
     private mutating func pressTitle(_ layout: Layout, _ mouse: MouseEvent) -> [Effect] {
         guard view == .sequence, list.total > 0 else { return [] }
         var x = layout.list.x
-        for column in SequenceView.columns(self, width: layout.list.width) {
+        for column in ListColumns(self, width: layout.list.width).drawn {
             if (x..<x + column.width).contains(mouse.x) { return perform(.sort, column.column.rawValue) }
             x += column.width + 1
         }

@@ -19,14 +19,14 @@ struct ListColumnsTests {
     @Test func `columns are narrowed before one is left out`() {
         var model = model(80)
         _ = model.perform(.columns, Self.many)
-        let arranged = SequenceView.arranged(model, width: 80)
+        let arranged = ListColumns(model, width: 80)
         #expect(arranged.missing.isEmpty && arranged.drawn.map(\.column) == model.list.columns)
         #expect(arranged.drawn.reduce(-1) { $0 + $1.width + 1 } <= 80)
         let titles = ConsoleView.draw(model).row(Layout(model).list.y)
         for column in model.list.columns { #expect(titles.contains(column.title), "\(column): \(titles)") }
         #expect(ConsoleView.draw(model).text.contains("/items") && model.told.isEmpty)
         // With room, they are as wide as they can be.
-        let wide = SequenceView.arranged(model, width: 160).drawn
+        let wide = ListColumns(model, width: 160).drawn
         #expect(wide.first { $0.column == .server }?.width == 21)
     }
 
@@ -34,7 +34,7 @@ struct ListColumnsTests {
     func `what has no room is said, and the path is there`(_ width: Int) throws {
         var model = model(width)
         _ = model.perform(.columns, Self.many)
-        let missing = SequenceView.arranged(model, width: width).missing
+        let missing = ListColumns(model, width: width).missing
         #expect(!missing.isEmpty && !missing.contains(.path) && missing.last == .comment)
         let titles = ConsoleView.draw(model).row(Layout(model).list.y)
         #expect(titles.hasSuffix(" ›\(missing.count)"), "\(titles)")
@@ -53,7 +53,7 @@ struct ListColumnsTests {
     }
 
     @Test func `the columns of a screen that nobody chose have no sign`() {
-        for width in 20...200 { #expect(SequenceView.arranged(model(width), width: width).missing.isEmpty) }
+        for width in 20...200 { #expect(ListColumns(model(width), width: width).missing.isEmpty) }
     }
 
     @Test func `a host has the room that the paths leave over, and no more`() {
@@ -62,7 +62,7 @@ struct ListColumnsTests {
             let model = model(80, "http://\(host)\(path)")
             return ConsoleView.draw(model).row(Layout(model).list.y + 1)
         }
-        #expect(SequenceView.columns(model(80), width: 80).first { $0.column == .host }?.width == 16)
+        #expect(ListColumns(model(80), width: 80).drawn.first { $0.column == .host }?.width == 16)
         // As wide as a host can be without its scheme.
         #expect(row("/a").contains("…") && row("/a").contains(":21110"))
         let short = model(80, "http://localhost.example:21110/a")
@@ -142,14 +142,14 @@ struct ListColumnsTests {
 
     @Test(arguments: [120, 139, 140, 200])
     func `from 120 columns on the time of day is there`(_ width: Int) {
-        let columns = SequenceView.columns(model(width), width: width).map(\.column)
+        let columns = ListColumns(model(width), width: width).drawn.map(\.column)
         #expect(columns.contains(.start) && columns.contains(.waterfall) == (width >= 140))
     }
 
     @Test func `the time of day is added at 80 columns, too`() {
         var model = model(80)
         _ = model.perform(.columns, "+start")
-        #expect(SequenceView.arranged(model, width: 80).missing.isEmpty)
+        #expect(ListColumns(model, width: 80).missing.isEmpty)
         #expect(ConsoleView.draw(model).row(Layout(model).list.y).contains("START UTC"))
     }
 
@@ -219,7 +219,7 @@ struct ListColumnsTests {
 
     @Test func `the waterfall has half of what is beyond the usual columns`() {
         func waterfall(_ width: Int) -> Int? {
-            SequenceView.columns(model(width), width: width).first { $0.column == .waterfall }?.width
+            ListColumns(model(width), width: width).drawn.first { $0.column == .waterfall }?.width
         }
         #expect(waterfall(140) == 20 && waterfall(200) == 50)
     }

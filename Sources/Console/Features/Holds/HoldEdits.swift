@@ -27,7 +27,6 @@ package enum HoldOption: String, CaseIterable, Sendable {
     case removeHeader = "remove-header"
     case status, body, form, remove, raw
 
-    /// Throws ``ConsoleError`` or `ControlError` for a wrong value.
     package func add(_ value: String, to edit: inout HoldEdit) throws {
         switch self {
         case .method: edit.method = value
@@ -69,7 +68,6 @@ extension HoldOption {
 enum HoldWords {
     static let noInput = ConsoleError("'@-' is not possible here: commands are read from standard input.")
 
-    /// Throws ``ConsoleError`` or `ControlError` for what is not a change.
     static func edit(_ line: String) throws -> HoldEdit {
         var edit = HoldEdit()
         for word in try words(line) {
@@ -84,27 +82,23 @@ enum HoldWords {
         var words: [String] = []
         var word: String?
         var quote: Character?
-        var isEscaped = false
-        for sign in line {
-            if isEscaped {
-                word = (word ?? "") + String(sign)
-                isEscaped = false
-            } else if sign == "\\", quote != "'" {
-                isEscaped = true
+        var rest = line[...]
+        while let sign = rest.popFirst() {
+            if sign == "\\", quote != "'" {
+                guard let escaped = rest.popFirst() else { throw ConsoleError("A quote is not closed.") }
+                word = (word ?? "") + String(escaped)
             } else if sign == quote {
                 quote = nil
-            } else if quote == nil, sign == "\"" || sign == "'" {
-                quote = sign
-                word = word ?? ""
-            } else if quote == nil, sign == " " || sign == "\t" {
+            } else if quote == nil, "\"'".contains(sign) {
+                (quote, word) = (sign, word ?? "")
+            } else if quote == nil, " \t".contains(sign) {
                 if let word { words.append(word) }
                 word = nil
             } else {
                 word = (word ?? "") + String(sign)
             }
         }
-        guard quote == nil, !isEscaped else { throw ConsoleError("A quote is not closed.") }
-        if let word { words.append(word) }
-        return words
+        guard quote == nil else { throw ConsoleError("A quote is not closed.") }
+        return words + (word.map { [$0] } ?? [])
     }
 }

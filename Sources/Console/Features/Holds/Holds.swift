@@ -54,9 +54,7 @@ extension ConsoleModel {
     }
 
     mutating func selectHold(beside id: String) {
-        let place = overlays.lastIndex {
-            if case .holds(let selected) = $0 { selected == id } else { false }
-        }
+        let place = overlays.lastIndex { if case .holds(let selected) = $0 { selected == id } else { false } }
         guard let place else { return }
         let index = proxy.holds.firstIndex { $0.id == id } ?? 0
         let others = proxy.holds.filter { $0.id != id }

@@ -1,3 +1,4 @@
+import Description
 package import HTTPModel
 import Terminal
 import Text
@@ -46,6 +47,12 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// Its title in the list; that of times has their zone.
+    func title(at now: Int64) -> String { self == .start ? "\(title) \(Timestamp.zone(at: now))" : title }
+
+    /// Whether its texts stand at the right.
+    var isNumber: Bool { [.id, .size, .time].contains(self) }
+
     var meaning: String {
         switch self {
         case .id: "the number in the session"
@@ -70,8 +77,7 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
 
 extension ConsoleModel {
     var presentColumns: [Column] {
-        list.columns.isEmpty && !isLinear
-            ? SequenceView.columns(self, width: Layout(self).list.width).map(\.column) : list.columns
+        list.columns.isEmpty && !isLinear ? arrangedColumns.drawn.map(\.column) : list.columns
     }
 
     /// Shows the named columns; `+` adds one and `-` removes one. On lines, the columns of each line.
@@ -108,7 +114,7 @@ extension ConsoleModel {
         return ids.isEmpty ? [] : [.readValues(ids, places, generation: list.generation)]
     }
 
-    private var arrangedColumns: ListColumns { SequenceView.arranged(self, width: Layout(self).list.width) }
+    private var arrangedColumns: ListColumns { ListColumns(self, width: Layout(self).list.width) }
 
     func columnChoice(selecting column: Column? = nil) -> PickerState {
         let present = presentColumns
@@ -132,40 +138,28 @@ extension ConsoleModel {
         return picker
     }
 
-    mutating func typeColumns(_ key: Key, _ picker: PickerState) -> [Effect] {
-        var picker = picker
+    /// Applies a key of the choice of columns; `nil` for keys that it has in common with other choices.
+    mutating func typeColumns(_ key: Key, _ picker: PickerState) -> [Effect]? {
         let items = picker.matches
         let typed = picker.line.text
         let listed = items.indices.contains(picker.selected) ? Column(rawValue: items[picker.selected].value) : nil
         let column = listed ?? (try? Place(typed)).map(Column.place)
         switch (key.code, key.modifiers) {
-        case _ where key.isCancel: return goBack()
         case (.enter, _):
             if column == nil, let problem = Column.problem(with: typed) { return refuse(problem + ".") }
             if !typed.isEmpty, let column, let refused = toggle(column) { return refused }
             return goBack() + readValues()
-        case (.up, []), (.character("p"), .control): picker.selected = max(0, picker.selected - 1)
-        case (.down, []), (.character("n"), .control):
-            picker.selected = max(0, min(items.count - 1, picker.selected + 1))
         case (.character(" "), _):
             guard let column else { return [] }
             if let refused = toggle(column) { return refused }
-            picker = columnChoice(selecting: column)
-            replaceTop(by: .picker(picker))
+            replaceTop(by: .picker(columnChoice(selecting: column)))
             return readValues()
-        case (.character("K"), _) where typed.isEmpty, (.up, .shift): picker = moveColumn(column, by: -1)
-        case (.character("J"), _) where typed.isEmpty, (.down, .shift): picker = moveColumn(column, by: 1)
-        case (.character("A"), _) where typed.isEmpty:
-            list.columns = []
-            picker = columnChoice(selecting: column)
-        default:
-            switch picker.line.take(key) {
-            case .changed: picker.selected = 0
-            case .moved: break
-            case .ignored: return key.modifiers.contains(.control) ? run(key) : []
-            }
+        case (.character("K"), _) where typed.isEmpty, (.up, .shift): moveColumn(column, by: -1)
+        case (.character("J"), _) where typed.isEmpty, (.down, .shift): moveColumn(column, by: 1)
+        case (.character("A"), _) where typed.isEmpty: list.columns = []
+        default: return nil
         }
-        replaceTop(by: .picker(picker))
+        replaceTop(by: .picker(columnChoice(selecting: column)))
         return []
     }
 
@@ -182,13 +176,12 @@ extension ConsoleModel {
         return nil
     }
 
-    private mutating func moveColumn(_ column: Column?, by step: Int) -> PickerState {
+    private mutating func moveColumn(_ column: Column?, by step: Int) {
         var columns = presentColumns
         if let place = column.flatMap({ columns.firstIndex(of: $0) }), columns.indices.contains(place + step) {
             columns.swapAt(place, place + step)
         }
         list.columns = columns
-        return columnChoice(selecting: column)
     }
 }
 
@@ -211,9 +204,10 @@ struct ListColumns {
     }
 
     /// The columns that have as much room as their content needs at most, in columns of the screen.
-    private static func widths(_ model: ConsoleModel, _ width: Int, start: Int) -> [Column: Int] {
+    private static func widths(_ model: ConsoleModel, _ width: Int) -> [Column: Int] {
         var widths: [Column: Int] = [
-            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model), .start: max(9, start),
+            .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model),
+            .start: max(9, Column.start.title(at: model.now).count),
             .method: 7, .scheme: 6, .status: 6, .type: 10, .size: 8, .time: 8, .version: 7, .process: 16, .server: 21,
             .comment: 24, .waterfall: 20 + max(0, width - widest) / 2,
         ]
@@ -239,11 +233,10 @@ struct ListColumns {
     /// From this width on, the list has all usual columns; of what is beyond it, the waterfall gets half.
     private static let widest = 140
 
-    /// - Parameter start: the width of the title of the column with times.
-    init(_ model: ConsoleModel, width: Int, start: Int) {
+    init(_ model: ConsoleModel, width: Int) {
         let isChosen = !model.list.columns.isEmpty
         var columns = isChosen ? model.list.columns : Self.automatic(width)
-        var widths = Self.widths(model, width, start: start)
+        var widths = Self.widths(model, width)
         if isChosen {
             Self.narrow(columns, &widths, to: width)
             while columns.count > 1, Self.used(columns, widths) > width {
@@ -252,7 +245,7 @@ struct ListColumns {
                 missing.insert(columns.remove(at: last), at: 0)
             }
             // Where one had to go, the others may be wider again.
-            widths = Self.widths(model, width, start: start)
+            widths = Self.widths(model, width)
             Self.narrow(columns, &widths, to: width)
         }
         let fixed = columns.reduce(0) { $0 + (widths[$1] ?? 0) + 1 }
@@ -293,7 +286,6 @@ struct ListColumns {
         return width - least
     }
 
-    /// The rows on the screen that were read.
     fileprivate static func shown(_ model: ConsoleModel) -> [ExchangeRecord] {
         let last = min(model.list.total, model.list.bottom + model.size.height)
         return (model.list.bottom..<max(model.list.bottom, last)).compactMap { model.list.rows[$0] }
@@ -312,7 +304,6 @@ struct ListColumns {
         return max(share, min(needed, most, rest - max(paths, 8)))
     }
 
-    /// The room for the signs of comments and colours, if an exchange that is known has any.
     private static func annotationWidth(_ model: ConsoleModel) -> Int {
         let notes = model.list.rows.values.lazy.map(\.extras.annotation)
         return [notes.contains { $0.comment != nil }, notes.contains { $0.colour != nil }].count { $0 }

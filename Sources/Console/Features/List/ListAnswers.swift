@@ -2,67 +2,51 @@ import HTTPModel
 import Recording
 
 extension ConsoleModel {
+    /// Takes an answer over, unless it is about an earlier query.
     mutating func take(_ event: QueryEvent) -> [Effect] {
+        let generation = list.generation
+        if case .found = event { end(.find) }
         switch event {
         case .list(let status): return take(status)
-        case .rows(let generation, let first, let records):
-            guard generation == list.generation else { return [] }
+        case .rows(generation, let first, let records):
             take(records, from: first)
             if list.selectedID == nil || list.isFollowing, let row = list.selectedRecord {
                 (list.selectedID, list.isLocated) = (row.id, true)
             }
             return openFound() + followDetail() + readValues()
-        case .values(let generation, let values):
-            guard generation == list.generation else { return [] }
+        case .values(generation, let values):
             if list.values.count > 5_000 { list.values = [:] }
             list.values.merge(values) { old, new in old.merging(new) { $1 } }
-            return []
-        case .operations(let generation, let titles):
-            guard generation == list.generation else { return [] }
+        case .operations(generation, let titles):
             if list.operations.count > 20_000 { list.operations = [:] }
-            list.operations.merge(titles) { _, new in new }
-            return []
-        case .position(let generation, let id, let place):
-            guard generation == list.generation else { return [] }
-            return take(place, of: id)
-        case .found(let generation, let index):
-            end(.find)
-            guard generation == list.generation else { return [] }
-            guard let index else {
-                tell("No other exchange of this kind (\(jump.rawValue)) in that direction.")
-                return []
-            }
+            list.operations.merge(titles) { $1 }
+        case .position(generation, let id, let place): return take(place, of: id)
+        case .found(generation, nil):
+            tell("No other exchange of this kind (\(jump.rawValue)) in that direction.")
+        case .found(generation, let index?):
             list.isFollowing = false
             let opens = list.opensWhenFound
             let effects = select(index)
             list.opensWhenFound = opens
             return effects + openFound()
-        case .structure(let level):
-            guard level.generation == list.generation else { return [] }
+        case .structure(let level) where level.generation == generation:
             structure.take(level)
             revealBranch()
             return loadExchanges(in: level)
-        case .exchanges(let node, let generation, let records):
-            guard generation == list.generation else { return [] }
+        case .exchanges(let node, generation, let records):
             structure.take(records, at: node)
             revealBranch()
-            return []
-        case .numbers(let generation, let numbers, let hasMore):
-            guard generation == list.generation else { return [] }
+        case .numbers(generation, let numbers, let hasMore):
             return mark(numbers.map { ExchangeID($0) }, hasMore: hasMore)
-        case .hidden(let generation, let count):
-            if generation == list.generation { list.hiddenMarks = count }
-            return []
+        case .hidden(generation, let count): list.hiddenMarks = count
         case .statistics(let answer): return take(answer)
-        case .untrusting(let records):
-            for record in records { tellOfTrust(record) }
-            return []
-        case .summary(let summary):
-            proxy.errors = summary.errors
-            return []
-        case .stale(let generation): return generation == list.generation ? askAgain() : []
+        case .untrusting(let records): for record in records { tellOfTrust(record) }
+        case .summary(let summary): proxy.errors = summary.errors
+        case .stale(generation): return askAgain()
         case .failed(let words): return refuse(words)
+        default: break
         }
+        return []
     }
 
     private mutating func take(_ place: ListPlace, of id: ExchangeID) -> [Effect] {

@@ -15,7 +15,6 @@ package struct ListState: Sendable {
     package var rows: [Int: ExchangeRecord] = [:]
     /// The operations of GraphQL that exchanges ask for, as far as their rows were read.
     package var operations: [ExchangeID: String] = [:]
-    /// The values of columns with places, as far as they were read.
     package var values: [ExchangeID: [Place: String]] = [:]
     /// The row at the lower edge of the screen.
     package var bottom = 0

@@ -5,11 +5,9 @@ import Terminal
 import Text
 
 enum SequenceView {
-    typealias Drawn = ListColumns.Drawn
-
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         let theme = model.look.theme
-        let arranged = arranged(model, width: rect.width)
+        let arranged = ListColumns(model, width: rect.width)
         let (title, body) = rect.splitTop(1)
         drawTitles(arranged, model, in: title, on: &screen)
         let shown = min(body.height, model.list.total - model.list.bottom)
@@ -35,7 +33,7 @@ enum SequenceView {
             for column in arranged.drawn {
                 let cell = cell(column, record, model, axis)
                 let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base)
-                let text = cell.isRight ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
+                let text = column.column.isNumber ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
                 let limit = min(column.width, line.maxX - x)
                 screen.write(text, x: x, y: line.y, style: style, limit: limit)
                 for (part, style) in parts(of: text, in: column.column, record, model) {
@@ -60,15 +58,14 @@ enum SequenceView {
         let style = model.look.theme.style(.label).with(.bold)
         var x = rect.x
         for column in columns.drawn {
-            var title = title(of: column.column, model)
+            var title = column.column.title(at: model.now)
             if column.column == .host, showsTLS(model), (16..<schemeFrom).contains(column.width) {
                 title = "HOST (+ is TLS)"
             }
             if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
                 title += sort.isDescending ? "▼" : "▲"
             }
-            let isRight = [.id, .size, .time].contains(column.column)
-            let text = isRight ? TextWidth.paddedLeft(title, to: column.width) : title
+            let text = column.column.isNumber ? TextWidth.paddedLeft(title, to: column.width) : title
             screen.write(text, x: x, y: rect.y, style: style, limit: min(column.width, rect.maxX - x))
             x += column.width + 1
         }
@@ -79,7 +76,6 @@ enum SequenceView {
         screen.write(sign, x: end.x + 1, y: end.y, style: model.look.theme.style(.warning).with(.bold))
     }
 
-    /// The parts of a host or a path that differ in style from the rest of it.
     private static func parts(
         of text: String,
         in column: Column,
@@ -106,41 +102,29 @@ enum SequenceView {
         return model.list.operations[record.id].map { ("  \($0)", .keyword) }
     }
 
-    private static func title(of column: Column, _ model: ConsoleModel) -> String {
-        column == .start ? "\(column.title) \(Timestamp.zone(at: model.now))" : column.title
-    }
-
-    static func arranged(_ model: ConsoleModel, width: Int) -> ListColumns {
-        ListColumns(model, width: width, start: title(of: .start, model).count)
-    }
-
-    static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] { arranged(model, width: width).drawn }
-
-    typealias Content = (text: String, role: Role?, isRight: Bool)
-
     private static func cell(
-        _ drawn: Drawn,
+        _ drawn: ListColumns.Drawn,
         _ record: ExchangeRecord,
         _ model: ConsoleModel,
         _ axis: TimeAxis
-    ) -> Content {
+    ) -> (text: String, role: Role?) {
         switch drawn.column {
-        case .id: return (signs(record, model) + record.id.description, .faint, true)
-        case .start: return (String(Timestamp.clock(record.startedAt).prefix(8)), .faint, false)
-        case .method: return (record.method, .keyword, false)
-        case .scheme: return (record.url.scheme, .faint, false)
-        case .host: return (host(record, drawn.width, model), nil, false)
-        case .path: return (path(record) + (remark(record, model)?.text ?? ""), nil, false)
+        case .id: return (signs(record, model) + record.id.description, .faint)
+        case .start: return (String(Timestamp.clock(record.startedAt).prefix(8)), .faint)
+        case .method: return (record.method, .keyword)
+        case .scheme: return (record.url.scheme, .faint)
+        case .host: return (host(record, drawn.width, model), nil)
+        case .path: return (path(record) + (remark(record, model)?.text ?? ""), nil)
         case .status: return status(record, model)
-        case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
-        case .size: return (size(record), nil, true)
-        case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
-        case .version: return (version(record), .faint, false)
-        case .process: return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint, false)
-        case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint, false)
-        case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning, false)
-        case .waterfall: return (axis.bar(record, width: drawn.width), .link, false)
-        case .place(let place): return (model.list.values[record.id]?[place] ?? "", nil, false)
+        case .type: return (ExchangeLine.shortType(record.mediaType), .faint)
+        case .size: return (size(record), nil)
+        case .time: return (time(record, model), isSlow(record) ? .warning : nil)
+        case .version: return (version(record), .faint)
+        case .process: return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint)
+        case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint)
+        case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning)
+        case .waterfall: return (axis.bar(record, width: drawn.width), .link)
+        case .place(let place): return (model.list.values[record.id]?[place] ?? "", nil)
         }
     }
 
@@ -221,19 +205,19 @@ enum SequenceView {
     }
 
     /// The status in a word, and its role. In a recording that has ended, unfinished exchanges never ended.
-    static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> Content {
+    static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> (text: String, role: Role?) {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
-        case .inFlight where !model.isLive: return ("cut", .failure, false)
-        case .inFlight where model.hold(of: record.id) != nil: return ("held", .changed, false)
-        case .inFlight: return (record.status > 0 ? "\(record.status)…" : "…", .changed, false)
-        case .failed: return (record.status > 0 ? "\(record.status)!" : "failed", .failure, false)
-        case .blocked: return (record.status > 0 ? "\(record.status)#" : "denied", .warning, false)
-        case .interrupted: return ("cut", .failure, false)
+        case .inFlight where !model.isLive: return ("cut", .failure)
+        case .inFlight where model.hold(of: record.id) != nil: return ("held", .changed)
+        case .inFlight: return (record.status > 0 ? "\(record.status)…" : "…", .changed)
+        case .failed: return (record.status > 0 ? "\(record.status)!" : "failed", .failure)
+        case .blocked: return (record.status > 0 ? "\(record.status)#" : "denied", .warning)
+        case .interrupted: return ("cut", .failure)
         case .complete:
-            guard record.status > 0 else { return ("-", .faint, false) }
+            guard record.status > 0 else { return ("-", .faint) }
             if let grpc = record.grpc?.status {
-                return ("rpc\(grpc)\(changed)", grpc > 0 ? .serverError : .success, false)
+                return ("rpc\(grpc)\(changed)", grpc > 0 ? .serverError : .success)
             }
             let role: Role =
                 switch record.status {
@@ -242,7 +226,7 @@ enum SequenceView {
                 case ..<500: .clientError
                 default: .serverError
                 }
-            return ("\(record.status)\(changed)", role, false)
+            return ("\(record.status)\(changed)", role)
         }
     }
 

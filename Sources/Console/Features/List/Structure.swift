@@ -248,7 +248,6 @@ extension ConsoleModel {
 
 /// The tree by host and path. A place without others below it has the columns of its newest exchange.
 enum StructureView {
-    /// The columns right of the names, with their widths: those of an exchange if there is room.
     private static func columns(_ width: Int) -> [(title: String, width: Int)] {
         (width < 64 ? [] : [("STATUS", 8), ("SIZE", 9), ("TIME", 9)]) + [("COUNT", 9), ("ERRORS", 9)]
     }

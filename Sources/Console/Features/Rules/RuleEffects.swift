@@ -119,17 +119,15 @@ extension EffectRunner {
     }
 
     func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
-        onReader { [inbox] reader in
+        onReader { [self] reader in
             let purpose = EditorState.Purpose.rule(tool, replaces: nil)
             guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
                 let area = TextArea(RuleFromExchange.example(of: tool).yaml)
-                let title = "New rule: \(tool.title)"
-                return inbox.answer { $0.open(EditorState(purpose: purpose, title: title, area: area)) }
+                return open(EditorState(purpose: purpose, title: "New rule: \(tool.title)", area: area))
             }
             let breadths = RuleFromExchange.breadths(for: tool.section, record).filter { $0 >= narrowest }
             let usual = breadths.firstIndex(of: RuleFromExchange.usualScope(for: tool.section, record)) ?? 0
-            let index = breadths.isEmpty ? 0 : (usual + level) % breadths.count
-            let breadth = breadths.isEmpty ? nil : breadths[index]
+            let breadth = breadths.isEmpty ? nil : breadths[(usual + level) % breadths.count]
             guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
                 throw ConsoleError("\(tool.title) does not apply to \(name).")
             }
@@ -137,7 +135,7 @@ extension EffectRunner {
             let area = TextArea(rule.yaml)
             var editor = EditorState(purpose: purpose, title: title, area: area, origin: origin, level: level)
             editor.scope = breadth?.matched(of: record.url) ?? ""
-            inbox.answer { [editor] in $0.open(editor) }
+            open(editor)
         }
     }
 

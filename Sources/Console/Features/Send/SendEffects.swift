@@ -27,7 +27,7 @@ extension EffectRunner {
         }
     }
 
-    private func open(_ editor: EditorState) { inbox.answer { $0.open(editor) } }
+    func open(_ editor: EditorState) { inbox.answer { $0.open(editor) } }
 
     /// Does something with the request from which a draft began; `nil` for a draft from nothing.
     private func onOriginal(
@@ -42,7 +42,6 @@ extension EffectRunner {
         }
     }
 
-    /// Changes a drafted request by words, for example `method PUT` or `header X-Mode: test`.
     func editDraft(_ editor: EditorState, _ words: String) {
         onOriginal(of: editor.purpose) { [self] original in
             let request = try ComposedRequest(draft: editor.area.text, original: original)
@@ -126,11 +125,7 @@ extension EffectRunner {
             if let made = newest?.first(where: { $0.clientAddress == address && connections.contains($0) }) {
                 return made.id
             }
-            do {
-                try await Task.sleep(for: .milliseconds(100))
-            } catch {
-                return nil
-            }
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return nil }
         }
         return nil
     }
@@ -267,7 +262,6 @@ enum RequestWords {
         String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }
 
-    /// Reads a request; an empty text is a template.
     static func request(_ text: String) throws -> ComposedRequest {
         if CurlCommandReader.isCommand(text) { return try curl(text) }
         let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)

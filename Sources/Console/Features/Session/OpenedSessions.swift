@@ -17,7 +17,6 @@ struct HomeState: Sendable {
 }
 
 extension ConsoleModel {
-    /// Opens a session or an archive in place of what is shown; nothing named goes back.
     mutating func openSession(_ path: String) -> [Effect] {
         guard path.isEmpty else { return [.openSession(path)] }
         return home == nil
@@ -84,7 +83,6 @@ extension ConsoleModel {
 }
 
 extension ConsoleModel {
-    /// Why nothing can be imported; `nil` if it can.
     var noImport: String? {
         let back = way(to: .backToLive)
         if home != nil { return "Another session is shown; \(back) goes back to your own, which can import." }

@@ -37,7 +37,6 @@ package enum EditRequest: Sendable, Hashable {
     case note(Selection, ListQuery, ExchangeNote)
 }
 
-/// A change of the session that can be taken back.
 package struct SessionChange: Sendable, Hashable {
     /// What takes it back: restores what was deleted, or gives exchanges the comments or colours that they had.
     package var undo: [SessionEdit]
@@ -46,7 +45,6 @@ package struct SessionChange: Sendable, Hashable {
 }
 
 extension ConsoleModel {
-    /// Why nothing of the session can be changed; `nil` if it can.
     var noEditing: String? { noChange ?? (selection == nil && !isLinear ? nothingHere : nil) }
     var noClearing: String? {
         noChange ?? (list.total == 0 && list.progress == nil ? "The list is already empty." : nil)
