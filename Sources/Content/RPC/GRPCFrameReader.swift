@@ -1,10 +1,10 @@
-package import NIOCore
+import NIOCore
 import Text
 
 /// Reads the frames of a gRPC body piece by piece, keeping at most one payload up to a limit. A frame has a prefix of
 /// five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first mistake ends the
 /// reading.
-package struct GRPCFrameReader: Sendable {
+package final class GRPCFrameReader: StreamReader {
     private static let prefixLength = 5
 
     /// How many bytes of a payload are kept; may be changed between pieces.
@@ -35,26 +35,21 @@ package struct GRPCFrameReader: Sendable {
         prefixTaken == GRPCFrameReader.prefixLength ? frame(endOffset: offset) : nil
     }
 
-    package mutating func read(_ bytes: ByteBuffer, forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
-        try bytes.withUnsafeReadableBytes { bytes in
-            if framing == .webText {
-                try readBase64(bytes, body)
-            } else {
-                try readFrames(bytes, at: .each(from: offset), body)
-                if problem == nil { offset += Int64(bytes.count) }
-            }
-        }
+    package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (GRPCFrame) throws -> Void) rethrows {
+        if framing == .webText { return try readBase64(bytes, emit) }
+        try readFrames(bytes, at: .each(from: offset), emit)
+        if problem == nil { offset += Int64(bytes.count) }
     }
 
     /// Says that the body has ended, which is a problem within a frame. Base64 without its last padding may end a
     /// frame.
-    package mutating func finish(forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
+    package func finish(_ emit: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
         if framing == .webText, base64.hasDigits {
             guard let last = base64.unpadded() else {
                 return fail(.truncated, offset, "the body ends within a group of base64")
             }
-            try last.withBytes { try readFrames($0, at: .group(groupStart..<offset), body) }
+            try last.withBytes { try readFrames($0, at: .group(groupStart..<offset), emit) }
         }
         guard problem == nil, prefixTaken > 0 else { return }
         let what = prefixTaken == GRPCFrameReader.prefixLength && flags & 0x80 != 0 ? "trailers" : "message"
@@ -66,7 +61,7 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    private mutating func readBase64(_ bytes: UnsafeRawBufferPointer, _ body: (GRPCFrame) throws -> Void) rethrows {
+    private func readBase64(_ bytes: UnsafeRawBufferPointer, _ emit: (GRPCFrame) throws -> Void) rethrows {
         for byte in bytes {
             guard problem == nil else { return }
             if !base64.hasDigits { groupStart = offset }
@@ -75,7 +70,7 @@ package struct GRPCFrameReader: Sendable {
             case .invalid: fail(.malformed, offset, "0x\(byte.padded(to: 2, radix: 16)) is no base64 in this place")
             case .whole(let decoded):
                 offset += 1
-                try decoded.withBytes { try readFrames($0, at: .group(groupStart..<offset), body) }
+                try decoded.withBytes { try readFrames($0, at: .group(groupStart..<offset), emit) }
             }
         }
     }
@@ -101,10 +96,10 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    private mutating func readFrames(
+    private func readFrames(
         _ bytes: UnsafeRawBufferPointer,
         at place: Place,
-        _ body: (GRPCFrame) throws -> Void
+        _ emit: (GRPCFrame) throws -> Void
     ) rethrows {
         var position = 0
         while position < bytes.count, problem == nil {
@@ -122,12 +117,12 @@ package struct GRPCFrameReader: Sendable {
                 position += taken
             }
             if prefixTaken == GRPCFrameReader.prefixLength, received == Int(length), problem == nil {
-                try endFrame(place.end(position), body)
+                try endFrame(place.end(position), emit)
             }
         }
     }
 
-    private mutating func takePrefix(_ byte: UInt8) {
+    private func takePrefix(_ byte: UInt8) {
         if prefixTaken == 0 {
             // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
             guard byte & (framing == .grpc ? 0xFE : 0x7E) == 0 else {
@@ -147,13 +142,13 @@ package struct GRPCFrameReader: Sendable {
         prefixTaken += 1
     }
 
-    private mutating func endFrame(_ endOffset: Int64, _ body: (GRPCFrame) throws -> Void) rethrows {
+    private func endFrame(_ endOffset: Int64, _ emit: (GRPCFrame) throws -> Void) rethrows {
         if flags & 0x80 == 0 { messageCount += 1 } else { hasTrailers = true }
         let whole = frame(endOffset: endOffset)
         prefixTaken = 0
         received = 0
         payload = ByteBuffer()
-        try body(whole)
+        try emit(whole)
     }
 
     private func frame(endOffset: Int64) -> GRPCFrame {
@@ -170,7 +165,7 @@ package struct GRPCFrameReader: Sendable {
         )
     }
 
-    private mutating func fail(_ kind: GRPCFramingError.Kind, _ offset: Int64, _ message: String) {
+    private func fail(_ kind: GRPCFramingError.Kind, _ offset: Int64, _ message: String) {
         problem = GRPCFramingError(kind: kind, offset: offset, message: message)
     }
 }

@@ -10,8 +10,9 @@ package final class MessageTimeline {
     /// What one direction is a stream of; `nil` where its body is not a stream of messages.
     package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
 
-    private let cursors: [StreamCursor]
+    private let cursors: [(sender: String, cursor: StreamCursor<StreamedMessage>)]
     private let exchange: RecordedExchange
+    private var state: ExchangeRecord.State
     private let source: any ExchangeSource
 
     /// Prepares to read from the first messages; `nil` where the exchange is not a stream: gRPC has readers of its own.
@@ -42,6 +43,7 @@ package final class MessageTimeline {
         decodedLimit: Int = 256 << 20
     ) {
         self.exchange = exchange
+        state = exchange.record.state
         self.source = source
         // Arrivals are those of the recorded bytes; what a message says is masked when it is whole.
         let source = source.asRecorded
@@ -55,7 +57,7 @@ package final class MessageTimeline {
         ]
         let extensions = heads.fields(of: .responseReceived).combinedValue(of: "sec-websocket-extensions")
         cursors = directions.compactMap { direction, side, format in
-            let reader: any StreamReader
+            let reader: any StreamReader<StreamedMessage>
             switch format {
             case .webSocket:
                 reader = WebSocketReader(
@@ -74,31 +76,51 @@ package final class MessageTimeline {
                 codings: coding.map { ContentCoding.list($0) } ?? [],
                 decodedLimit: decodedLimit
             )
-            return StreamCursor(body, side: side, state: exchange.record.state, reader: reader)
+            let cursor = StreamCursor(body, reader: reader)
+            cursor.isOver = exchange.record.state != .inFlight
+            return (direction == .fromClient ? "client" : "server", cursor)
         }
         if cursors.isEmpty { return nil }
     }
 
     /// Reads the next message; `nil` at the end. Throws the source's error.
     package func next() throws -> StreamedMessage? {
-        var earliest: (cursor: StreamCursor, moment: Int64)?
-        for cursor in cursors {
-            guard let moment = try cursor.nextArrival() else { continue }
-            if earliest.map({ moment < $0.moment }) ?? true { earliest = (cursor, moment) }
+        guard let cursor = try StreamCursor.earliest(cursors.map(\.cursor)), let (item, at) = cursor.take() else {
+            return nil
         }
-        let message = earliest?.cursor.take()
-        return message.map { source.given($0, of: exchange) }
+        var message = item
+        message.arrivedAt = at
+        // The end of a complete exchange ends its last line, with or without a line feed.
+        if cursor.isAtEnd, state == .complete, message.kind == .line { message.isWhole = true }
+        return source.given(message, of: exchange)
     }
 
-    /// From now on the end of what is there is no end: ``next()`` goes on where more has come.
-    package func follow() { for cursor in cursors { cursor.follow() } }
+    /// From now on the end of what is there is no end: ``next()`` continues if more has come.
+    package func follow() { for (_, cursor) in cursors { cursor.follows = true } }
 
     /// Nothing more comes: the exchange has ended so.
-    package func endFollowing(_ state: ExchangeRecord.State) { for cursor in cursors { cursor.endFollowing(state) } }
+    package func endFollowing(_ state: ExchangeRecord.State) {
+        self.state = state
+        for (_, cursor) in cursors {
+            cursor.follows = false
+            cursor.isOver = state != .inFlight
+        }
+    }
 
     /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
-    package var remarks: [String] { cursors.flatMap(\.remarks) }
-    package var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
+    package var remarks: [String] {
+        cursors.flatMap { sender, cursor in
+            let problem = cursor.reader.problem.map { "What follows from the \(sender) cannot be read: \($0)." }
+            let coding = cursor.codingProblem.map { problem in
+                "The \(sender)'s body was not decoded\(problem.kind == .notCoded ? "" : " in whole"): \(problem)."
+            }
+            return [problem, coding].compactMap(\.self)
+        }
+    }
+
+    package var commentCount: Int64 {
+        cursors.reduce(0) { $0 + (($1.cursor.reader as? ServerSentEventReader)?.commentCount ?? 0) }
+    }
 
     private static func format(
         of exchange: RecordedExchange,

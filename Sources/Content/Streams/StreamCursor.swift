@@ -1,85 +1,74 @@
 import HTTPModel
 import NIOCore
 
-/// Reads one direction of a stream message by message, each with the time at which its last byte arrived.
-final class StreamCursor {
-    private let side: BodySide
-    private var state: ExchangeRecord.State
-    private let reader: any StreamReader
+/// Reads one direction of a stream item by item, each with the time at which its last byte arrived. The body is read in
+/// slices that end where an arrival does.
+package final class StreamCursor<Item> {
+    /// `at` is in microseconds since 1970; `nil` if it was not recorded.
+    package typealias Timed = (item: Item, at: Int64?)
+
+    let reader: any StreamReader<Item>
     private var body: TimedBody
-    private var isAtEnd = false
+    /// Whether the end was read: what is taken from then on was left over there.
+    private(set) var isAtEnd = false
     /// Whether more may come: then the end of what is there is no end.
-    private var follows = false
-    /// The messages that wait to be taken, from `first` on.
-    private var messages: [StreamedMessage] = []
+    package var follows = false {
+        didSet { body.follows = follows }
+    }
+    /// Whether the body is whole, so that a content coding has to end with it.
+    var isOver = true
+    /// The items that wait to be taken, from `first` on.
+    private var items: [Timed] = []
     private var first = 0
 
-    init(_ body: TimedBody, side: BodySide, state: ExchangeRecord.State, reader: any StreamReader) {
+    package init(_ body: TimedBody, reader: any StreamReader<Item>) {
         self.body = body
-        self.side = side
-        self.state = state
         self.reader = reader
     }
 
-    /// When the next message arrived, `.min` if that was not recorded; `nil` at the end. Throws the source's error.
-    func nextArrival() throws -> Int64? {
-        while first == messages.count {
-            messages.removeAll(keepingCapacity: true)
+    /// When the last slice arrived.
+    package var arrival: Int64? { body.arrival }
+    /// What ended the decoding of the body's content coding too early.
+    package var codingProblem: DecodingProblem? { body.problem }
+
+    /// The cursor whose next item arrived first, as unrecorded times did; `nil` at the end of all. Throws the source's error.
+    package static func earliest(_ cursors: [StreamCursor]) throws -> StreamCursor? {
+        var earliest: (cursor: StreamCursor, moment: Int64)?
+        for cursor in cursors {
+            guard let (_, at) = try cursor.peek() else { continue }
+            let moment = at ?? .min
+            if earliest.map({ moment < $0.moment }) ?? true { earliest = (cursor, moment) }
+        }
+        return earliest?.cursor
+    }
+
+    private func peek() throws -> Timed? {
+        while first == items.count {
+            items.removeAll(keepingCapacity: true)
             first = 0
             guard !isAtEnd, try readSlice() else { return nil }
         }
-        return messages[first].arrivedAt ?? .min
+        return items[first]
     }
 
-    func follow() { (follows, body.follows) = (true, true) }
-
-    /// Nothing more comes: the exchange has ended so.
-    func endFollowing(_ state: ExchangeRecord.State) {
-        (follows, body.follows) = (false, false)
-        self.state = state
-    }
-
-    /// Takes the message that `nextArrival` told of.
-    func take() -> StreamedMessage? {
-        guard first < messages.count else { return nil }
+    package func take() -> Timed? {
+        guard first < items.count else { return nil }
         defer { first += 1 }
-        return messages[first]
+        return items[first]
     }
 
-    /// What kept bytes from being read as messages, in sentences.
-    var remarks: [String] {
-        let sender = side == .requestReceived || side == .requestSent ? "client" : "server"
-        var remarks: [String] = []
-        if let problem = reader.problem {
-            remarks.append("What follows from the \(sender) cannot be read: \(problem).")
-        }
-        if let problem = body.problem {
-            let words = problem.kind == .notCoded ? "not decoded" : "not decoded in whole"
-            remarks.append("The \(sender)'s body was \(words): \(problem).")
-        }
-        return remarks
-    }
-
-    var commentCount: Int64 { (reader as? ServerSentEventReader)?.commentCount ?? 0 }
-
-    /// `false` where nothing came that may still come.
+    /// `false` if more may come, but has not.
     private func readSlice() throws -> Bool {
+        var found: [Item] = []
         let reader = reader
-        var messages: [StreamedMessage] = []
-        swap(&messages, &self.messages)
-        defer { swap(&messages, &self.messages) }
-        let hasRead = try reader.problem == nil && body.readSlice { reader.feed($0) { messages.append($0) } }
-        if !hasRead {
+        if try reader.problem != nil || !body.readSlice({ reader.feed($0) { found.append($0) } }) {
             if follows { return false }
             isAtEnd = true
-            if state != .inFlight { body.finish() }
-            reader.finish { messages.append($0) }
+            if isOver { body.finish() }
+            reader.finish { found.append($0) }
         }
-        for index in messages.indices {
-            messages[index].arrivedAt = body.arrival
-            // Where the exchange came to its end, so did its last line, with or without a line feed.
-            if !hasRead, state == .complete, messages[index].kind == .line { messages[index].isWhole = true }
-        }
+        let arrival = body.arrival
+        items += found.map { ($0, arrival) }
         return true
     }
 }

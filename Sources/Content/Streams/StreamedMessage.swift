@@ -104,18 +104,21 @@ package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(message), at byte \(offset)" }
 }
 
-/// Reads the messages out of one direction of a stream that comes in pieces, in memory that does not grow with it.
-package protocol StreamReader: AnyObject {
+/// Reads the items out of one direction of a stream that comes in pieces, in memory that does not grow with it.
+package protocol StreamReader<Item>: AnyObject {
+    associatedtype Item
+    associatedtype Problem: Error
+
     /// Where the bytes stopped being what the format allows; nothing after it is read.
-    var problem: StreamError? { get }
-    /// Takes the next bytes and hands over each message that became whole with them.
-    func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows
+    var problem: Problem? { get }
+    /// Takes the next bytes and hands over each item that became whole with them.
+    func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (Item) throws -> Void) rethrows
     /// Says that there are no more bytes, and hands over what is not whole.
-    func finish(_ emit: (StreamedMessage) throws -> Void) rethrows
+    func finish(_ emit: (Item) throws -> Void) rethrows
 }
 
 extension StreamReader {
-    package func feed(_ bytes: ByteBuffer, _ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func feed(_ bytes: ByteBuffer, _ emit: (Item) throws -> Void) rethrows {
         try bytes.withUnsafeReadableBytes { try feed($0, emit) }
     }
 }

@@ -11,7 +11,8 @@ struct GRPCCall {
 
     struct Direction {
         let isServer: Bool
-        let cursor: GRPCCursor
+        let cursor: StreamCursor<GRPCFrame>
+        let reader: GRPCFrameReader
         let text: GRPCMessageText
         var messageCount = 0
         var lastArrival: Int64?
@@ -63,16 +64,20 @@ struct GRPCCall {
         let body = RecordedBody(source: source, id: exchange.record.id, side: side)
         let coding = source.isMasking ? nil : fields.combinedValue(of: .contentEncoding)
         let codings = coding.map { ContentCoding.list($0) } ?? []
-        let cursor = GRPCCursor(body, framing, codings: codings, payloadLimit: messageLimit)
+        let reader = GRPCFrameReader(framing, payloadLimit: messageLimit)
+        let timed = TimedBody(body, codings: codings, decodedLimit: ContentDecoder.mostDecoded)
         let (encoding, form) = (fields.value(of: "grpc-encoding"), GRPCMessageForm(mediaType))
         let text = GRPCMessageText(encoding: encoding, form: form, type: type, descriptors: descriptors)
-        directions.append(Direction(isServer: isServer, cursor: cursor, text: text))
+        let cursor = StreamCursor(timed, reader: reader)
+        directions.append(Direction(isServer: isServer, cursor: cursor, reader: reader, text: text))
         return framing
     }
 
     /// Takes the next message; `nil` at the end of what is there. Throws the source's error.
     mutating func next() throws -> Message? {
-        while let index = try earliest(), let (frame, at) = directions[index].cursor.take() {
+        while let cursor = try StreamCursor.earliest(directions.map(\.cursor)),
+            let index = directions.firstIndex(where: { $0.cursor === cursor }), let (frame, at) = cursor.take()
+        {
             if frame.kind == .trailers {
                 let encoding = directions[index].text.encoding
                 webTrailers = StoredHead.fields(frame.content(encoding: encoding, limit: messageLimit).bytes)
@@ -84,21 +89,10 @@ struct GRPCCall {
             count += 1
             return Message(number: count, frame: frame, direction: index, at: at, gap: gap)
         }
-        for direction in directions where direction.messageCount == 0 && direction.cursor.problem?.kind == .malformed {
+        for direction in directions where direction.messageCount == 0 && direction.reader.problem?.kind == .malformed {
             if direction.isServer { framings.fromServer = nil } else { framings.fromClient = nil }
         }
         return nil
-    }
-
-    /// The direction whose next frame arrived first.
-    private func earliest() throws -> Int? {
-        var earliest: (index: Int, moment: Int64)?
-        for index in directions.indices {
-            guard let (_, at) = try directions[index].cursor.peek() else { continue }
-            let moment = at ?? .min
-            if earliest.map({ moment < $0.moment }) ?? true { earliest = (index, moment) }
-        }
-        return earliest?.index
     }
 
     /// From now on the end of what is there is no end: ``next()`` goes on where more has come.

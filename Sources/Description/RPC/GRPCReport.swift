@@ -88,18 +88,19 @@ package struct GRPCReport {
         let direction = directions[index]
         let isInFlight = exchange.record.state == .inFlight
         var lines: [String] = []
-        if let (frame, at) = direction.cursor.unfinished {
+        if let frame = direction.reader.unfinished {
+            let at = direction.cursor.arrival
             let gap = at.flatMap { at in direction.lastArrival.map { max(0, at - $0) } }
             let part = "\(frame.kind == .trailers ? "the trailers, " : "")\(frame.received) of \(frame.size) bytes"
             let note = part + (isInFlight ? " so far" : ", its end is missing")
-            let number = messages.count + directions[..<index].count { $0.cursor.unfinished != nil } + 1
+            let number = messages.count + directions[..<index].count { $0.reader.unfinished != nil } + 1
             let message = GRPCCall.Message(number: number, frame: frame, direction: index, at: at, gap: gap)
             lines.append(call.line(message, [note]))
             if frame.kind == .message, contentLeft > 0 {
                 let limit = min(GRPCReport.messageLimit, contentLeft)
                 lines += direction.text.lines(frame, limit: limit).lines.map { GRPCCall.indent + $0 }
             }
-        } else if let problem = direction.cursor.problem, problem.kind == .malformed || !isInFlight {
+        } else if let problem = direction.reader.problem, problem.kind == .malformed || !isInFlight {
             lines.append("What follows from the \(direction.name) cannot be read: \(problem).")
         }
         if let problem = direction.cursor.codingProblem {

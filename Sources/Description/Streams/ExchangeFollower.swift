@@ -81,7 +81,7 @@ package final class ExchangeFollower {
             }
             way = .call(call)
             if state != .inFlight {
-                try finish(call.directions.compactMap { $0.cursor.problem.map { "\($0)" } }, sink)
+                try finish(call.directions.compactMap { $0.reader.problem.map { "\($0)" } }, sink)
             }
         case .body(let side):
             while true {

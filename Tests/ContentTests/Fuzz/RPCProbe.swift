@@ -43,9 +43,9 @@ enum RPCProbe {
     }
 
     private static func read(_ framing: GRPCFraming, _ limit: Int, _ pieces: [[UInt8]]) -> Reading {
-        var reader = GRPCFrameReader(framing, payloadLimit: limit)
+        let reader = GRPCFrameReader(framing, payloadLimit: limit)
         var reading = Reading()
-        for piece in pieces { reader.read(ByteBuffer(bytes: piece)) { reading.frames.append($0) } }
+        for piece in pieces { reader.feed(ByteBuffer(bytes: piece)) { reading.frames.append($0) } }
         reader.finish { reading.frames.append($0) }
         reading.problem = reader.problem
         reading.unfinished = reader.unfinished

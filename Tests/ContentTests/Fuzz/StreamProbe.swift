@@ -55,7 +55,7 @@ enum StreamProbe {
     }
 
     private static func read(
-        _ reader: some StreamReader,
+        _ reader: some StreamReader<StreamedMessage>,
         _ pieces: [[UInt8]]
     ) -> (messages: [StreamedMessage], wholeCount: Int) {
         var messages: [StreamedMessage] = []

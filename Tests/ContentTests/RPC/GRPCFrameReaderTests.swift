@@ -20,11 +20,11 @@ struct GRPCFrameReaderTests {
         pieces: Int = .max,
         limit: Int = 1024
     ) -> (frames: [GRPCFrame], reader: GRPCFrameReader) {
-        var reader = GRPCFrameReader(framing, payloadLimit: limit)
+        let reader = GRPCFrameReader(framing, payloadLimit: limit)
         var frames: [GRPCFrame] = []
         var rest = bytes[...]
         while !rest.isEmpty {
-            reader.read(ByteBuffer(bytes: rest.prefix(pieces))) { frames.append($0) }
+            reader.feed(ByteBuffer(bytes: rest.prefix(pieces))) { frames.append($0) }
             rest = rest.dropFirst(pieces)
         }
         reader.finish { frames.append($0) }

@@ -20,7 +20,7 @@ extension [UInt8] {
     }
 }
 
-extension StreamReader {
+extension StreamReader where Item == StreamedMessage {
     /// All messages of a stream, the unfinished one included.
     func messages(_ pieces: [[UInt8]]) -> [StreamedMessage] {
         var messages: [StreamedMessage] = []
