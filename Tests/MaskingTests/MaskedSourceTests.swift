@@ -1,10 +1,10 @@
-import Content
 import Foundation
 import HTTPModel
 import NIOCore
 import Support
 import Testing
 
+@testable import Content
 @testable import Masking
 
 @Suite("A session without its secrets")

@@ -45,11 +45,16 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Substring {
-    /// The text without spaces, tabs, carriage returns and line feeds at its ends.
-    package var trimmingASCIIWhitespace: Substring {
+    package var trimmingASCIIWhitespace: Substring { Substring(utf8.trimmingASCIIWhitespace) }
+}
+
+extension BidirectionalCollection<UInt8> {
+    /// The bytes without spaces, tabs, carriage returns and line feeds at their ends.
+    var trimmingASCIIWhitespace: SubSequence {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
-        else { return Substring() }
-        return self[first..<utf8.index(after: last)]
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return self[endIndex...]
+        }
+        return self[first...last]
     }
 }

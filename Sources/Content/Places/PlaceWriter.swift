@@ -23,12 +23,8 @@ package struct PlaceWriter {
 
     /// Sets the value at a place or adds it; without a number it becomes the only one of its name. In JSON, a value
     /// that is not JSON is a string, and the number after the last element adds one.
-    package mutating func set(_ value: String, at place: Place) throws(PlaceWriteError) { try write(value, at: place) }
-
-    /// Removes the value at a place; without a number all of its name.
-    package mutating func remove(_ place: Place) throws(PlaceWriteError) { try write(nil, at: place) }
-
-    private mutating func write(_ value: String?, at place: Place) throws(PlaceWriteError) {
+    /// `nil` removes the value; without a number all of its name.
+    package mutating func set(_ value: String?, at place: Place) throws(PlaceWriteError) {
         switch place.part {
         case .header: try writeField(value, place)
         case .cookie: try isRequest ? writeCookie(value, place) : writeSetCookie(value, place)
@@ -85,13 +81,7 @@ package struct PlaceWriter {
     /// A cookie's name in a piece of a field: the text before its `=`.
     private static func isNamed(_ name: String, _ piece: ArraySlice<UInt8>) -> Bool {
         guard let end = piece.firstIndex(of: equals) else { return false }
-        return trimmed(piece[..<end]).elementsEqual(name.utf8)
-    }
-
-    private static func trimmed(_ piece: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var piece = piece.drop { $0 == 0x20 || $0 == 0x09 }
-        while let last = piece.last, last == 0x20 || last == 0x09 { piece.removeLast() }
-        return piece
+        return piece[..<end].trimmingASCIIWhitespace.elementsEqual(name.utf8)
     }
 
     private func checkCookie(_ value: String?, _ place: Place) throws(PlaceWriteError) {

@@ -45,7 +45,7 @@ struct XMLPlaces {
     /// Follows the steps from elements that are grouped by their parents, because an index counts within a parent.
     private func values(among groups: [[Int]], _ steps: ArraySlice<Place.Step>) -> [PlaceValue] {
         guard let step = steps.first else {
-            return groups.joined().map { PlaceValue(trimmed(elements[$0].text), .xml) }
+            return groups.joined().map { PlaceValue(text[elements[$0].text].trimmingASCIIWhitespace, .xml) }
         }
         var rest = steps.dropFirst()
         var named = groups
@@ -72,12 +72,5 @@ struct XMLPlaces {
 
     private func isNamed(_ name: String, _ wanted: String) -> Bool {
         name == wanted || !wanted.contains(":") && name.hasSuffix(":" + wanted)
-    }
-
-    private func trimmed(_ range: Range<Int>) -> ArraySlice<UInt8> {
-        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        var text = text[range].drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text.removeLast() }
-        return text
     }
 }

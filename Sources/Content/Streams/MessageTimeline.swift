@@ -17,31 +17,15 @@ package final class MessageTimeline {
 
     /// Prepares to read from the first messages; `nil` where the exchange is not a stream: gRPC has readers of its own.
     /// Of each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
-    package convenience init?(
+    package init?(
         _ exchange: RecordedExchange,
+        _ heads: ReadHeads? = nil,
         source: any ExchangeSource,
         sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
         payloadLimit: Int = 4096,
-        decodedLimit: Int = 256 << 20
+        decodedLimit: Int = ContentDecoder.mostDecoded
     ) {
-        self.init(
-            exchange,
-            ReadHeads(exchange.messages),
-            source: source,
-            sides: sides,
-            payloadLimit: payloadLimit,
-            decodedLimit: decodedLimit
-        )
-    }
-
-    package init?(
-        _ exchange: RecordedExchange,
-        _ heads: ReadHeads,
-        source: any ExchangeSource,
-        sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
-        payloadLimit: Int,
-        decodedLimit: Int = 256 << 20
-    ) {
+        let heads = heads ?? ReadHeads(exchange.messages)
         self.exchange = exchange
         state = exchange.record.state
         self.source = source

@@ -21,18 +21,17 @@ package struct StreamedMessage: Sendable, Hashable {
     /// Where it stands in the stream without content coding: from its first byte, framing included, to after its last.
     package var range: Range<Int64>
     /// The size of its payload without framing and compression, as far as it was decoded.
-    package var size: Int64
+    package var size: Int64 = 0
     /// The beginning of its payload, up to the reader's limit.
-    package var payload: ByteBuffer
+    package var payload = ByteBuffer()
     /// Whether the payload is text in UTF-8; what is invalid in it reads as U+FFFD.
-    package var isText: Bool
+    package var isText = false
     /// Whether it came to its end; `false` for what stood at the end of the bytes, cut off or still on its way.
-    package var isWhole: Bool
+    package var isWhole = true
     /// What the reader should know of it: what is wrong with it, what could not be decoded.
-    package var notes: [String]
+    package var notes: [String] = []
     /// When its last byte arrived, in microseconds since 1970; the caller fills it in.
     package var arrivedAt: Int64?
-
     /// How many bytes longer the payload is than the recorded one, where its secrets were replaced.
     package var maskedGrowth: Int64 = 0
 
@@ -50,20 +49,6 @@ package struct StreamedMessage: Sendable, Hashable {
         return String(decoding: payload.readableBytesView.prefix(whole), as: UTF8.self)
     }
 
-    package init(
-        number: Int64,
-        direction: Direction,
-        kind: Kind,
-        range: Range<Int64>,
-        size: Int64 = 0,
-        payload: ByteBuffer = ByteBuffer(),
-        isText: Bool = false,
-        isWhole: Bool = true,
-        notes: [String] = []
-    ) {
-        (self.number, self.direction, self.kind, self.range) = (number, direction, kind, range)
-        (self.size, self.payload, self.isText, self.isWhole, self.notes) = (size, payload, isText, isWhole, notes)
-    }
 }
 
 /// What a WebSocket message has besides its payload.
@@ -79,8 +64,6 @@ package struct WebSocketDetails: Sendable, Hashable {
     package var isCompressed = false
     /// What a close frame says; `nil` for other kinds, and for a close frame without a code.
     package var close: WebSocketClose?
-
-    package init(opcode: WebSocketOpcode) { self.opcode = opcode }
 }
 
 /// What a server-sent event has besides its data.
@@ -90,8 +73,6 @@ package struct ServerSentEventDetails: Sendable, Hashable {
     package var id: String?
     /// In milliseconds.
     package var retry: Int64?
-
-    package init() {}
 }
 
 /// Why the bytes of a stream could not be read further.

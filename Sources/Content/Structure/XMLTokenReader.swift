@@ -21,6 +21,7 @@ package struct XMLTokenReader {
         case end(String)
     }
 
+    private static let entities = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"]
     private static let deepest = 64
     private static let longestName = 1_024
     private static let longestValue = 64 << 10
@@ -259,14 +260,7 @@ package struct XMLTokenReader {
                 continue
             }
             let text = String(decoding: name, as: UTF8.self)
-            switch text {
-            case "lt": return [UInt8(ascii: "<")]
-            case "gt": return [UInt8(ascii: ">")]
-            case "amp": return [UInt8(ascii: "&")]
-            case "quot": return [UInt8(ascii: "\"")]
-            case "apos": return [UInt8(ascii: "'")]
-            default: break
-            }
+            if let character = XMLTokenReader.entities[text] { return Array(character.utf8) }
             let isHexadecimal = text.hasPrefix("#x")
             let digits = text.dropFirst(isHexadecimal ? 2 : 1)
             guard text.hasPrefix("#"), digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),

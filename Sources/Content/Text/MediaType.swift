@@ -47,11 +47,8 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The media type as a field value, parameters included; values are quoted where they must be.
     package var description: String {
         parameters.reduce(into: essence) { text, parameter in
-            let isToken = parameter.value.isToken
-            let escaped = parameter.value.reduce(into: "") { value, character in
-                value += character == "\"" || character == "\\" ? "\\\(character)" : String(character)
-            }
-            text += "; \(parameter.name)=" + (isToken ? parameter.value : "\"\(escaped)\"")
+            let quoted = "\"\(parameter.value.replacing(["\"": "\\\"", "\\": "\\\\"]))\""
+            text += "; \(parameter.name)=" + (parameter.value.isToken ? parameter.value : quoted)
         }
     }
 
@@ -79,7 +76,7 @@ package struct ParameterScanner {
     mutating func upToSemicolon() -> String {
         let end = text[position...].firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
         defer { position = end }
-        return String(Substring(text[position..<end]).trimmingASCIIWhitespace)
+        return String(Substring(text[position..<end].trimmingASCIIWhitespace))
     }
 
     /// The name in lower case, the value unquoted.

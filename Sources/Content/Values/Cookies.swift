@@ -50,7 +50,7 @@ package enum Cookies {
     /// What semicolons divide. It looks at bytes: a sign with a combining mark behind it is a different character.
     private static func pieces(_ line: String) -> [(name: String?, value: String)] {
         line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { piece in
-            func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(text).trimmingASCIIWhitespace) }
+            func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(text.trimmingASCIIWhitespace)) }
             guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else { return (nil, trimmed(piece)) }
             return (trimmed(piece[..<equals]), trimmed(piece[piece.index(after: equals)...]))
         }

@@ -4,13 +4,7 @@ package struct Fold: Sendable, Hashable {
     package var end: Int
     /// What stands for the block where it is folded, for example `{ 12 members }`.
     package var summary: String
-    package var startsFolded: Bool
-
-    package init(end: Int, summary: String, startsFolded: Bool = false) {
-        self.end = end
-        self.summary = summary
-        self.startsFolded = startsFolded
-    }
+    package var startsFolded = false
 }
 
 package struct DetailLine: Sendable, Hashable {

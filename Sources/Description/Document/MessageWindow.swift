@@ -6,6 +6,4 @@ package struct MessageWindow: Sendable, Hashable {
     package var range: Range<Int>
     /// Whether there were later ones when it was made.
     package var hasMore: Bool
-
-    package init(range: Range<Int>, hasMore: Bool) { (self.range, self.hasMore) = (range, hasMore) }
 }

@@ -178,7 +178,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
                 body = writer.body
             }
             do throws(PlaceWriteError) {
-                if let value = change.value { try writer.set(value, at: place) } else { try writer.remove(place) }
+                try writer.set(change.value, at: place)
             } catch {
                 throw ControlError("The message cannot be edited: \(error).")
             }

@@ -21,7 +21,7 @@ struct PlaceWriterTests {
             query: query.map { Array($0.utf8) }
         )
         writer.body = Array(body.utf8)
-        if let value { try writer.set(value, at: place) } else { try writer.remove(place) }
+        try writer.set(value, at: place)
         let query = writer.query.map { String(decoding: $0, as: UTF8.self) }
         return (writer.fields.description, query, String(decoding: writer.body, as: UTF8.self))
     }

@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// How much of a message a reader takes in, so that no message can be a burden to show.
-package struct ProtobufLimits: Sendable, Hashable {
+package struct ProtobufLimits {
     /// How deep messages may be nested; what is deeper is shown as bytes.
     package var depth = 64
     package var values = 10_000

@@ -64,13 +64,9 @@ extension TypedReader {
         depth: Int
     ) -> ProtobufNode? {
         switch type {
-        case .timestamp:
-            return received.secondsAndNanoseconds.flatMap { seconds, nanoseconds in
-                ProtobufScalar.timestamp(seconds: seconds, nanoseconds: nanoseconds)
-            }.map { ProtobufNode(label, .scalar("\"\($0)\"")) }
-        case .duration:
-            return received.secondsAndNanoseconds.flatMap(TypedReader.duration)
-                .map { ProtobufNode(label, .scalar("\"\($0)\"")) }
+        case .timestamp, .duration:
+            let write = type == .timestamp ? ProtobufScalar.timestamp : TypedReader.duration
+            return received.secondsAndNanoseconds.flatMap(write).map { ProtobufNode(label, .scalar("\"\($0)\"")) }
         case .fieldMask:
             let paths = (received.values[1] ?? []).compactMap { text($0) }.map(DescriptorParser.jsonName)
             return ProtobufNode(label, .scalar(ProtobufScalar.quoted(paths.joined(separator: ","))))

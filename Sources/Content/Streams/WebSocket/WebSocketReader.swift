@@ -80,7 +80,8 @@ package final class WebSocketReader: StreamReader {
 
     private func describe(_ open: OpenMessage, isWhole: Bool) -> StreamedMessage {
         count += 1
-        return open.message(number: count, from: direction, end: offset, isWhole: isWhole)
+        var open = open
+        return open.end(number: count, at: offset, isWhole: isWhole)
     }
 
     // MARK: Frames
@@ -92,7 +93,7 @@ package final class WebSocketReader: StreamReader {
             return fail(problem)
         }
         if frame.isControl {
-            control = OpenMessage(frame.opcode, start: frameStart, limit: payloadLimit)
+            control = OpenMessage(frame.opcode, from: direction, start: frameStart, limit: payloadLimit)
         } else if frame.opcode != .continuation {
             message = open(frame)
         } else if frame.reserved & 4 != 0, inflater != nil {
@@ -106,7 +107,7 @@ package final class WebSocketReader: StreamReader {
     }
 
     private func open(_ frame: WebSocketFrameHead) -> OpenMessage {
-        var message = OpenMessage(frame.opcode, start: frameStart, limit: payloadLimit)
+        var message = OpenMessage(frame.opcode, from: direction, start: frameStart, limit: payloadLimit)
         if frame.reserved & 4 != 0, let inflater {
             message.isCompressed = true
             if let reason = inflater.begin() {
@@ -182,84 +183,67 @@ package final class WebSocketReader: StreamReader {
 
     /// A message or control frame as far as it has come.
     private struct OpenMessage {
-        let opcode: WebSocketOpcode
-        let start: Int64
-        let limit: Int
-        var isCompressed = false
+        private let limit: Int
+        private var details: WebSocketDetails
+        private var message: StreamedMessage
         /// Whether its payload is being decompressed.
         var isInflated = false
         /// Whether an unknown extension has changed its payload.
         var isOpaque = false
-        private var frameCount: Int64 = 0
-        private var frameSizes: [Int64] = []
-        private var wireSize: Int64 = 0
-        private var size: Int64 = 0
-        private var payload = ByteBuffer()
         private var check = UTF8Check()
-        private var notes: [String] = []
 
-        init(_ opcode: WebSocketOpcode, start: Int64, limit: Int) {
-            self.opcode = opcode
-            self.start = start
+        init(_ opcode: WebSocketOpcode, from direction: StreamedMessage.Direction, start: Int64, limit: Int) {
             // What a close frame says is read from its payload, which is short.
             self.limit = opcode.isControl ? max(limit, 125) : limit
+            details = WebSocketDetails(opcode: opcode, frameCount: 0)
+            message = StreamedMessage(number: 0, direction: direction, kind: .webSocket(details), range: start..<start)
         }
 
-        private var isText: Bool { opcode == .text && !isOpaque && isInflated == isCompressed }
+        var isCompressed: Bool {
+            get { details.isCompressed }
+            set { details.isCompressed = newValue }
+        }
+
+        private var isText: Bool { details.opcode == .text && !isOpaque && isInflated == isCompressed }
 
         mutating func keep(_ bytes: UnsafeRawBufferPointer) {
-            size += Int64(bytes.count)
-            let room = limit - payload.readableBytes
-            if room > 0 { payload.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(room))) }
+            message.size += Int64(bytes.count)
+            let room = limit - message.payload.readableBytes
+            if room > 0 { message.payload.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(room))) }
             if isText { check.feed(bytes) }
         }
 
         mutating func note(_ note: String) {
             // Every frame of a message may have the same fault.
-            if !notes.contains(note) { notes.append(note) }
+            if !message.notes.contains(note) { message.notes.append(note) }
         }
 
         mutating func addFrame(_ length: Int64) {
-            frameCount += 1
-            wireSize += length
-            if frameSizes.count < WebSocketReader.mostFrameSizes { frameSizes.append(length) }
+            details.frameCount += 1
+            details.wireSize += length
+            if details.frameSizes.count < WebSocketReader.mostFrameSizes { details.frameSizes.append(length) }
         }
 
-        func message(
-            number: Int64,
-            from direction: StreamedMessage.Direction,
-            end: Int64,
-            isWhole: Bool
-        ) -> StreamedMessage {
-            var details = WebSocketDetails(opcode: opcode)
-            details.frameCount = frameCount
-            details.frameSizes = frameCount > 1 ? frameSizes : []
-            details.wireSize = wireSize
-            details.isCompressed = isCompressed
-            var notes = notes
-            if isText, isWhole ? !check.isValid : !check.isValidSoFar { notes.append("no valid UTF-8") }
-            if opcode == .close { details.close = close(&notes) }
-            return StreamedMessage(
-                number: number,
-                direction: direction,
-                kind: .webSocket(details),
-                range: start..<max(end, start),
-                size: size,
-                payload: payload,
-                isText: isText,
-                isWhole: isWhole,
-                notes: notes
-            )
+        mutating func end(number: Int64, at end: Int64, isWhole: Bool) -> StreamedMessage {
+            message.number = number
+            message.range = message.range.lowerBound..<max(end, message.range.lowerBound)
+            message.isText = isText
+            message.isWhole = isWhole
+            if isText, isWhole ? !check.isValid : !check.isValidSoFar { message.notes.append("no valid UTF-8") }
+            if details.frameCount <= 1 { details.frameSizes = [] }
+            if details.opcode == .close { readClose() }
+            message.kind = .webSocket(details)
+            return message
         }
 
-        private func close(_ notes: inout [String]) -> WebSocketClose? {
-            var payload = payload
+        private mutating func readClose() {
+            var payload = message.payload
             guard let code = payload.readInteger(as: UInt16.self) else {
-                if payload.readableBytes > 0 { notes.append("its payload is too short for a status code") }
-                return nil
+                if payload.readableBytes > 0 { message.notes.append("its payload is too short for a status code") }
+                return
             }
-            if !UTF8Check.isValid(payload.readableBytesView) { notes.append("the reason is no valid UTF-8") }
-            return WebSocketClose(code: code, reason: String(buffer: payload))
+            if !UTF8Check.isValid(payload.readableBytesView) { message.notes.append("the reason is no valid UTF-8") }
+            details.close = WebSocketClose(code: code, reason: String(buffer: payload))
         }
     }
 }
