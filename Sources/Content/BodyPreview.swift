@@ -43,8 +43,7 @@ package struct BodyPreview: Sendable, Hashable {
     /// A textual type with NUL bytes is binary, unless its encoding has them or the NUL is a stray one in other text.
     private func looksBinary(_ bytes: ByteBuffer) -> Bool {
         let charset = Charset.detect(in: bytes, mediaType: mediaType).name
-        let mayHoldNUL = charset.hasPrefix("utf-16") || charset.hasPrefix("utf-32")
-        guard !mayHoldNUL else { return false }
+        if charset.hasPrefix("utf-16") || charset.hasPrefix("utf-32") { return false }
         let beginning = bytes.readableBytesView.prefix(4096)
         let controls = beginning.lazy.filter { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }.count
         let isStray = controls <= 1 || controls * 50 <= beginning.count
@@ -54,9 +53,7 @@ package struct BodyPreview: Sendable, Hashable {
     private mutating func text(_ bytes: ByteBuffer) -> Content {
         let asked = Charset.detect(in: bytes, mediaType: mediaType)
         let decoded = TextDecoder.decode(bytes, as: asked)
-        if decoded.isFallback {
-            notes.append("the charset '\(asked)' is unknown; read as \(decoded.charset)")
-        }
+        if decoded.isFallback { notes.append("the charset '\(asked)' is unknown; read as \(decoded.charset)") }
         if decoded.invalidCount > 0 {
             let places = decoded.invalidCount == 1 ? "1 place is" : "\(decoded.invalidCount) places are"
             notes.append("\(places) no valid \(decoded.charset)")

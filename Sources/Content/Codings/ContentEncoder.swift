@@ -43,16 +43,8 @@ package enum ContentEncoder {
         stream.initialize(to: z_stream())
         defer { stream.deallocate() }
         let size = Int32(MemoryLayout<z_stream>.size)
-        let started = deflateInit2_(
-            stream,
-            gzipLevel,
-            Z_DEFLATED,
-            windowBits,
-            8,
-            Z_DEFAULT_STRATEGY,
-            ZLIB_VERSION,
-            size
-        )
+        let plan = Z_DEFAULT_STRATEGY
+        let started = deflateInit2_(stream, gzipLevel, Z_DEFLATED, windowBits, 8, plan, ZLIB_VERSION, size)
         guard started == Z_OK, bytes.readableBytes <= Int(UInt32.max) else {
             throw EncodingError(coding: coding, description: "zlib cannot start")
         }
@@ -60,9 +52,8 @@ package enum ContentEncoder {
         // 18 bytes are the header and trailer of gzip, which the bound does not count in every version of zlib.
         let capacity = Int(deflateBound(stream, UInt(bytes.readableBytes))) + 18
         return try fill(capacity, bytes, coding) { source, target in
-            stream.pointee.next_in = UnsafeMutablePointer(
-                mutating: source.assumingMemoryBound(to: UInt8.self).baseAddress
-            )
+            let input = source.assumingMemoryBound(to: UInt8.self).baseAddress
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: input)
             stream.pointee.avail_in = UInt32(source.count)
             stream.pointee.next_out = target.assumingMemoryBound(to: UInt8.self).baseAddress
             stream.pointee.avail_out = UInt32(clamping: target.count)

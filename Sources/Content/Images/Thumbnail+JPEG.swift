@@ -20,17 +20,9 @@ extension Thumbnail {
         }
         var pixels = [UInt8](repeating: 0, count: scaled.0 * scaled.1 * 4)
         let flags = TJFLAG_LIMITSCANS | TJFLAG_FASTDCT | TJFLAG_FASTUPSAMPLE
-        let code = tjDecompress2(
-            decoder,
-            bytes,
-            length,
-            &pixels,
-            CInt(scaled.0),
-            CInt(scaled.0 * 4),
-            CInt(scaled.1),
-            CInt(TJPF_RGBA.rawValue),
-            CInt(flags)
-        )
+        let (columns, rows) = (CInt(scaled.0), CInt(scaled.1))
+        let format = CInt(TJPF_RGBA.rawValue)
+        let code = tjDecompress2(decoder, bytes, length, &pixels, columns, columns * 4, rows, format, CInt(flags))
         // What it warns of is an image that ends early, or bytes that are wrong within it.
         let isWarning = code != 0 && tjGetErrorCode(decoder) == CInt(TJERR_WARNING.rawValue)
         guard code == 0 || isWarning else { throw ImageError(description: "its pixels cannot be decoded") }

@@ -54,12 +54,10 @@ package enum FormFields {
         decoded.reserveCapacity(bytes.count)
         var rest = bytes[...]
         while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2,
-                digits.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            if byte == UInt8(ascii: "%"), let high = rest.first?.hexadecimalValue,
+                let low = rest.dropFirst().first?.hexadecimalValue
             {
-                decoded.append(value)
+                decoded.append(high << 4 | low)
                 rest = rest.dropFirst(2)
             } else {
                 decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)

@@ -8,10 +8,6 @@ struct ComparedResponse {
     let exchange: RecordedExchange
     let version: MessageVersion
 
-    init(_ exchange: RecordedExchange, _ version: MessageVersion) {
-        (self.exchange, self.version) = (exchange, version)
-    }
-
     /// What its head and its body are read by.
     var side: BodySide { hasOwnBody ? .responseSent : .responseReceived }
 

@@ -11,10 +11,6 @@ package struct ExchangeDifference: Sendable {
         /// The values, cut where they are long; `nil` where there is none.
         package let old: String?
         package let new: String?
-
-        package init(_ subject: Subject, _ old: String?, _ new: String?) {
-            (self.subject, self.old, self.new) = (subject, old, new)
-        }
     }
 
     package enum Part: String, Sendable, Hashable, CaseIterable {
@@ -65,7 +61,7 @@ package struct ExchangeDifference: Sendable {
             let sizes = [left, right].map { Optional($0.record.sizes.requestBody) }
             try compareBodies(.request, [.requestReceived, .requestReceived], sizes, old, new)
         }
-        let responses = [ComparedResponse(left, version), ComparedResponse(right, version)]
+        let responses = [left, right].map { ComparedResponse(exchange: $0, version: version) }
         compareResponses(responses[0], responses[1])
         try compareBodies(.response, responses.map(\.side), responses.map(\.bodySize), old, new)
         if left.record.kind == .webSocket || right.record.kind == .webSocket { try compareMessages(old, new) }
@@ -92,12 +88,11 @@ package struct ExchangeDifference: Sendable {
         fact(.scheme, before.url.scheme, after.url.scheme)
         fact(.place(Place(.request, .host)), before.url.host, after.url.host)
         fact(.port, String(before.url.port), String(after.url.port))
-        if before.url.path != after.url.path {
-            if rules.ignoresVolatile, PathShape.of(before.url.path) == PathShape.of(after.url.path) {
-                leave(.identifier)
-            } else {
-                fact(.place(Place(.request, .path)), before.url.path, after.url.path)
-            }
+        let (path, other) = (before.url.path, after.url.path)
+        if rules.ignoresVolatile, path != other, PathShape.of(path) == PathShape.of(other) {
+            leave(.identifier)
+        } else {
+            fact(.place(Place(.request, .path)), path, other)
         }
         if before.url.query != after.url.query {
             let lists = [before, after].map { FormFields.parse(query: $0.url.query ?? "") }
@@ -287,7 +282,7 @@ package struct ExchangeDifference: Sendable {
         count += 1
         guard changes.count < ExchangeDifference.mostChanges else { return }
         func cut(_ value: String) -> String { value.shortened(to: ExchangeDifference.longestValue) }
-        changes.append(Change(subject, old.map(cut), new.map(cut)))
+        changes.append(Change(subject: subject, old: old.map(cut), new: new.map(cut)))
     }
 
     private mutating func leave(_ reason: ComparisonRules.Reason) { leftOut[reason, default: 0] += 1 }

@@ -56,8 +56,6 @@ enum VolatileValue {
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     private static func isBase64(_ byte: UInt8) -> Bool {
-        if isDigit(byte) || (byte | 0x20) &- 0x61 < 26 { return true }
-        return byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "=")
-            || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+        isDigit(byte) || (byte | 0x20) &- 0x61 < 26 || "-_=+/".utf8.contains(byte)
     }
 }

@@ -76,11 +76,10 @@ package struct DetailWriter {
         var isPlain = true
         for span in spans {
             var text = span.text
-            let count = text.utf8.count
-            length += count
-            isPlain = isPlain && count > 0 && text.withUTF8 { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
+            length += text.utf8.count
+            isPlain = isPlain && !text.isEmpty && text.withUTF8 { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
         }
-        let kept = isPlain && length <= longestLine ? spans : bounded(spans, isPlain, length)
+        let kept = isPlain && length <= longestLine ? spans : bounded(spans)
         lines.append(DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps))
     }
 
@@ -137,7 +136,7 @@ package struct DetailWriter {
         leaveOut("\(isLong ? shown : "Not all is shown, as it takes too long"); \(way).")
     }
 
-    private func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {
+    private func bounded(_ spans: [Span]) -> [Span] {
         var kept: [Span] = []
         kept.reserveCapacity(spans.count)
         var room = longestLine

@@ -16,14 +16,10 @@ package enum ExchangeLine {
     /// of the response body. The URL is last and never cut, so that it can be copied. Messages are counted: `12→` from
     /// the client, `30←` from the server.
     package static func human(_ record: ExchangeRecord) -> String {
+        let type = TextWidth.cut(shortType(VisibleText.of(record.mediaType)), to: typeWidth)
         let line = line([
-            record.id.description,
-            Timestamp.timeOfDay(record.startedAt),
-            VisibleText.of(record.method),
-            status(record),
-            Measures.size(record.listedSize),
-            Measures.duration(record.timings.total),
-            TextWidth.cut(shortType(VisibleText.of(record.mediaType)), to: typeWidth),
+            record.id.description, Timestamp.timeOfDay(record.startedAt), VisibleText.of(record.method), status(record),
+            Measures.size(record.listedSize), Measures.duration(record.timings.total), type,
             VisibleText.of(record.url.description),
         ])
         let notes = notes(record)
@@ -108,15 +104,11 @@ package enum ExchangeLine {
 
     /// `grpc OK`, or what went wrong and what the server says of it.
     private static func outcome(_ grpc: GRPCOutcome) -> String {
-        let outcome = "grpc \(grpc.name ?? String(grpc.status))"
-        guard !grpc.message.isEmpty else { return outcome }
-        let message = VisibleText.of(grpc.message)
-        return "\(outcome): \(cut(message))"
+        let message = grpc.message.isEmpty ? "" : ": \(cut(VisibleText.of(grpc.message)))"
+        return "grpc \(grpc.name ?? String(grpc.status))\(message)"
     }
 
-    private static func cut(_ message: String) -> String {
-        message.count > messageWidth ? message.prefix(messageWidth - 1) + "…" : message
-    }
+    private static func cut(_ message: String) -> String { message.shortened(to: messageWidth) }
 
     /// How many messages each side has sent; `nil` for no stream, and for a call of one message each way.
     private static func counts(_ record: ExchangeRecord) -> String? {

@@ -66,7 +66,8 @@ struct GRPCCall {
         let codings = coding.map { ContentCoding.list($0) } ?? []
         let reader = GRPCFrameReader(framing, payloadLimit: messageLimit)
         let timed = TimedBody(body, codings: codings, decodedLimit: ContentDecoder.mostDecoded)
-        let (encoding, form) = (fields.value(of: "grpc-encoding"), GRPCMessageForm(mediaType))
+        let encoding = fields.value(of: "grpc-encoding")
+        let form = GRPCMessageForm(mediaType)
         let text = GRPCMessageText(encoding: encoding, form: form, type: type, descriptors: descriptors)
         let cursor = StreamCursor(timed, reader: reader)
         directions.append(Direction(isServer: isServer, cursor: cursor, reader: reader, text: text))

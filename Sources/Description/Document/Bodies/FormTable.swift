@@ -15,17 +15,16 @@ struct FormTable {
         let bytes = Array(text.utf8)
         let fields = FormFields.parse(bytes, limit: FormTable.mostFields)
         let pairs = bytes.split(separator: UInt8(ascii: "&"), maxSplits: FormTable.mostFields)
-        writer.table(
-            zip(fields, pairs).map { field, pair in
-                var value = [Span(field.value, .string)]
-                if !pair.contains(UInt8(ascii: "=")) { value = [Span("(no value)", .faint)] }
-                // A space as + or %20 is not worth mentioning.
-                let plain = field.name + "=" + field.value
-                let sent = String(decoding: pair, as: UTF8.self)
-                if FormTable.isOdd(field.name + field.value), sent != plain { value.append(Span("  \(sent)", .faint)) }
-                return (Span(field.name.isEmpty ? "(no name)" : field.name, .key), value)
-            }
-        )
+        let rows = zip(fields, pairs).map { field, pair -> (name: Span, value: [Span]) in
+            let hasValue = pair.contains(UInt8(ascii: "="))
+            var value = [hasValue ? Span(field.value, .string) : Span("(no value)", .faint)]
+            let sent = String(decoding: pair, as: UTF8.self)
+            // A space as + or %20 is not worth mentioning.
+            let isOdd = FormTable.isOdd(field.name + field.value) && sent != field.name + "=" + field.value
+            if isOdd { value.append(Span("  \(sent)", .faint)) }
+            return (Span(field.name.isEmpty ? "(no name)" : field.name, .key), value)
+        }
+        writer.table(rows)
         if pairs.count > fields.count {
             writer.leaveOut("Only the first \(FormTable.mostFields.grouped) fields are shown.")
         }

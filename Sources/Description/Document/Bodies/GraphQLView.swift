@@ -13,10 +13,8 @@ package struct GraphQLView {
         }
         if let variables = operation.variables {
             writer.section("Variables") { writer in
-                let place = Place(.graphql, .variables)
-                if writer.json(variables, at: place) != nil {
-                    writer.add(String(decoding: variables, as: UTF8.self), .string)
-                }
+                guard writer.json(variables, at: Place(.graphql, .variables)) != nil else { return }
+                writer.add(String(decoding: variables, as: UTF8.self), .string)
             }
         }
         writer.gap()

@@ -12,13 +12,9 @@ struct ImageView {
         writer.add(facts.joined(separator: ", "))
         guard writer.options.showsPreview, writer.options.isUnicode else { return }
         guard Thumbnail.formats.contains(header.format) else {
-            writer.add("(no preview of \(header.format.rawValue) images)", .faint)
-            return
+            return writer.add("(no preview of \(header.format.rawValue) images)", .faint)
         }
-        guard !body.isCut else {
-            writer.add("(no preview: more than the bytes looked at)", .faint)
-            return
-        }
+        guard !body.isCut else { return writer.add("(no preview: more than the bytes looked at)", .faint) }
         let width = max(8, min(120, writer.options.width - writer.margin - 2))
         do {
             let budget = writer.budget

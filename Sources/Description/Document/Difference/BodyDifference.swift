@@ -14,8 +14,7 @@ struct BodyDifference {
             writer.add("The body cannot be read: \(failure)", .failure)
         }
         if old.bytes == new.bytes {
-            writer.add(old.bytes.readableBytes == 0 ? "There is none." : "The body is the same.", .faint)
-            return
+            return writer.add(old.bytes.readableBytes == 0 ? "There is none." : "The body is the same.", .faint)
         }
         if old.isCut || new.isCut {
             writer.leaveOut("Only the first \(Measures.size(Int64(writer.options.bodyLimit))) of bodies are compared.")

@@ -5,12 +5,6 @@ enum EditScript {
         var old: Range<Int>
         var new: Range<Int>
 
-        fileprivate func moved(by oldStart: Int, _ newStart: Int) -> Hunk {
-            Hunk(
-                old: old.lowerBound + oldStart..<old.upperBound + oldStart,
-                new: new.lowerBound + newStart..<new.upperBound + newStart
-            )
-        }
     }
 
     private static let mostEdits = 1000
@@ -53,17 +47,13 @@ enum EditScript {
                 var x = Int(goesDown ? furthest[middle + diagonal + 1] : furthest[middle + diagonal - 1] + 1)
                 var y = x - diagonal
                 let start = x
-                while x < height, y < width, y >= 0,
-                    old[oldRange.lowerBound + x] == new[newRange.lowerBound + y]
-                {
+                while x < height, y < width, y >= 0, old[oldRange.lowerBound + x] == new[newRange.lowerBound + y] {
                     x += 1
                     y += 1
                 }
                 steps += x - start + 1
                 furthest[middle + diagonal] = Int32(truncatingIfNeeded: x)
-                if x >= height, y >= width {
-                    return path(history, height, width).map { $0.moved(by: oldRange.lowerBound, newRange.lowerBound) }
-                }
+                if x >= height, y >= width { return path(history, oldRange, newRange) }
             }
             if steps > mostSteps { return nil }
         }
@@ -71,9 +61,9 @@ enum EditScript {
     }
 
     /// Goes back from the end, and joins edits that touch.
-    private static func path(_ history: [[Int32]], _ height: Int, _ width: Int) -> [Hunk] {
+    private static func path(_ history: [[Int32]], _ old: Range<Int>, _ new: Range<Int>) -> [Hunk] {
         var hunks: [Hunk] = []
-        var (x, y) = (height, width)
+        var (x, y) = (old.count, new.count)
         for edits in history.indices.reversed() where edits > 0 {
             // Of diagonal d, the entry stands at d + edits + 1.
             let reached = history[edits]
@@ -83,11 +73,12 @@ enum EditScript {
             let previous = goesDown ? diagonal + 1 : diagonal - 1
             let fromX = at(previous)
             let fromY = fromX - previous
-            let (toX, toY) = goesDown ? (fromX, fromY + 1) : (fromX + 1, fromY)
-            if let last = hunks.last, last.old.lowerBound == toX, last.new.lowerBound == toY {
-                hunks[hunks.count - 1] = Hunk(old: fromX..<last.old.upperBound, new: fromY..<last.new.upperBound)
+            let (left, right) = (old.lowerBound + fromX, new.lowerBound + fromY)
+            let (leftEnd, rightEnd) = goesDown ? (left, right + 1) : (left + 1, right)
+            if let last = hunks.last, last.old.lowerBound == leftEnd, last.new.lowerBound == rightEnd {
+                hunks[hunks.count - 1] = Hunk(old: left..<last.old.upperBound, new: right..<last.new.upperBound)
             } else {
-                hunks.append(Hunk(old: fromX..<toX, new: fromY..<toY))
+                hunks.append(Hunk(old: left..<leftEnd, new: right..<rightEnd))
             }
             (x, y) = (fromX, fromY)
         }

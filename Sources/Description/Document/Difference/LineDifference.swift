@@ -20,8 +20,7 @@ struct LineDifference {
         var done = 0
         for (index, hunk) in hunks.enumerated() {
             guard shown < LineDifference.mostLines, writer.takesMore() else {
-                writer.leaveOut("\((hunks.count - index).of("further difference")) not shown.")
-                return
+                return writer.leaveOut("\((hunks.count - index).of("further difference")) not shown.")
             }
             let start = max(done, hunk.old.lowerBound - LineDifference.context)
             if start > done || index == 0 {
@@ -36,9 +35,8 @@ struct LineDifference {
             }
             shown += hunk.old.count + hunk.new.count
             let next = index + 1 < hunks.count ? hunks[index + 1].old.lowerBound : before.count
-            done = min(next, hunk.old.upperBound + LineDifference.context, before.count)
-            for line in hunk.old.upperBound..<max(done, hunk.old.upperBound) { add(" ", before[line], .faint, &writer) }
-            done = max(done, hunk.old.upperBound)
+            done = max(min(next, hunk.old.upperBound + LineDifference.context, before.count), hunk.old.upperBound)
+            for line in hunk.old.upperBound..<done { add(" ", before[line], .faint, &writer) }
         }
     }
 

@@ -75,8 +75,7 @@ struct MarkupLayout {
     private mutating func close(_ token: MarkupReader.Token, _ writer: inout DetailWriter) {
         let searched = open.suffix(MarkupLayout.furthestOpen)
         guard let place = searched.lastIndex(where: { $0.name == token.name }) else {
-            writer.add(tag(token), indent: indent)
-            return
+            return writer.add(tag(token), indent: indent)
         }
         let closed = open[place...]
         open.removeSubrange(place...)

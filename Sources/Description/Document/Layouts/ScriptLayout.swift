@@ -96,19 +96,14 @@ private struct ScriptLines {
             append("}", .punctuation)
             if let brace, isFirst || isDense { closing.append((brace, writer.place)) }
             wantsBreak = isDense
-        case UInt8(ascii: "("), UInt8(ascii: "["):
-            groups[groups.count - 1] += 1
+        case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: ")"), UInt8(ascii: "]"):
+            groups[groups.count - 1] += "([".utf8.contains(byte) ? 1 : -1
             append(bytes.text(token.range), .punctuation)
-        case UInt8(ascii: ")"), UInt8(ascii: "]"):
-            groups[groups.count - 1] -= 1
+        default:
             append(bytes.text(token.range), .punctuation)
-        case UInt8(ascii: ";"):
-            append(";", .punctuation)
-            if isDense, groups[groups.count - 1] <= 0 { end(&writer) }
-        case UInt8(ascii: ","):
-            append(",", .punctuation)
-            if isDense, length > ScriptLines.comfortableLine { end(&writer) }
-        default: append(bytes.text(token.range), .punctuation)
+            let isLong = length > ScriptLines.comfortableLine
+            let isEnd = byte == UInt8(ascii: ";") ? groups[groups.count - 1] <= 0 : byte == UInt8(ascii: ",") && isLong
+            if isDense, isEnd { end(&writer) }
         }
     }
 

@@ -27,7 +27,7 @@ package enum Comparison {
             exchanges: [first, second],
             sources: [source, secondSource ?? source].map { BudgetedSource(source: $0, budget: budget) },
             names: names.map { ["\(VisibleText.of($0.0)):", "\(VisibleText.of($0.1)):"] } ?? ["", ""],
-            responses: [ComparedResponse(first, version), ComparedResponse(second, version)]
+            responses: [first, second].map { ComparedResponse(exchange: $0, version: version) }
         ).write(into: &writer)
         return writer.document()
     }

@@ -21,8 +21,7 @@ struct MessagePage {
 
     func write(into writer: inout DetailWriter) {
         guard let received else {
-            writer.add(isRequest ? "No request was read." : "There is no response.", .faint)
-            return
+            return writer.add(isRequest ? "No request was read." : "There is no response.", .faint)
         }
         let isSent = writer.options.version == .sent
         let head = isSent ? sent ?? received : received
@@ -57,14 +56,13 @@ struct MessagePage {
         }
         if isRequest {
             query(head, &writer)
-            cookies(fields, &writer)
+            let rows = Cookies.request(fields).map { (name: Span($0.name, .key), value: [Span($0.value, .string)]) }
+            cookies("Cookies", rows, &writer)
         } else {
             setCookies(fields, &writer)
         }
-        if isLive, !isRequest {
-            DownloadProgress(exchange, now: writer.now).map { progress in
-                writer.section("Progress") { progress.write(into: &$0) }
-            }
+        if isLive, !isRequest, let progress = DownloadProgress(exchange, now: writer.now) {
+            writer.section("Progress") { progress.write(into: &$0) }
         }
         body(side, &writer)
         if let trailers = isRequest ? messages.requestTrailers : messages.responseTrailers {
@@ -147,11 +145,6 @@ struct MessagePage {
         if query.contains("query="), let operation = GraphQLOperation.inQuery(FormFields.parse(query: String(query))) {
             GraphQLView(operation).write(into: &writer)
         }
-    }
-
-    private func cookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
-        let rows = Cookies.request(fields).map { (name: Span($0.name, .key), value: [Span($0.value, .string)]) }
-        cookies("Cookies", rows, &writer)
     }
 
     private func setCookies(_ fields: FieldSection, _ writer: inout DetailWriter) {

@@ -18,8 +18,7 @@ struct StreamPage {
                 return grpc(call, &writer)
             }
             guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: StreamPage.payloadLimit) else {
-                writer.add("The exchange carries no messages.", .faint)
-                return
+                return writer.add("The exchange carries no messages.", .faint)
             }
             try writer.options.isPrinted ? ends(timeline, &writer) : messages(timeline, &writer)
         } catch {
