@@ -11,8 +11,6 @@ struct DemoRequest {
 
     private static let bodyLimit = 16_384
 
-    init(head: RequestHead) { self.head = head }
-
     mutating func add(_ part: ByteBuffer) {
         bodySize += part.readableBytes
         checksum.add(part)

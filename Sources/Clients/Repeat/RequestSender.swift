@@ -193,7 +193,7 @@ package final class RequestSender: Sendable {
                 try trust.load()
                 try await connection.startTLS(to: request.origin, trust: trust)
             }
-            attempt.begin()
+            (attempt.start, attempt.startedAt) = (.now, WallClock.now())
             let head = try await connection.exchange(
                 request.head,
                 request.body,
@@ -213,20 +213,14 @@ package final class RequestSender: Sendable {
     }
 
     private struct Attempt {
-        private var start = ContinuousClock.now
-        private var startedAt = WallClock.now()
+        var start = ContinuousClock.now
+        var startedAt = WallClock.now()
         var isOnUsedConnection = false
         var address: String?
         var status: Int?
         var failureCode: ExchangeFailure.Code?
         var bytes: Int64 = 0
         var end: ContinuousClock.Instant?
-
-        init(isOnUsedConnection: Bool = false, address: String? = nil) {
-            (self.isOnUsedConnection, self.address) = (isOnUsedConnection, address)
-        }
-
-        mutating func begin() { (start, startedAt) = (.now, WallClock.now()) }
 
         func outcome(failure: String? = nil) -> SendOutcome {
             let duration = start.duration(to: end ?? .now) / .microseconds(1)

@@ -184,7 +184,7 @@ package final class Replay: RecordedAnswers {
         answer.trailers = exchange.messages.responseTrailers.map { StoredHead.fields($0) }
         answer.notes = notes(exchange, head, request)
         if let timing = options.timing {
-            try RecordedPace(exchange, reader, bodySize: size, factor: timing).set(&answer)
+            try RecordedPace(exchange: exchange, reader: reader, bodySize: size, factor: timing).set(&answer)
         } else if request.head.method != "HEAD", size > 0 {
             answer.beginning =
                 try short ?? reader.body(of: id, side: .responseReceived, limit: RecordedAnswer.pieceSize)

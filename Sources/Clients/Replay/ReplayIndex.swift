@@ -13,8 +13,8 @@ struct ReplayIndex: Sendable {
         /// Excluded by the filter, or by `only` and `except`.
         case notChosen
 
-        /// What several of them are, and why one has no answer.
-        private var words: (noun: String, reason: String) {
+        /// Several of them, and why one has no answer (after "it is").
+        var words: (noun: String, reason: String) {
             switch self {
             case .failed: ("that failed", "it failed, so there is no whole answer")
             case .blocked: ("that a rule blocked", "a rule blocked it, so no server answered")
@@ -30,9 +30,6 @@ struct ReplayIndex: Sendable {
         func counted(_ count: Int) -> String {
             self == .webSocket && count == 1 ? "1 WebSocket" : "\(count) \(words.noun)"
         }
-
-        /// After "it is".
-        var reason: String { words.reason }
     }
 
     struct Entry: Sendable {

@@ -65,10 +65,10 @@ struct ReplayMiss: Sendable {
         let url = recorded.sentURL ?? recorded.url
         var nearest = "The nearest is exchange \(recorded.id), \(recorded.method) \(url)"
         if difference.isSame {
-            nearest += ", the same request: \(entry.leftOut?.reason ?? "it is the same")."
+            nearest += ", the same request: \(entry.leftOut?.words.reason ?? "it is the same")."
         } else {
             nearest += ": \(ReplayMiss.list(difference))."
-            if let leftOut = entry.leftOut { nearest += " Besides, \(leftOut.reason)." }
+            if let leftOut = entry.leftOut { nearest += " Besides, \(leftOut.words.reason)." }
         }
         self.init(request, "", nearest: nearest)
     }

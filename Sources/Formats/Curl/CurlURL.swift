@@ -59,21 +59,7 @@ enum CurlURL {
             bytes[begin] == UInt8(ascii: "/")
         else { return url }
         let end = bytes[begin...].firstIndex { "?#".utf8.contains($0) } ?? bytes.endIndex
-        let segments = bytes[begin..<end].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .dropFirst()
-        let isDot = { (segment: Substring.UTF8View) in segment.elementsEqual(".".utf8) }
-        let isDots = { (segment: Substring.UTF8View) in segment.elementsEqual("..".utf8) }
-        guard segments.contains(where: { isDot($0) || isDots($0) }) else { return url }
-        var kept: [Substring.UTF8View] = []
-        for (index, segment) in segments.enumerated() {
-            guard isDot(segment) || isDots(segment) else {
-                kept.append(segment)
-                continue
-            }
-            if isDots(segment) { _ = kept.popLast() }
-            if index == segments.count - 1 { kept.append(bytes[end..<end]) }
-        }
-        let path = kept.map { "/" + String(Substring($0)) }.joined()
+        let path = NormalisedPath.removingDotSegments(String(url[begin..<end]))
         return String(url[..<begin]) + path + String(url[end...])
     }
 }

@@ -169,26 +169,22 @@ package enum ShellWord {
 
     /// A word of pieces side by side: `'…'` as they are, `"$(printf '…')"` in octal, `"$NAME"`.
     private struct Writer {
-        private enum Piece: String {
-            case plain = "'"
-            case octal = "')\""
-        }
-
         private var word: [UInt8] = []
-        private var piece: Piece?
+        /// What closes the open piece.
+        private var closing = ""
         private var lineStart = 0
         /// How many commands make parts of it.
         private(set) var octalCount = 0
 
-        var bytes: [UInt8] { word.isEmpty ? Array("''".utf8) : word + Array((piece?.rawValue ?? "").utf8) }
+        var bytes: [UInt8] { word.isEmpty ? Array("''".utf8) : word + Array(closing.utf8) }
 
         mutating func add(_ bytes: [UInt8], isPlain: Bool) {
-            let next = isPlain ? Piece.plain : .octal
+            let end = isPlain ? "'" : "')\""
             breakLine()
-            if next != piece {
+            if end != closing {
                 close()
                 word += (isPlain ? "'" : "\"$(printf '").utf8
-                piece = next
+                closing = end
                 octalCount += isPlain ? 0 : 1
             }
             for byte in bytes {
@@ -218,8 +214,8 @@ package enum ShellWord {
         }
 
         private mutating func close() {
-            word += (piece?.rawValue ?? "").utf8
-            piece = nil
+            word += closing.utf8
+            closing = ""
         }
     }
 }

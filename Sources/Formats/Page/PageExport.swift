@@ -116,7 +116,7 @@ struct PageTotals {
         var parts: [String] = []
         if cutBodies > 0 {
             let size = cutBytes > 0 ? " by at least \(Measures.size(cutBytes))" : ""
-            parts.append(cutBodies.of("body is", "bodies are") + " shortened\(size)")
+            parts.append("\(cutBodies.grouped) \(cutBodies == 1 ? "body is" : "bodies are") shortened\(size)")
         }
         if messages > 0 {
             let count = Int(clamping: messages)
@@ -125,8 +125,4 @@ struct PageTotals {
         guard !parts.isEmpty else { return nil }
         return parts.joined(separator: ", ") + "; the formats har and json have them whole"
     }
-}
-
-extension Int {
-    fileprivate func of(_ one: String, _ many: String) -> String { "\(grouped) \(self == 1 ? one : many)" }
 }

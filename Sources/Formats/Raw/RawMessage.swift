@@ -11,27 +11,19 @@ package import NIOCore
 /// shorter than its head says, as its secrets were replaced or it was imported, `Content-Length` says what it is; of a
 /// message that broke off it stays.
 package struct RawMessage {
-    package enum Part: CaseIterable, Sendable, Hashable {
+    package enum Part: String, CaseIterable, Sendable {
         case request
         /// The request as it was sent to the server, where a rule changed it.
-        case requestSent
+        case requestSent = "request-sent"
         /// Interim responses (RFC 9110 §15.2), one after the other.
         case interim
         /// The response as it was received from the server, where a rule changed it.
-        case responseReceived
+        case responseReceived = "response-received"
         /// The response as the client got it.
         case response
 
-        /// What a file of it is called.
-        package var name: String {
-            switch self {
-            case .request: "request"
-            case .requestSent: "request-sent"
-            case .interim: "interim"
-            case .responseReceived: "response-received"
-            case .response: "response"
-            }
-        }
+        /// For a file.
+        package var name: String { rawValue }
 
         package var side: BodySide? {
             switch self {

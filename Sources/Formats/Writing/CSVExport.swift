@@ -36,7 +36,7 @@ package struct CSVExport: ExchangeExport {
             CSVExport.cell(record.extras.process.map { "\($0.name) (\($0.id))" } ?? ""),
             CSVExport.cell(record.extras.annotation.comment ?? ""),
             CSVExport.cell(record.extras.annotation.colour ?? ""),
-            CSVExport.cell(masked(record)),
+            CSVExport.cell(source.maskedParts(of: record).joined(separator: ", ")),
         ]
         text += cells.joined(separator: ",") + "\r\n"
         if text.utf8.count > 1 << 16 { try write() }
@@ -47,11 +47,6 @@ package struct CSVExport: ExchangeExport {
     private mutating func write() throws {
         try sink(ByteBuffer(string: text))
         text = ""
-    }
-
-    private func masked(_ record: ExchangeRecord) -> String {
-        let parts = source.maskedParts(of: record)
-        return parts.joined(separator: ", ")
     }
 
     private func milliseconds(_ microseconds: Int64?) -> String {

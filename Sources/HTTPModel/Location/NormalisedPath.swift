@@ -52,9 +52,9 @@ package enum NormalisedPath {
     private static let kept = Array("%?#*[]\\".utf8)
 
     /// RFC 3986 §5.2.4.
-    private static func removingDotSegments(_ path: String) -> String {
+    package static func removingDotSegments(_ path: String) -> String {
         var kept: [Substring.UTF8View] = []
-        let segments = path.dropFirst().utf8.split(separator: slash, omittingEmptySubsequences: false)
+        let segments = path.utf8.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
         for (index, segment) in segments.enumerated() {
             let isLast = index == segments.count - 1
             let isUp = segment.elementsEqual("..".utf8)
