@@ -3,10 +3,8 @@ import Content
 extension ArchiveEntry.Message {
     private static let mostFields = 1_000
 
-    /// Adds a field. Some programs write several lines of a name as one value, with line feeds between them: each is a
-    /// field. A line that begins with a blank goes on with the one before (RFC 9112 §5.2).
-    ///
-    /// `bytes`: the value, where it is not UTF-8.
+    /// Adds a field, or one for each line of a value; a line that begins with a blank continues the one before (RFC
+    /// 9112 §5.2). `bytes` is the value if it is not UTF-8.
     mutating func addField(_ name: String, _ value: String, bytes: [UInt8]? = nil, _ losses: ArchiveLosses) {
         for line in ArchiveEntry.lines(of: value) {
             guard fields.count < Self.mostFields else {

@@ -22,15 +22,14 @@ extension ArchiveEntry {
         self.state = state == .blocked || state == .interrupted ? state : nil
     }
 
-    /// Takes over when it began, in microseconds since 1970. What no session can keep becomes the nearest it can, and is
+    /// `moment` is in microseconds since 1970; the nearest one that a session can keep is set, and the difference
     /// counted.
     mutating func setStart(_ moment: Double, _ name: String, _ losses: ArchiveLosses) {
         startedAt = RecordedRange.nearest(moment, in: RecordedRange.moments)
         if !ArchiveEntry.moments.contains(moment) { losses.add(.outOfRange(name)) }
     }
 
-    /// Microseconds since 1970, and whether the text names a time zone; `nil` where it is no time. Read are ISO 8601 in the
-    /// forms that programs write, seconds and milliseconds since 1970, and dates of HTTP.
+    /// Reads ISO 8601, seconds or milliseconds since 1970, and dates of HTTP; `nil` for another text.
     static func moment(_ text: String) -> (microseconds: Double, hasZone: Bool)? {
         if let moment = ISOTime(text) { return (moment.microseconds, moment.hasZone) }
         if let moment = EpochTime(text) { return (Double(moment.microseconds), true) }
@@ -38,8 +37,8 @@ extension ArchiveEntry {
     }
 }
 
-/// A time as programs write it by ISO 8601: `2024-03-12T10:00:00.123Z`, with a blank for the `T`, without seconds or time, a
-/// comma in the fraction, `+0100` for `+01:00`, or without a zone, which then is UTC.
+/// ISO 8601 as programs write it: `2024-03-12T10:00:00.123Z`, also with a blank for `T`, without seconds or a time,
+/// with a comma in the fraction, `+0100`, or without a zone (then UTC).
 private struct ISOTime {
     private(set) var microseconds = 0.0
     private(set) var hasZone = true

@@ -4,10 +4,8 @@ import NIOCore
 import Text
 
 extension ArchiveEntry.Message {
-    /// Makes bytes of the text as its head says they were: an archive has Unicode, whatever passed. A text whose charset
-    /// lacks one of its characters stays UTF-8.
-    ///
-    /// `isOurs`: what our own archives do not call converted was UTF-8, whatever the head says.
+    /// Encodes the text, which archives have in Unicode, as its head says, unless the charset lacks a character. In
+    /// archives that are `isOurs`, only bodies that are called converted were not UTF-8.
     mutating func encodeText(isOurs: Bool, _ losses: ArchiveLosses) {
         guard bytes == nil, !isEncoded, !text.isEmpty, !isOurs || charset != nil else { return }
         let type = field("content-type").flatMap { MediaType($0) }

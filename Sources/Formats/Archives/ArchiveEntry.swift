@@ -2,8 +2,7 @@ import Content
 package import HTTPModel
 package import NIOCore
 
-/// One exchange of an archive, as far as a session can hold it: of a HAR 1.2, whose names the members have, or of another
-/// program's file.
+/// One exchange of an archive, as far as a session can hold it; the members have HAR 1.2's names.
 package struct ArchiveEntry {
     package struct Message {
         /// `HTTP/1.1`, `h2` and the like; empty where the archive does not say.
@@ -26,8 +25,7 @@ package struct ArchiveEntry {
         package var bytes: ByteBuffer?
         /// Whether `bytes` have the content codings that the fields name; `nil` where the archive does not say.
         package var isCoded: Bool?
-        /// Whether the archive says that the body does not have the content codings that the fields name, as it never had
-        /// them.
+        /// Whether the archive says that the body never had the content codings that the fields name.
         var isAsReceived = false
         package var mediaType = ""
         /// How many bytes the message had on the wire; `nil` where unknown.

@@ -2,8 +2,7 @@ import Text
 
 /// Reads the exchanges of an archive one after the other, so that it is never whole in memory.
 package protocol ArchiveReader {
-    /// Calls `body` with each exchange, in order. Throws ``ArchiveError`` or `JSONSyntaxError` where the archive cannot
-    /// be read further, and what `body` throws.
+    /// Calls `body` with each exchange, in order. Throws ``ArchiveError``, a syntax error, or an error of `body`.
     mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws
 }
 

@@ -28,8 +28,7 @@ extension ArchiveRecording {
         record.grpc = GRPCOutcome(response) ?? trailers.flatMap { GRPCOutcome(StoredHead.fields($0)) }
     }
 
-    /// When the bytes of an event stream came, by the times of its events; none where the archive has not as many as there
-    /// are events.
+    /// When the bytes of an event stream came, by the times of its events; none unless each event has one.
     static func arrivals(ofEvents times: [Double?], _ body: ByteBuffer, _ id: ExchangeID) -> [RecordEvent] {
         guard !times.isEmpty else { return [] }
         var starts: [Int64] = []

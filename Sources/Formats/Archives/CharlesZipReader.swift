@@ -2,8 +2,8 @@ import Content
 package import Files
 import NIOCore
 
-/// Reads a session that Charles saved as a zip (`.chlz`, `.chls` since version 4): of each exchange an entry with what a
-/// transaction of JSON has, `N-meta.json`, and its bodies, `N-req.…` and `N-res.…`.
+/// Reads a session that Charles saved as a zip (`.chlz`, `.chls` since version 4). An exchange is a transaction in
+/// JSON, `N-meta.json`, and its bodies, `N-req.…` and `N-res.…`.
 package struct CharlesZipReader: ArchiveReader {
     private static let longestMeta = 4 << 20
 

@@ -1,8 +1,8 @@
 import HTTPModel
 import NIOCore
 
-/// Reads a file with cURL commands, as browsers copy them ("copy as cURL", "copy all as cURL", for bash and for cmd), or in
-/// a script. Each is a request that nobody has sent. Nothing is run, and no file that a command names is read.
+/// Reads cURL commands that were copied from browsers (for bash and for cmd) or are in a script; each is an unsent
+/// request. Nothing is run, and no file that a command names is read.
 package struct CurlFileReader: ArchiveReader {
     package static let longest = 64 << 20
 

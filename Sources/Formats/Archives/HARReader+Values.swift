@@ -5,8 +5,8 @@ import Text
 extension HARReader {
     // MARK: - Members
 
-    /// A number in its range, which may stand in quotes. `nil` for −1, by which HAR 1.2 says that something is not known, and
-    /// for another value, which is left out and counted.
+    /// A number in its range, perhaps in quotes; `nil` for −1, which is unknown in HAR 1.2, and for other values, which
+    /// are counted.
     func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
         let text = token.kind == .string ? json.string(token) : json.text(token)
         let isDecimal = token.kind == .number || text.utf8.allSatisfy { $0 &- 0x30 < 10 || "-.".utf8.contains($0) }
@@ -62,8 +62,7 @@ extension HARReader {
         (message.bytes, message.isCoded, message.text) = (ByteBuffer(bytes: bytes), false, "")
     }
 
-    /// The bytes of a body that is no text, as Firefox writes it: a character of Latin-1 for each byte. `nil` where the body's
-    /// length by its fields does not tell that.
+    /// The bytes of a binary body that Firefox wrote as Latin-1; `nil` unless the body's Content-Length shows that.
     static func bytes(of message: ArchiveEntry.Message) -> ByteBuffer? {
         guard !message.isEncoded, !message.isCut,
             let field = message.fields.first(where: { $0.name.lowercased() == "content-length" }),

@@ -33,8 +33,7 @@ package struct HARReader: JSONArchiveReader {
     /// The titles of the pages, by their names.
     private var pages: [String: String] = [:]
 
-    /// Prepares to read an archive that comes in pieces, of which an empty one is the end. Texts and bodies are cut off
-    /// after `textLimit` bytes, as they are spelled in the archive.
+    /// Prepares to read an archive in pieces; an empty one is its end. Texts longer than `textLimit` bytes are cut.
     package init(
         textLimit: Int = 64 << 20,
         losses: ArchiveLosses = ArchiveLosses(),
@@ -168,8 +167,7 @@ package struct HARReader: JSONArchiveReader {
         return entry
     }
 
-    /// HAR's `connection` is any text that is the same for one connection. Sluice and Firefox write the server's port; of
-    /// other programs it is one where the URL says so, too.
+    /// HAR's `connection` is any text, the same for one connection. Sluice and Firefox write the server's port.
     private func setConnection(_ text: String, isOurs: Bool, _ entry: inout ArchiveEntry) {
         if entry.serverPort.isEmpty, isOurs || creator == "firefox" {
             entry.serverPort = text

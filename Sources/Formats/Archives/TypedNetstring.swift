@@ -1,7 +1,7 @@
 import HTTPModel
 
-/// A value of a file of mitmproxy, which writes typed netstrings: a length, a colon, as many bytes, and a sign of their kind
-/// (tnetstrings.info, with `;` for text).
+/// A typed netstring of mitmproxy: a length, a colon, the bytes, and a sign of their type (tnetstrings.info, `;` for
+/// text).
 indirect enum TypedNetstring: Hashable {
     case bytes(ArraySlice<UInt8>)
     case text(String)

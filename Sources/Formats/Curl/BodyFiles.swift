@@ -4,8 +4,8 @@ package import NIOCore
 
 /// Where the bodies go that no command line can carry.
 package protocol BodyFiles {
-    /// Writes a file; returns the path by which the command is to read it. The name proposed has letters, digits, `-`
-    /// and `.` only; `contents` calls its argument with each piece in order.
+    /// Returns the path for the command. The proposed name has only letters, digits, `-` and `.`; `contents` passes the
+    /// pieces.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String
     /// Puts the files in their place; before that none of them need be there.
     func finish() throws
@@ -20,8 +20,7 @@ package struct BodyFileError: Error, CustomStringConvertible {
     package var description: String
 }
 
-/// Body files in one directory, which is made when the first is written, and has none before ``finish()``. Only the user
-/// can read them.
+/// Body files in a directory that is made for the first one and gets them in ``finish()``. Only the user can read them.
 package final class BodyDirectory: BodyFiles {
     private let path: String
     private let name: String

@@ -21,8 +21,7 @@ struct CurlBody {
     private(set) var words: [[UInt8]] = []
     private(set) var remarks: [String] = []
 
-    /// Throws `CurlError` for a body that is too long for a command if there is no place for files, or the source's or
-    /// files' error.
+    /// Throws `CurlError` for a long body without a place for files, or the source's or files' error.
     init(
         _ body: RecordedBody,
         size: Int,

@@ -10,9 +10,8 @@ struct CurlError: Error, CustomStringConvertible {
     init(description: String) { self.description = MarkedText.plain(description) }
 }
 
-/// One cURL command that sends a recorded request again: the request as the client sent it. What curl would add by
-/// itself and the request lacked is suppressed, curl is told to leave alone what it would change. `Host` moves first, as
-/// curl always writes it there, and fields meant for a proxy (`Proxy-Connection`, `Proxy-Authorization`) are left out.
+/// A cURL command that sends a recorded request again, exactly as the client sent it, except that `Host` is first, as
+/// curl always writes it there, and fields for a proxy (`Proxy-Connection`, `Proxy-Authorization`) are left out.
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
     static let longestArgument = 100 * 1024
@@ -30,8 +29,7 @@ struct CurlCommand {
     private var lacksCoding = false
     private var words: [[UInt8]] = ["curl".utf8.map { $0 }]
     private(set) var remarks: [String] = []
-    /// Makes the command. Throws `CurlError` where the exchange is not a request that curl can send, or the source's or
-    /// files' error.
+    /// Throws `CurlError` if curl cannot send the exchange, or the source's or files' error.
     init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
         record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind), record.method != "CONNECT" else {

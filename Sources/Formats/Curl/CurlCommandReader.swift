@@ -3,9 +3,8 @@ import Foundation
 import HTTPModel
 import Text
 
-/// Reads a cURL command as one copies it from a browser (for bash or for cmd), from Charles, Postman or Sluice:
-/// `let request = try CurlCommandReader.read(text)`, then `request.body { path in … }` for what files hold. It runs
-/// nothing and reads no file.
+/// Reads a cURL command that was copied from a browser (for bash or for cmd), Charles, Postman or Sluice. It runs
+/// nothing and reads no file: see ``CurlRequest/body(_:)``.
 package struct CurlCommandReader {
     private var request = CurlRequest(method: "", url: "", version: nil, fields: [], pieces: [], remarks: [])
     private var data: [CurlRequest.Piece] = []
@@ -57,8 +56,7 @@ package struct CurlCommandReader {
     /// Reads the first command of a text. Throws `CurlReadError` where it is none, has no URL, or a quote is not closed.
     package static func read(_ text: String) throws(CurlReadError) -> CurlRequest { try read(bytes: Array(text.utf8)) }
 
-    /// Reads all commands of a text, and passes over those of other programs. One that cannot be read drops itself alone. Throws
-    /// what `body` throws.
+    /// Reads all cURL commands of a text; a wrong one does not affect the others. Throws what `body` throws.
     static func forEach(in bytes: [UInt8], _ body: (Result<CurlRequest, CurlReadError>) throws -> Void) throws {
         let isPrompt = PromptReader.isWritten(bytes)
         var place = 0

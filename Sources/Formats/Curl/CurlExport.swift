@@ -4,9 +4,8 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// Exports requests as cURL commands that send them again, exactly as the client sent them. One exchange is one command
-/// line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the like, commands separated by
-/// NUL. Exchanges that are not requests (tunnels, failed handshakes) stay out; a script says so in a comment.
+/// Exports requests as cURL commands that send them again: one command line, a script for `sh`, or for `xargs -0`
+/// commands separated by NUL. Exchanges that are not requests are left out, in a script with a comment.
 package struct CurlExport: ScriptExport {
     package enum Form: Sendable {
         /// A script for `sh`; for one exchange only the command.

@@ -6,8 +6,8 @@ enum CurlURL {
     private static let signs = Array("{}[]".utf8)
     private static let mostPatterns = 5
 
-    /// The URL without the backslashes before `{`, `}`, `[` and `]`, and the patterns in it, by which curl would ask for
-    /// several URLs (`{a,b}`, `[1-3]`). They stay as they are written.
+    /// The URL without backslashes before `{`, `}`, `[` and `]`, and its patterns for several URLs (`{a,b}`, `[1-3]`),
+    /// which stay.
     static func unescaped(_ url: String) -> (url: String, patterns: [String]) {
         let bytes = Array(url.utf8)
         guard bytes.contains(where: signs.contains) else { return (url, []) }

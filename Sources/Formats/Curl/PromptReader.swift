@@ -1,5 +1,5 @@
-/// Reads the first command of a line for Windows' `cmd.exe`, as browsers write it with "Copy as cURL (cmd)": first `^`,
-/// then the quotes and backslashes of Microsoft's C runtime.
+/// Reads a command for Windows' `cmd.exe` ("Copy as cURL (cmd)"): first `^`, then quotes and backslashes of Microsoft's
+/// C runtime.
 enum PromptReader {
     /// A quote in a word of older versions of Chrome, which escape everything with `^`, also between quotes.
     private static let oldChromeQuote = Array("^\\^\"".utf8)

@@ -11,8 +11,8 @@ package enum ShellWord {
         return String(decoding: quoted(text.utf8.prefix { $0 != 0 }) ?? [], as: UTF8.self)
     }
 
-    /// A comment line; whatever could end it is made visible. zsh executes a comment that is typed or pasted as a command, so
-    /// what could do more than name a command that is not there stands between quotes. A long one is cut.
+    /// A comment line; whatever could end it is made visible, and a long one is cut. zsh executes pasted comments as
+    /// commands, so signs of the shell are quoted.
     static func comment(_ text: String) -> String {
         let text = VisibleText.of(MarkedText.plain(text)).shortened(to: longestComment)
         let has = { (signs: String) in text.unicodeScalars.contains { signs.unicodeScalars.contains($0) } }
@@ -58,8 +58,7 @@ package enum ShellWord {
         return pieces.count <= mostPrinted ? printed(pieces) : nil
     }
 
-    /// The words of a command that writes bytes, whatever they are: `printf '…'`, the format with `\` and octal digits for
-    /// what could get lost or steer a terminal.
+    /// The words of a command that writes any bytes: `printf '…'`, in octal what could get lost or steer a terminal.
     static func printing(_ bytes: [UInt8]) -> [[UInt8]] {
         var format = Format()
         format.add(bytes)
@@ -158,8 +157,7 @@ package enum ShellWord {
     private static let mostOctal = 50
     private static let mostPrinted = 400
 
-    /// Whether bytes stand in a word as they are: a tab does not, as a shell that somebody types or pastes into completes the
-    /// name of a file there, and closes the quotes.
+    /// Whether bytes can be in a word unchanged; not tabs, at which a shell that is pasted into completes file names.
     static func isPlainText(_ bytes: some Collection<UInt8>) -> Bool {
         guard let text = String(validating: bytes, as: UTF8.self) else { return false }
         if text.unicodeScalars.contains(where: { VisibleText.isHidden($0) && $0 != "\n" }) { return false }

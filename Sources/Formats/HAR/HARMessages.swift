@@ -152,8 +152,7 @@ extension HTTPVersion {
 
 /// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
 enum HARURL {
-    /// The URL with path and query as sent; what no URL holds (RFC 3986), such as bytes that are not ASCII, is
-    /// percent-encoded.
+    /// The URL with path and query as sent; bytes that are not allowed in URLs (RFC 3986) are percent-encoded.
     static func text(_ record: ExchangeRecord, _ head: RequestHead?) -> String {
         var url = record.url
         if record.kind == .webSocket {

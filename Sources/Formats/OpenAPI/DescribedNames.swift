@@ -49,8 +49,7 @@ struct DescribedFields {
     /// Whether the text consists of fields with names.
     private(set) var isWhole = true
 
-    /// Reads a query without its `?`, whose other texts are skipped, or a form. A body with something that no form has is
-    /// another text without any field.
+    /// Reads a query without its `?`, skipping other texts, or a form; a body with other texts has no fields.
     init(_ text: some Collection<UInt8>, isForm: Bool = false) {
         for pair in text.split(separator: UInt8(ascii: "&"), maxSplits: 10_000) {
             let end = pair.firstIndex(of: UInt8(ascii: "="))

@@ -4,8 +4,8 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// An exchange as a page has it: a row of the list, and its details. The members are those of ``JSONExport``, and some
-/// that save the page from reading messages itself.
+/// An exchange as a page has it: a row of the list, and its details. The members are those of ``JSONExport`` and a few
+/// more.
 struct PageExchange {
     /// So many lines of differences, or of a gRPC call, are in a page.
     private static let mostLines = 1_000

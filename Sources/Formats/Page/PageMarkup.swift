@@ -2,8 +2,8 @@ import Text
 
 /// What a page is made of besides its data: constant, but for its title.
 enum PageMarkup {
-    /// The digests of ``PageScript`` and ``PageStyle`` (SHA-256, in base64), by which the page's policy admits them and
-    /// nothing else; a test compares them.
+    /// The digests of ``PageScript`` and ``PageStyle`` (SHA-256, in base64) for the page's policy; a test compares
+    /// them.
     static let scriptDigest = "tN7FHxcHxLhsvlobGQ/5CSHJQDGoFCh1UXmHb966yck="
     static let styleDigest = "BgUlTkwJYPDj8boQm0cSK0eOotJ3UeGvZg2Mflm6zV0="
 

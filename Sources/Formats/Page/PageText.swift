@@ -3,8 +3,7 @@ import Text
 
 /// Text on its way into a page: nothing from traffic may end an element or begin one.
 enum PageText {
-    /// Writes JSON so that it can stand in a `script` element: `<`, `>` and `&` are escaped, which JSON has in strings
-    /// only. What else could end a line or hide, `JSONWriter` has escaped already.
+    /// Writes JSON for a `script` element: escapes `<`, `>` and `&`, which are only in its strings.
     static func write(json: ByteBuffer, into output: inout ByteBuffer) {
         json.withUnsafeReadableBytes { bytes in
             var start = 0

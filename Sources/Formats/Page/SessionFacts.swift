@@ -1,7 +1,6 @@
 package import HTTPModel
 
-/// What an export tells of the session that its exchanges are from: who recorded it, when and by which rules. It is written
-/// as it is, so whoever makes it for a masked export leaves the secrets out.
+/// What an export says of the session: who recorded it, when and by which rules. It is not masked when it is written.
 package struct SessionFacts: Sendable {
     /// One time that the session was recorded into.
     package struct Run: Sendable {

@@ -168,8 +168,7 @@ private struct RawHead {
         return false
     }
 
-    /// Gives a request whose target is a whole URL that no proxy is asked for, as archives have them, its path (RFC 9112
-    /// §3.2.1).
+    /// Replaces a target that is a whole URL without a proxy, as archives have it, by its path (RFC 9112 §3.2.1).
     private static func shortenTarget(of head: inout RequestHead) {
         let target = Array(head.targetBytes)
         let schemes = ["https://", "wss://", "ws://"]

@@ -53,8 +53,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
 }
 
 extension CopyForm {
-    /// The text of one exchange; `nil` for the forms that need more than its heads and request. `files` takes a body that
-    /// no command line can carry.
+    /// `nil` for forms that need more than heads and the request. `files` takes bodies that no command line can carry.
     package func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

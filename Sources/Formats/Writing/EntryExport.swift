@@ -3,8 +3,7 @@ package import Description
 package import HTTPModel
 package import NIOCore
 
-/// Exports exchanges as entries of one text in JSON, or as a line each: what begins and ends the text, and the joining of
-/// parts that were made apart.
+/// Exports exchanges as entries of one JSON text, or as a line each.
 package struct EntryExport<Entry: ExportedEntry>: PartedExport {
     package typealias Options = EntryOptions
 

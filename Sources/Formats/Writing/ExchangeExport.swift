@@ -8,8 +8,7 @@ package import NIOCore
 package protocol ExchangeExport {
     mutating func add(_ exchange: RecordedExchange) throws
     mutating func finish() throws
-    /// What whoever exports is to know of what was written, in a sentence without its end; `nil` for nothing. It is whole after
-    /// `finish`.
+    /// For the user, about the written exchanges, a sentence without its end; complete after `finish`.
     var remark: String? { get }
 }
 
@@ -25,8 +24,7 @@ package protocol ScriptExport: ExchangeExport {
     var skipped: [(id: ExchangeID, reason: String)] { get }
 }
 
-/// A format whose exchanges do not depend on each other: parts of an export can be made apart, on several threads, and
-/// joined in order.
+/// A format whose exchanges are independent: several threads can make parts, which are joined in order.
 package protocol PartedExport: ExchangeExport {
     /// Makes an export of exchanges that follow each other somewhere in this one.
     var part: ExportPart { get }
@@ -34,7 +32,6 @@ package protocol PartedExport: ExchangeExport {
     mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws
 }
 
-/// Makes a part of an export from a source of its own. What it writes, the rest of it in `finish`, is only its exchanges
-/// and what stands between them.
+/// Makes a part of an export from a source of its own: only exchanges and what stands between them.
 package typealias ExportPart =
     @Sendable (_ source: any ExchangeSource, _ sink: @escaping ExportSink) -> any ExchangeExport

@@ -5,8 +5,7 @@ import HTTPModel
 import Masking
 import NIOCore
 
-/// A body as a JSON string: as text where it is text, else in base64. A long body is read twice, so that it is never
-/// whole in memory.
+/// A body as a JSON string: text or base64. A long body is read twice, so that it is never whole in memory.
 struct JSONBody {
     enum Form {
         case empty

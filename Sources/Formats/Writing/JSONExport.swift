@@ -86,8 +86,8 @@ package struct JSONEntry: ExportedEntry {
         if exchange.record.flags.contains(changed) { try body("bodySent", sent, into: &writer) }
     }
 
-    /// Writes the frames of a WebSocket's direction with the secrets of its messages replaced: in the recorded ones they are
-    /// masked by a key or compressed, so that no search of the bytes finds them.
+    /// Writes new frames with secrets replaced: the recorded ones are masked or compressed, so that a search finds
+    /// none.
     private func frames(_ side: BodySide, into writer: inout JSONWriter) throws {
         // What is replaced in the messages is counted where those are written.
         let frames = try TransferredBody(exchange, side, from: source.again)

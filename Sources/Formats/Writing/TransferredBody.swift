@@ -107,8 +107,7 @@ package struct TransferredBody {
         }
     }
 
-    /// Calls `body` with when its bytes arrived, as far as that was recorded and is still so. Throws what the source or
-    /// `body` throws.
+    /// Calls `body` with the recorded arrivals that still apply. Throws what the source or `body` throws.
     package func forEachArrival(_ body: (Arrival) throws -> Void) throws {
         switch form {
         case .recorded: try source.asRecorded.forEachArrival(of: exchange.record.id, side: side, body)
