@@ -27,17 +27,15 @@ extension ArchiveEntry {
         for cookie in cookies {
             var line = "\(cookie.name)=\(cookie.value ?? "")"
             for (member, attribute) in [("path", "Path"), ("domain", "Domain"), ("sameSite", "SameSite")] {
-                if let value = cookie.others[member], !value.isEmpty, value != "null" {
-                    line += "; \(attribute)=\(value)"
-                }
+                guard let value = cookie.others[member], !value.isEmpty, value != "null" else { continue }
+                line += "; \(attribute)=\(value)"
             }
             let end = cookie.others["expires"].flatMap { ArchiveEntry.moment($0)?.microseconds }
             if let end, let date = HTTPDate.text(RecordedRange.nearest(end, in: RecordedRange.moments) / 1_000_000) {
                 line += "; Expires=\(date)"
             }
-            for (member, attribute) in [("httpOnly", "HttpOnly"), ("secure", "Secure")] {
-                if cookie.others[member] == "true" { line += "; \(attribute)" }
-            }
+            if cookie.others["httpOnly"] == "true" { line += "; HttpOnly" }
+            if cookie.others["secure"] == "true" { line += "; Secure" }
             response.addField("Set-Cookie", line, losses)
         }
         losses.add(.cookies)
@@ -85,7 +83,7 @@ private enum ArchivedForm {
         }
         let raw = joined { $0 }
         if raw.utf8.count == length, raw.utf8.allSatisfy({ $0 &- 0x21 < 0x5E }) { return raw }
-        return joined { isEncoded($0) ? $0 : String(decoding: CurlRequest.percentEncoded($0.utf8), as: UTF8.self) }
+        return joined { isEncoded($0) ? $0 : FormFields.encoded($0) }
     }
 
     /// Whether a value has percent-encoding in it and nothing that would have to be encoded.

@@ -90,14 +90,13 @@ package final class ArchiveLosses {
 
     package init() {}
 
-    package func add(_ kind: Kind, count: Int = 1) {
-        guard count > 0 else { return }
+    package func add(_ kind: Kind) {
         if counts[kind] == nil {
             // What files call things is theirs to choose.
             guard order.count < 100 else { return }
             order.append(kind)
         }
-        counts[kind, default: 0] += count
+        counts[kind, default: 0] += 1
     }
 
     /// A whole number as an archive spells it; `nil` for another text, for a negative number, which stands for unknown, and

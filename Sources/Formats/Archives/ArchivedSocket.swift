@@ -11,6 +11,12 @@ struct ArchivedSocket {
         var bytes = ByteBuffer()
         /// Where messages begin, and when they came: microseconds since 1970.
         var arrivals: [(offset: Int64, at: Int64)] = []
+
+        mutating func add(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool, _ seconds: Double) {
+            let moment = RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
+            arrivals.append((Int64(bytes.readableBytes), moment))
+            bytes.writeImmutableBuffer(WebSocketFrame.of(opcode, payload, isMasked: isMasked))
+        }
     }
 
     private(set) var sent = Direction()
@@ -51,13 +57,5 @@ extension ArchiveEntry {
     mutating func addNote(ofSocket text: String) {
         guard notes.count < Self.mostNotes else { return }
         notes.append("The archive says of the WebSocket: \(VisibleText.of(String(text.prefix(200))))")
-    }
-}
-
-extension ArchivedSocket.Direction {
-    fileprivate mutating func add(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool, _ seconds: Double) {
-        let moment = RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
-        arrivals.append((Int64(bytes.readableBytes), moment))
-        bytes.writeImmutableBuffer(WebSocketFrame.of(opcode, payload, isMasked: isMasked))
     }
 }

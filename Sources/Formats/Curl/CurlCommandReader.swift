@@ -8,7 +8,7 @@ import Text
 package struct CurlCommandReader {
     private var request = CurlRequest(method: "", url: "", version: nil, fields: [], pieces: [], remarks: [])
     private var data: [CurlRequest.Piece] = []
-    private var parts: [FormPart] = []
+    private var parts: [(name: String, isText: Bool, value: [UInt8])] = []
     private var query: [[UInt8]] = []
     private var cookies: [String] = []
     private var method: String?
@@ -36,12 +36,6 @@ package struct CurlCommandReader {
 
     private static let mostUnread = 20
 
-    private struct FormPart {
-        var name: String
-        var isText: Bool
-        var value: [UInt8]
-    }
-
     private init(input: [UInt8]?) { self.input = input }
 
     /// Whether a text is such a command, from the look of its beginning.
@@ -63,9 +57,7 @@ package struct CurlCommandReader {
         while place < bytes.count {
             var command: ShellCommand
             do throws(CurlReadError) {
-                command =
-                    try isPrompt
-                    ? PromptReader.command(bytes, from: place) : ShellReader.command(bytes, from: place)
+                command = try self.command(bytes, from: place, isPrompt: isPrompt)
             } catch {
                 try body(.failure(error))
                 place = nextCommand(in: bytes, from: max(place, error.offset))
@@ -74,13 +66,11 @@ package struct CurlCommandReader {
             // Nothing is read twice, whatever there is.
             place = max(command.end, place + 1)
             command.remarks.removeAll { $0 == ShellCommand.othersFollow }
-            guard arguments(command.words) != nil else {
-                if let other = otherClient(command.words) {
-                    try body(.failure(CurlReadError("\(other) is not curl")))
-                }
-                continue
+            if arguments(command.words) != nil {
+                try body(Result { () throws(CurlReadError) in try read(command) })
+            } else if let other = otherClient(command.words) {
+                try body(.failure(CurlReadError("\(other) is not curl")))
             }
-            try body(Result { () throws(CurlReadError) in try read(command) })
         }
     }
 
@@ -100,10 +90,9 @@ package struct CurlCommandReader {
 
     private static func read(_ command: ShellCommand) throws(CurlReadError) -> CurlRequest {
         guard let words = arguments(command.words) else {
-            let first = command.words.first.map {
-                "it begins with '\(VisibleText.of(String(fieldBytes: $0.prefix(40))))'"
-            }
-            throw CurlReadError("This is no cURL command: \(first ?? "there are no words").")
+            let first = command.words.first.map { VisibleText.of(String(fieldBytes: $0.prefix(40))) }
+            let reason = first.map { "it begins with '\($0)'" } ?? "there are no words"
+            throw CurlReadError("This is no cURL command: \(reason).")
         }
         var reader = CurlCommandReader(input: command.input)
         try reader.take(words)
@@ -113,7 +102,15 @@ package struct CurlCommandReader {
     }
 
     private static func command(_ bytes: [UInt8]) throws(CurlReadError) -> ShellCommand {
-        PromptReader.isWritten(bytes) ? try PromptReader.command(bytes) : try ShellReader.command(bytes)
+        try command(bytes, from: 0, isPrompt: PromptReader.isWritten(bytes))
+    }
+
+    private static func command(
+        _ bytes: [UInt8],
+        from place: Int,
+        isPrompt: Bool
+    ) throws(CurlReadError) -> ShellCommand {
+        isPrompt ? try PromptReader.command(bytes, from: place) : try ShellReader.command(bytes, from: place)
     }
 
     /// The name of another program that sends requests, if the command is one of its.
@@ -211,11 +208,7 @@ package struct CurlCommandReader {
         case "data-urlencode": encodedData(value)
         case "json":
             isJSON = true
-            if value.first == UInt8(ascii: "@") {
-                data.append(piece(of: value.dropFirst(), .asItIs))
-            } else {
-                data.append(.bytes(value))
-            }
+            data.append(value.first == UInt8(ascii: "@") ? piece(of: value.dropFirst(), .asItIs) : .bytes(value))
         case "form", "form-string": try form(value, isText: option.name == "form-string")
         case "url-query":
             if value.first == UInt8(ascii: "@") {
@@ -247,10 +240,8 @@ package struct CurlCommandReader {
     // MARK: Fields
 
     private mutating func header(_ bytes: [UInt8]) {
-        if bytes.first == UInt8(ascii: "@") { return leave("--header \(String(fieldBytes: bytes))") }
-        guard let end = bytes.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }) else {
-            return leave("--header \(String(fieldBytes: bytes))")
-        }
+        let end = bytes.firstIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }
+        guard bytes.first != UInt8(ascii: "@"), let end else { return leave("--header \(String(fieldBytes: bytes))") }
         let name = String(fieldBytes: bytes[..<end])
         let rest = bytes[(end + 1)...]
         let value = String(Substring(String(fieldBytes: rest)).trimmingASCIIWhitespace)
@@ -325,12 +316,10 @@ package struct CurlCommandReader {
 
     private mutating func form(_ value: [UInt8], isText: Bool) throws(CurlReadError) {
         guard let equals = value.firstIndex(of: UInt8(ascii: "=")) else {
-            throw CurlReadError(
-                "--form needs NAME=VALUE, not '\(VisibleText.of(String(fieldBytes: value.prefix(40))))'."
-            )
+            let beginning = VisibleText.of(String(fieldBytes: value.prefix(40)))
+            throw CurlReadError("--form needs NAME=VALUE, not '\(beginning)'.")
         }
-        let name = String(fieldBytes: value[..<equals])
-        parts.append(FormPart(name: name, isText: isText, value: Array(value[(equals + 1)...])))
+        parts.append((String(fieldBytes: value[..<equals]), isText, Array(value[(equals + 1)...])))
     }
 
     /// The body of `--form` (RFC 7578).
@@ -375,12 +364,8 @@ package struct CurlCommandReader {
             request.pieces = [piece(of: upload.utf8, .asItIs)]
         } else if !data.isEmpty {
             request.pieces = data
-            if isJSON {
-                addUnlessThere("Content-Type", "application/json")
-                addUnlessThere("Accept", "application/json")
-            } else {
-                addUnlessThere("Content-Type", "application/x-www-form-urlencoded")
-            }
+            addUnlessThere("Content-Type", isJSON ? "application/json" : "application/x-www-form-urlencoded")
+            if isJSON { addUnlessThere("Accept", "application/json") }
         }
         let usual = isHead ? "HEAD" : upload != nil ? "PUT" : request.pieces.isEmpty ? "GET" : "POST"
         request.method = method ?? usual

@@ -21,14 +21,13 @@ package struct HAREntry: ExportedEntry {
 
     package func write(into writer: inout JSONWriter) throws {
         let record = exchange.record
-        let timings = HARTimings(phases: record.phases)
         writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
         writer.key("time")
-        writer.milliseconds(timings.phases.sum)
+        writer.milliseconds(record.phases.sum)
         try writer.object("request") { try request(into: &$0) }
         try writer.object("response") { try response(into: &$0) }
         try writer.object("cache") { _ in }
-        try writer.object("timings") { timings.write(into: &$0) }
+        try writer.object("timings") { $0.harTimings(record.phases) }
         if let upstream = exchange.upstream {
             // Without the brackets of IPv6.
             let (host, port) = RequestURL.splitAuthority(upstream.peerAddress) ?? (upstream.peerAddress, nil)
@@ -82,15 +81,13 @@ package struct HAREntry: ExportedEntry {
     }
 }
 
-/// The phases that HAR 1.2 knows: `connect` includes TLS, `receive` the delivery to the client.
-struct HARTimings {
-    let phases: Phases
-
-    func write(into writer: inout JSONWriter) {
+extension JSONWriter {
+    /// Writes HAR 1.2's phases: `connect` includes TLS, `receive` the delivery to the client.
+    fileprivate mutating func harTimings(_ phases: Phases) {
         let timings = phases.timings
         func phase(_ name: String, _ microseconds: Int64?) {
-            writer.key(name)
-            writer.milliseconds(microseconds.map { max($0, 0) })
+            key(name)
+            milliseconds(microseconds.map { max($0, 0) })
         }
         func sum(_ first: Int64?, _ second: Int64?) -> Int64 { max(0, first ?? 0) + max(0, second ?? 0) }
         phase("blocked", timings.blocked)

@@ -24,13 +24,8 @@ struct PageBody {
     private let notes: [String]
 
     /// Reads a body; `nil` where there is none.
-    init?(
-        _ exchange: RecordedExchange,
-        _ side: BodySide,
-        source: any ExchangeSource,
-        limits: PageExport.Limits,
-        totals: inout PageTotals
-    ) {
+    init?(_ exchange: RecordedExchange, _ side: BodySide, source: any ExchangeSource, totals: inout PageTotals) {
+        let limits = totals.limits
         let type = exchange.messages.fields(of: side).value(of: .contentType).flatMap { MediaType($0) }
         let limit = type?.type == "image" ? max(limits.image, limits.text) : limits.text
         loaded = LoadedBody(exchange, side, source: source, limit: limit)

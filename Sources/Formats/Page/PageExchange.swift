@@ -30,13 +30,12 @@ struct PageExchange {
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
         facts: SessionFacts,
-        limits: PageExport.Limits,
         totals: inout PageTotals
     ) throws {
         (self.exchange, self.source) = (exchange, source)
         let record = exchange.record
         totals.exchanges += 1
-        stream = try PageStream(exchange, source: source, limits: limits, totals: &totals)
+        stream = try PageStream(exchange, source: source, totals: &totals)
         call = try record.flags.contains(.grpc) || record.grpc != nil ? GRPCReport(exchange, source: source) : nil
         var bodies: [BodySide: PageBody] = [:]
         // The bytes of these carry messages.
@@ -44,14 +43,12 @@ struct PageExchange {
             var sides: [BodySide] = [.requestReceived, .responseReceived]
             if record.flags.contains(.requestBodyChanged) { sides.append(.requestSent) }
             if record.flags.contains(.responseBodyChanged) { sides.append(.responseSent) }
-            for side in sides {
-                bodies[side] = PageBody(exchange, side, source: source, limits: limits, totals: &totals)
-            }
+            for side in sides { bodies[side] = PageBody(exchange, side, source: source, totals: &totals) }
         }
         self.bodies = bodies
-        difference = PageExchange.difference(exchange, source, bodies, facts, limits)
+        difference = PageExchange.difference(exchange, source, bodies, facts, totals.limits)
         if let difference { totals.written += difference.lines.reduce(0) { $0 + $1.plain.utf8.count } }
-        command = totals.written < limits.all ? PageExchange.command(exchange, source) : nil
+        command = totals.written < totals.limits.all ? PageExchange.command(exchange, source) : nil
         totals.written += command?.utf8.count ?? 0
     }
 

@@ -33,10 +33,9 @@ package struct PageExport: ExchangeExport {
 
     private let source: any ExchangeSource
     private let facts: SessionFacts
-    private let limits: Limits
     private let sink: ExportSink
     private var isOpen = false
-    private var totals = PageTotals()
+    private var totals: PageTotals
 
     /// Prepares an export; nothing is written before the first exchange or the end.
     package init(
@@ -45,12 +44,13 @@ package struct PageExport: ExchangeExport {
         limits: Limits = Limits(),
         sink: @escaping ExportSink
     ) {
-        (self.source, self.facts, self.limits, self.sink) = (source, facts, limits, sink)
+        (self.source, self.facts, self.sink) = (source, facts, sink)
+        totals = PageTotals(limits: limits)
     }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
         try begin()
-        let page = try PageExchange(exchange, source: source, facts: facts, limits: limits, totals: &totals)
+        let page = try PageExchange(exchange, source: source, facts: facts, totals: &totals)
         var details = JSONWriter()
         try details.object { try page.details(into: &$0) }
         // Which parts are masked is known once the rest was read.
@@ -69,7 +69,7 @@ package struct PageExport: ExchangeExport {
         var output = ByteBuffer()
         try data("totals", into: &output) { writer in
             writer.member("exchanges", totals.exchanges)
-            writer.member("limit", Measures.size(Int64(limits.text)))
+            writer.member("limit", Measures.size(Int64(totals.limits.text)))
             writer.optionalMember("remark", remark)
             try PageEnvironment.masked(source, into: &writer)
         }
@@ -78,7 +78,7 @@ package struct PageExport: ExchangeExport {
     }
 
     /// What of bodies and streams is not in the page, in a sentence; `nil` where all is.
-    package var remark: String? { totals.remark(limits) }
+    package var remark: String? { totals.remark }
 
     private mutating func begin() throws {
         guard !isOpen else { return }
@@ -103,6 +103,7 @@ package struct PageExport: ExchangeExport {
 
 /// What a page has by now, and what was left out of it.
 struct PageTotals {
+    let limits: PageExport.Limits
     var exchanges = 0
     /// The bytes of bodies and messages that are in the page.
     var written = 0
@@ -112,7 +113,7 @@ struct PageTotals {
     /// How many messages of streams are missing.
     var messages: Int64 = 0
 
-    func remark(_ limits: PageExport.Limits) -> String? {
+    var remark: String? {
         var parts: [String] = []
         if cutBodies > 0 {
             let size = cutBytes > 0 ? " by at least \(Measures.size(cutBytes))" : ""

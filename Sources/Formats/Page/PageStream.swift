@@ -11,12 +11,8 @@ struct PageStream {
     private let leftOut: Int64
 
     /// Reads the beginning of a stream; `nil` where the exchange is none. Throws the source's error.
-    init?(
-        _ exchange: RecordedExchange,
-        source: any ExchangeSource,
-        limits: PageExport.Limits,
-        totals: inout PageTotals
-    ) throws {
+    init?(_ exchange: RecordedExchange, source: any ExchangeSource, totals: inout PageTotals) throws {
+        let limits = totals.limits
         let payload = max(0, min(limits.payload, limits.all - totals.written))
         guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: payload) else { return nil }
         var messages: [StreamedMessage] = []

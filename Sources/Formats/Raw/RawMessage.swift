@@ -65,7 +65,7 @@ package struct RawMessage {
         let dropped: ExchangeRecord.Flags = side.isRequest ? .requestBodyIncomplete : .responseBodyIncomplete
         let isWhole = [.complete, .blocked].contains(record.state) && !record.flags.contains(dropped)
         let trailers = side.isRequest ? messages.requestTrailers : messages.responseTrailers
-        var composed = RawHead(received, body, isWhole: isWhole, trailers: trailers)
+        var composed = RawHead(body: body, isWhole: isWhole, trailers: trailers, bytes: received)
         (self.body, self.isWhole) = (body, isWhole)
         framing = composed.compose(record, side) ? .chunked(trailers: trailers) : .plain
         head = composed.bytes
@@ -92,20 +92,15 @@ package struct RawMessage {
 
 /// The head of a raw message, which is composed anew where it cannot stay as it came.
 private struct RawHead {
-    private let received: ByteBuffer
-    private let body: TransferredBody
-    private let isWhole: Bool
-    private let trailers: ByteBuffer?
-    private(set) var bytes: ByteBuffer
-
-    init(_ received: ByteBuffer, _ body: TransferredBody, isWhole: Bool, trailers: ByteBuffer?) {
-        (self.received, self.body, self.isWhole, self.trailers) = (received, body, isWhole, trailers)
-        bytes = received
-    }
+    let body: TransferredBody
+    let isWhole: Bool
+    let trailers: ByteBuffer?
+    /// As received, until it is composed.
+    var bytes: ByteBuffer
 
     /// Composes it; returns whether the body is to be chunked.
     mutating func compose(_ record: ExchangeRecord, _ side: BodySide) -> Bool {
-        if side.isRequest, var head = StoredHead.request(received) {
+        if side.isRequest, var head = StoredHead.request(bytes) {
             let isBinary = head.version >= .http2
             if head.method != "CONNECT" { RawHead.shortenTarget(of: &head) }
             if isBinary {
@@ -122,7 +117,7 @@ private struct RawHead {
             if head.isChanged { bytes = head.serialized() }
             return isChunked
         }
-        guard !side.isRequest, var head = StoredHead.response(received) else { return false }
+        guard !side.isRequest, var head = StoredHead.response(bytes) else { return false }
         let isBinary = head.version >= .http2
         if isBinary {
             head.version = .http11
