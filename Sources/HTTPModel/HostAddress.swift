@@ -21,7 +21,7 @@ package enum HostAddress {
     }
 
     /// In any spelling; IPv4-mapped IPv6 has four bytes. `nil` for a name.
-    static func bytes(_ host: Substring) -> [UInt8]? {
+    package static func bytes(_ host: Substring) -> [UInt8]? {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 

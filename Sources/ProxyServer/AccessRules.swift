@@ -1,4 +1,4 @@
-import Foundation
+import HTTPModel
 package import NIOCore
 
 /// Allows this machine and the given networks.
@@ -42,16 +42,7 @@ package struct AccessRules: Sendable, Hashable {
 
         /// An IPv4 address mapped into IPv6 has four (RFC 4291 §2.5.5.2).
         static func bytes(of address: SocketAddress) -> [UInt8]? {
-            guard let text = address.ipAddress else { return nil }
-            if address.protocol == .inet { return packed(text, AF_INET, 4) }
-            guard let bytes = packed(String(text.prefix { $0 != "%" }), AF_INET6, 16) else { return nil }
-            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-            return isMapped ? Array(bytes[12...]) : bytes
-        }
-
-        private static func packed(_ text: String, _ family: CInt, _ count: Int) -> [UInt8]? {
-            var bytes = [UInt8](repeating: 0, count: count)
-            return inet_pton(family, text, &bytes) == 1 ? bytes : nil
+            address.ipAddress.flatMap { HostAddress.bytes($0[...]) }
         }
 
         func contains(_ bytes: [UInt8]) -> Bool {

@@ -91,12 +91,8 @@ struct ProxyPages: Stage {
             </body></html>
 
             """
-        return LocalAnswer(
-            status: 200,
-            contentType: "text/html; charset=utf-8",
-            text: html,
-            fields: [("Cache-Control", "no-store")]
-        )
+        let fields = [("Cache-Control", "no-store")]
+        return LocalAnswer(status: 200, contentType: "text/html; charset=utf-8", text: html, fields: fields)
     }
 }
 

@@ -67,8 +67,6 @@ final class ClientIdentity {
         for exchange in exchanges { exchange.clientIdentified(process) }
     }
 
-    // MARK: - Connections to servers that belong to the client's connection
-
     var hasBoundConnections: Bool { boundConnections?.isEmpty == false }
 
     func takeBoundConnection(_ key: UpstreamPool.Key) -> HTTP1UpstreamLayer? {

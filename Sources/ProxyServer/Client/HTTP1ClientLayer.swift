@@ -311,11 +311,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     private static let mostFirstBytes = 65_536
 
-    private var firstBytes: ByteBuffer? {
-        (messageStart ?? parser.nextBytes).flatMap {
-            $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, Self.mostFirstBytes))
-        }
-    }
+    private var firstBytes: ByteBuffer? { (messageStart ?? parser.nextBytes)?.beginning(Self.mostFirstBytes) }
 
     private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
         let failure = ExchangeFailure(.badRequest, text, hint: hint)

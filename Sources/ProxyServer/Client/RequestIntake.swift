@@ -90,12 +90,8 @@ struct RequestIntake {
             }
         }
         if let credentials, authentication.remembered(credentials) == .accepted { return nil }
-        return AuthenticationCheck(
-            credentials: credentials,
-            authentication: authentication,
-            client: connection.channel?.remoteAddress,
-            isReverse: isReverse
-        )
+        let client = connection.channel?.remoteAddress
+        return .init(credentials: credentials, authentication: authentication, client: client, isReverse: isReverse)
     }
 
     /// Whether credentials are requested like a server and not like a proxy; `nil` if none are.
@@ -131,8 +127,6 @@ struct RequestIntake {
         if unusual.isEmpty { return [] }
         return ["removed fields for one connection only: \(unusual.joined(separator: ", "))"]
     }
-
-    // MARK: - Exchanges
 
     func begin(_ tunnel: RequestScope.Tunnel, _ arrival: Arrival, through layer: TunnelClientLayer) {
         let destination = tunnel.destination(scheme: arrival.kind == .tunnel ? "tunnel" : "https")
@@ -190,8 +184,6 @@ struct RequestIntake {
         guard case .reverse(let target) = scope, kind == .http else { return loop.rules.chain }
         return loop.reverseChain(target, clientScheme: connection.record.tls == nil ? "http" : "https")
     }
-
-    // MARK: - Records
 
     private func record(
         _ kind: ExchangeRecord.Kind,

@@ -91,13 +91,11 @@ final class LoopContext {
         then deliver: @escaping (Result<Value, any Error>) -> Void
     ) {
         works += 1
-        let delivery = NIOLoopBound(
-            { [self] (result: Result<Value, any Error>) in
-                works -= 1
-                deliver(result)
-            },
-            eventLoop: eventLoop
-        )
+        let finish = { [self] (result: Result<Value, any Error>) in
+            works -= 1
+            deliver(result)
+        }
+        let delivery = NIOLoopBound(finish, eventLoop: eventLoop)
         let perform = { @Sendable [entrance] (isActive: Bool) in
             let result = Result<Value, any Error> {
                 guard isActive else { throw CancellationError() }

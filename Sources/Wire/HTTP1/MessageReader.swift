@@ -83,8 +83,6 @@ struct MessageReader: ~Copyable {
     }
 }
 
-// MARK: - Heads
-
 extension MessageReader {
     /// The next head once it is complete, and where its start line ends in it.
     mutating func takeHead() throws(HTTP1ParseError) -> (bytes: ByteBuffer, startLineEnd: Int)? {
@@ -221,8 +219,6 @@ extension MessageReader {
         return section
     }
 }
-
-// MARK: - Bodies
 
 extension MessageReader {
     mutating func nextBodyEvent() throws(HTTP1ParseError) -> BodyEvent? {

@@ -95,11 +95,8 @@ extension HTTP2Session {
     /// Bytes of a stream's body in the output, if more wait for a window of the peer; `nil` if none do.
     package func sentBytesOfBlocked(_ id: HTTP2StreamID) -> Int64? {
         guard phase == .open, let stream = streams[id.number], stream.queue.count > 0 else { return nil }
-        let window = min(
-            nghttp2_session_get_stream_remote_window_size(handle, id.number),
-            nghttp2_session_get_remote_window_size(handle)
-        )
-        return window <= 0 ? stream.sentBytes : nil
+        let streamWindow = nghttp2_session_get_stream_remote_window_size(handle, id.number)
+        return min(streamWindow, nghttp2_session_get_remote_window_size(handle)) <= 0 ? stream.sentBytes : nil
     }
 
     /// Returns `count` bytes of a stream's window; harmless for a closed stream.

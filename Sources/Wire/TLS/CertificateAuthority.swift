@@ -136,23 +136,17 @@ package struct CertificateAuthority: Sendable {
         _ summary: CertificateSummary
     ) -> (reason: String, advice: String)? {
         if X509_check_private_key(certificate, key) != 1 {
-            return (
-                "the private key does not belong to the certificate '\(summary.subject)'",
-                "Give the certificate and the key that were made together."
-            )
+            let reason = "the private key does not belong to the certificate '\(summary.subject)'"
+            return (reason, "Give the certificate and the key that were made together.")
         }
         // 1 means basic constraints; clients accept no weaker signs.
         if X509_check_ca(certificate) != 1 || X509_get_key_usage(certificate) & UInt32(KU_KEY_CERT_SIGN) == 0 {
-            return (
-                "the certificate '\(summary.subject)' is not a certificate authority",
-                "Give a certificate with the basic constraint CA:TRUE and the key usage keyCertSign."
-            )
+            let reason = "the certificate '\(summary.subject)' is not a certificate authority"
+            return (reason, "Give a certificate with the basic constraint CA:TRUE and the key usage keyCertSign.")
         }
         if summary.notAfter <= sluice_now() {
-            return (
-                "the CA certificate '\(summary.subject)' has expired",
-                "Give a valid one, or remove the file and Sluice makes a new one."
-            )
+            let reason = "the CA certificate '\(summary.subject)' has expired"
+            return (reason, "Give a valid one, or remove the file and Sluice makes a new one.")
         }
         return nil
     }

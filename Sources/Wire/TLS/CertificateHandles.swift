@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import HTTPModel
+internal import NIOCore
 
 final class X509Handle {
     let pointer: OpaquePointer
@@ -166,21 +167,9 @@ func content(of string: UnsafePointer<ASN1_STRING>?) -> UnsafeBufferPointer<UInt
     UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string)))
 }
 
-/// IPv6 as in RFC 5952.
 private func addressText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-    if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }
-    guard bytes.count == 16 else { return hexadecimal(Array(bytes)) }
-    let groups = (0..<8).map { UInt16(bytes[2 * $0]) << 8 | UInt16(bytes[2 * $0 + 1]) }
-    var longest = 0..<0
-    var start = 0
-    while start < groups.count {
-        let end = groups[start...].firstIndex { $0 != 0 } ?? groups.count
-        if end - start > max(1, longest.count) { longest = start..<end }
-        start = end + 1
-    }
-    func text(_ part: ArraySlice<UInt16>) -> String { part.map { String($0, radix: 16) }.joined(separator: ":") }
-    if longest.isEmpty { return text(groups[...]) }
-    return text(groups[..<longest.lowerBound]) + "::" + text(groups[longest.upperBound...])
+    let address = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0)
+    return address?.ipAddress ?? hexadecimal(Array(bytes))
 }
 
 func sha256(of certificate: OpaquePointer) -> [UInt8] {

@@ -133,10 +133,8 @@ extension TLSSession {
     fileprivate func takeStaple() -> Bool {
         staple = StapleReader.status(of: ssl)
         guard let staple, staple.state == .revoked, SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER != 0 else { return true }
-        rejectedPeer = RejectedPeer(
-            problem: .revoked(staple.revokedAt ?? 0, reason: staple.reason),
-            chain: summaries(of: SSL_get_peer_cert_chain(ssl))
-        )
+        let problem = TLSError.CertificateProblem.revoked(staple.revokedAt ?? 0, reason: staple.reason)
+        rejectedPeer = RejectedPeer(problem: problem, chain: summaries(of: SSL_get_peer_cert_chain(ssl)))
         return false
     }
 

@@ -205,21 +205,18 @@ package final class TLSSession {
 
     /// The server's request for a certificate, and our answer: in this handshake, or in the resumed one.
     private var clientCertificate: ClientCertificateDetails? {
-        let name = identity?.name
         if certificateAsked {
+            let shown = certificateSent ? identity : nil
             return ClientCertificateDetails(
                 authorities: certificateAuthorities,
-                name: certificateSent ? name : nil,
-                sent: certificateSent ? identity?.summary : nil
+                name: shown?.name,
+                sent: shown?.summary
             )
         }
         guard let earlier = resumption?.earlier, SSL_session_reused(ssl) == 1 else { return nil }
-        return ClientCertificateDetails(
-            authorities: earlier.authorities,
-            name: earlier.sent == nil ? nil : name,
-            sent: earlier.sent,
-            isResumed: true
-        )
+        let (authorities, sent) = (earlier.authorities, earlier.sent)
+        let name = sent == nil ? nil : identity?.name
+        return ClientCertificateDetails(authorities: authorities, name: name, sent: sent, isResumed: true)
     }
 
     package var applicationProtocol: String? {

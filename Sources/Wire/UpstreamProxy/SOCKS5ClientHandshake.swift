@@ -1,4 +1,4 @@
-import Foundation
+import HTTPModel
 package import NIOCore
 
 /// A client's handshake with a SOCKS proxy (RFC 1928), with user and password if set (RFC 1929).
@@ -73,12 +73,8 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
 
     private var request: ByteBuffer {
         var bytes = ByteBuffer(bytes: [5, 1, 0])
-        var short = [UInt8](repeating: 0, count: 4)
-        var long = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET, host, &short) == 1 {
-            bytes.writeBytes([1] + short)
-        } else if inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &long) == 1 {
-            bytes.writeBytes([4] + long)
+        if let address = HostAddress.bytes(host[...]) {
+            bytes.writeBytes([address.count == 4 ? 1 : 4] + address)
         } else {
             bytes.writeBytes([3] + Self.counted(host))
         }

@@ -170,8 +170,6 @@ final class ConnectAttempt {
         if addresses.isEmpty { endIfDone() } else { tryNext() }
     }
 
-    // MARK: - What was tried
-
     private static let connectedOutcome = "connected"
     private static let silentOutcome = "did not answer"
     private static let unreachableOutcome = "cannot be reached"

@@ -74,8 +74,6 @@ final class UpstreamConnection: ChannelDuplexHandler {
         createdAt = began ?? loop.eventLoop.now
     }
 
-    // MARK: - For the layers
-
     var isActive: Bool { context?.channel.isActive ?? false }
     var isWritable: Bool { context?.channel.isWritable ?? false }
     var channel: (any Channel)? { context?.channel }
@@ -144,8 +142,6 @@ final class UpstreamConnection: ChannelDuplexHandler {
         }
         return error.errnoCode == ETIMEDOUT ? "no longer answers" : "could not be heard any more (\(error.systemText))"
     }
-
-    // MARK: - Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context

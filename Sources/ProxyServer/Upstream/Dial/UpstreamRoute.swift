@@ -1,4 +1,3 @@
-import Foundation
 package import HTTPModel
 package import Wire
 
@@ -20,7 +19,7 @@ package enum UpstreamRoute: Sendable, Hashable {
 extension UpstreamProxy {
     /// The value of `Proxy-Authorization` (RFC 7617); `nil` without a user.
     package var authorization: String? {
-        user.map { "Basic " + Data("\($0):\(password ?? "")".utf8).base64EncodedString() }
+        user.map { BasicCredentials(user: $0.utf8, password: (password ?? "").utf8).fieldValue }
     }
 
     package func handshake(host: String, port: Int) -> any ProxyHandshake {

@@ -85,10 +85,7 @@ extension ExchangeFailure {
     /// A replay makes no connection to a server.
     package static func noConnection(_ authority: String) -> ExchangeFailure {
         let text = "A replay makes no connection to \(authority), and what is not read cannot be answered."
-        return ExchangeFailure(
-            .notRecorded,
-            text,
-            hint: "Hosts are read unless 'intercept' in the profile leaves them out."
-        )
+        let hint = "Hosts are read unless 'intercept' in the profile leaves them out."
+        return ExchangeFailure(.notRecorded, text, hint: hint)
     }
 }

@@ -152,12 +152,11 @@ final class RecordedLeg: UpstreamLeg {
             let moment = sending.began + arrivals[sending.nextArrival].after
             sending.nextArrival += 1
             guard moment > loop.eventLoop.now else { continue }
-            sending.step = .waiting(
-                schedule(moment) { leg in
-                    leg.sending?.step = .resting
-                    leg.readOn()
-                }
-            )
+            let timer = schedule(moment) { leg in
+                leg.sending?.step = .resting
+                leg.readOn()
+            }
+            sending.step = .waiting(timer)
             self.sending = sending
             return
         }

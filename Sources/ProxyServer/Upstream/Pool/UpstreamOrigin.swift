@@ -161,14 +161,10 @@ final class UpstreamOrigin {
     }
 
     /// A fresh connection takes their place.
-    func closeIdle() {
-        let idle = connections.filter { $0.isIdle(since: .distantFuture) }
-        connections.removeAll { $0.isIdle(since: .distantFuture) }
-        for connection in idle { connection.close() }
-    }
-
-    func closeIdle(before moment: NIODeadline) -> Int {
+    @discardableResult
+    func closeIdle(before moment: NIODeadline = .distantFuture) -> Int {
         let idle = connections.filter { $0.isIdle(since: moment) }
+        connections.removeAll { $0.isIdle(since: moment) }
         for connection in idle { connection.close() }
         return idle.count
     }
