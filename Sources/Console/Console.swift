@@ -13,22 +13,21 @@ package enum Console {
         configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in },
         settings: ViewSettingsFile? = nil
     ) async throws {
-        try await onThread(prepare) { inbox, effects in
+        try await onThread(prepare) { effects in
             let terminal = try terminal()
-            let signals = try TerminalSignals()
             var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
             model.isMouseOnAtFirst = terminal.capabilities.sendsEscapeWithMouse
             model.isMouseOn = model.isMouseOnAtFirst
             configure(&model)
             settings?.configure(&model)
-            try ConsoleLoop(model, terminal, signals, inbox, effects, settings).run()
+            try ConsoleLoop(model, terminal, effects, settings).run()
         }
     }
 
     static func onThread<Value: Sendable>(
         _ prepare: @escaping @Sendable () async throws -> ConsoleServices,
         isLinear: Bool = false,
-        _ body: @escaping @Sendable (MessageQueue, EffectRunner) throws -> Value
+        _ body: @escaping @Sendable (EffectRunner) throws -> Value
     ) async throws -> Value {
         // A pipe whose reader goes away, such as a clipboard's program, must not end the process.
         signal(SIGPIPE, SIG_IGN)
@@ -41,7 +40,7 @@ package enum Console {
                 // The screen's own thread never waits for other work.
                 try await onOwnThread {
                     defer { submission.finish() }
-                    return try body(inbox, effects)
+                    return try body(effects)
                 }
             }
             group.addTask {
@@ -62,7 +61,6 @@ package enum Console {
             var result: Value?
             for try await value in group {
                 result = value ?? result
-                // Cancels what is still being prepared.
                 if result != nil { group.cancelAll() }
             }
             guard let result else { throw ConsoleError("The console ended too early.") }
@@ -98,15 +96,14 @@ extension Console {
         prepare: @escaping @Sendable () async throws -> ConsoleServices,
         configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in }
     ) async throws -> Bool {
-        try await onThread(prepare, isLinear: true) { inbox, effects in
-            let signals = try TerminalSignals([.terminate, .hangUp, .interrupt])
+        try await onThread(prepare, isLinear: true) { effects in
             let look = Look(theme: .plain, isUnicode: true)
             var model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)
             model.isLinear = true
             // The exchanges that the session begins with are not news.
             model.list.progress = 0
             configure(&model)
-            return try LinearLoop(model, LinearInput(descriptor: input), signals, inbox, effects, write).run()
+            return try LinearLoop(model, input: input, effects, write).run()
         }
     }
 }

@@ -16,7 +16,7 @@ private func words(_ events: [InputEvent]) -> [String] {
         case .mouse(let mouse): "\(mouse.kind) \(mouse.x),\(mouse.y)\(mouse.modifiers.isEmpty ? "" : " with keys")"
         case .paste(let text): "paste \(text)"
         case .focus(let isFocused): isFocused ? "focus" : "blur"
-        case .reply(.background(let red, let green, let blue)): "background \(red) \(green) \(blue)"
+        case .background(let color): "background \(color.red) \(color.green) \(color.blue)"
         }
     }
 }
@@ -132,8 +132,8 @@ struct InputParserTests {
         #expect(words("\u{1B}[I\u{1B}[O") == ["focus", "blur"])
         #expect(words("\u{1B}]11;rgb:1e1e/1e1e/2e2e\u{1B}\\x") == ["background 30 30 46", "x"])
         #expect(words("\u{1B}]11;rgb:ff/8/0000\u{7}") == ["background 255 136 0"])
-        #expect(TerminalReply.background(red: 30, green: 30, blue: 46).isDark)
-        #expect(!TerminalReply.background(red: 250, green: 240, blue: 230).isDark)
+        #expect(TerminalBackground(red: 30, green: 30, blue: 46).isDark)
+        #expect(!TerminalBackground(red: 250, green: 240, blue: 230).isDark)
     }
 
     @Test("a lone Esc is a key only when nothing follows")

@@ -46,6 +46,7 @@ struct CommandArgument: Sendable {
     static let goal = CommandArgument(name: "ID", form: .exchange, prompt: "Number of the exchange")
     static let filter = CommandArgument(name: "EXPRESSION")
     static let host = CommandArgument(name: "[HOST|ID]", form: .host)
+    static let ids = CommandArgument(name: "[ID …]")
     static let onOff = CommandArgument(name: "[on|off]", form: .word("state", ["on", "off"]))
     static let sessionFile = CommandArgument(name: "FILE", prompt: "File for a copy of the session")
     static let comment = CommandArgument(name: "[ID …] TEXT", prompt: "Comment") {

@@ -122,7 +122,6 @@ extension ConsoleModel {
             guard case .editor(var editor) = overlays[index], isMeant(editor) else { continue }
             editor.remark = words.onOneLine
             editor.isWrong = isWrong
-            // A longer remark leaves fewer rows for the text.
             reveal(&editor)
             overlays[index] = .editor(editor)
             return true

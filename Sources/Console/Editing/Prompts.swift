@@ -149,7 +149,6 @@ enum PromptView {
         let theme = model.look.theme
         let room = max(1, OverlayView.place(width: width, height: 3, model.size).inside.width)
         let lines = lines(prompt, room)
-        // What it finds is seen while it is typed.
         let place: OverlayView.Place = prompt.command != .findInDetail ? .middle : prompt.isHigh ? .top : .bottom
         let height = 1 + lines.count
         let inner = OverlayView.frame(prompt.title, width: width, height: height, at: place, model, on: &screen)

@@ -1,4 +1,3 @@
-import Description
 import HTTPModel
 import Rules
 import Runner

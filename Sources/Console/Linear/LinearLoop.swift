@@ -11,7 +11,6 @@ import Text
 final class LinearLoop {
     private(set) var model: ConsoleModel
     let effects: EffectRunner
-    private let inbox: MessageQueue
     private let signals: TerminalSignals
     private let write: (String) -> Void
     private var input: LinearInput
@@ -44,20 +43,12 @@ final class LinearLoop {
     private var failure: (any Error)?
     private var lastTick = ContinuousClock.now - .seconds(1)
 
-    init(
-        _ model: ConsoleModel,
-        _ input: LinearInput,
-        _ signals: TerminalSignals,
-        _ inbox: MessageQueue,
-        _ effects: EffectRunner,
-        _ write: @escaping (String) -> Void
-    ) {
+    init(_ model: ConsoleModel, input: Int32, _ effects: EffectRunner, _ write: @escaping (String) -> Void) throws {
         self.model = model
-        self.input = input
-        self.signals = signals
-        self.inbox = inbox
+        self.input = LinearInput(descriptor: input)
         self.effects = effects
         self.write = write
+        signals = try TerminalSignals([.terminate, .hangUp, .interrupt])
     }
 
     /// Runs until the input ends or `quit`; returns whether all lines succeeded.
@@ -120,18 +111,13 @@ final class LinearLoop {
             return perform([.load(0..<1, generation: model.list.generation)])
         }
         var argument = entry.argument.withNumber(of: isLastKnown ? newest : nil, order.argument)
-        if case .host = entry.argument.form, let number = argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
-            let id = ExchangeID(number)
-            argument = try host(of: id, for: order.command)
-        }
+        let id = argument.flatMap { Int64($0.drop { $0 == "#" }) }.map { ExchangeID($0) }
+        if case .host = entry.argument.form, let id { argument = try host(of: id, for: order.command) }
         (hasFailed, answer, rows) = (false, entry.answer, [])
         wantedRows = argument.flatMap { Int($0) } ?? 20
         yieldsToHolds = entry.group == .send || order.command == .apply
-        if order.command == .mark, let number = argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
-            let id = ExchangeID(number)
-            guard try effects.reader?.record(id) != nil else { throw ConsoleError(isMissing: id) }
-        }
-        update(.command(order.command, argument))
+        if order.command == .mark, let id, try effects.reader?.record(id) == nil { throw ConsoleError(isMissing: id) }
+        update(.answer { [argument] in $0.perform(order.command, argument) })
     }
 
     private func decide(_ question: ConfirmState, _ line: String) {
@@ -143,7 +129,7 @@ final class LinearLoop {
         }
         guard let choice else { return refuse(ask(question)) }
         (hasFailed, answer) = (false, CommandEntry.Answer.none)
-        update(.chosen(choice))
+        update(.answer { $0.choose(choice) })
     }
 
     private func finishAnswer() {
@@ -167,7 +153,7 @@ final class LinearLoop {
     private func settle() -> Bool {
         let unfinished = effects.unfinished
         left = min(left, unfinished)
-        let messages = inbox.take()
+        let messages = effects.inbox.take()
         for message in messages { update(message) }
         tick()
         guard messages.isEmpty, unfinished <= left, awaited.isEmpty, hasSent() else { return false }
@@ -200,14 +186,14 @@ final class LinearLoop {
     }
 
     private func wait(readsInput: Bool) {
-        let descriptors = [inbox.descriptor, signals.descriptor] + (readsInput ? [input.descriptor] : [])
+        let descriptors = [effects.inbox.descriptor, signals.descriptor] + (readsInput ? [input.descriptor] : [])
         let ready = EventWaiter.wait(for: descriptors, timeoutMilliseconds: readsInput ? 100 : 10)
         if ready.contains(input.descriptor) { input.read() }
         guard ready.contains(signals.descriptor) else { return }
         let signals = signals.drain()
         // Interrupts a running job first; if there is none, the console.
         if signals == [.interrupt], answer != nil, !model.jobs.isEmpty {
-            update(.command(.stop, nil))
+            update(.answer { $0.perform(.stop, nil) })
         } else if !signals.isEmpty {
             (hasEnded, isInterrupted) = (true, true)
         }

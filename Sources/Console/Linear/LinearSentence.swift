@@ -103,7 +103,6 @@ enum LinearSentence {
         case .failed:
             let words = status.isEmpty ? "failed" : "\(status), failed"
             guard let reason = record.failure?.message else { return words }
-            // The sentence goes on after it.
             return "\(words): \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)"
         case .blocked: return status.isEmpty ? "denied by a rule" : "\(status), denied by a rule"
         case .interrupted: return "cut off"

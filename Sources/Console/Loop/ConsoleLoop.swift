@@ -11,7 +11,6 @@ final class ConsoleLoop {
     private var model: ConsoleModel
     private let terminal: any TerminalDevice
     private let signals: TerminalSignals
-    private let inbox: MessageQueue
     private let effects: EffectRunner
     private var renderer: FrameRenderer
     private var parser = InputParser()
@@ -28,16 +27,13 @@ final class ConsoleLoop {
     init(
         _ model: ConsoleModel,
         _ terminal: any TerminalDevice,
-        _ signals: TerminalSignals,
-        _ inbox: MessageQueue,
         _ effects: EffectRunner,
-        _ settings: ViewSettingsFile? = nil
-    ) {
+        _ settings: ViewSettingsFile?
+    ) throws {
         self.model = model
         self.terminal = terminal
-        self.signals = signals
-        self.inbox = inbox
         self.effects = effects
+        signals = try TerminalSignals()
         renderer = FrameRenderer(terminal.capabilities)
         keeper = settings.map { ViewSettingsKeeper($0, model) }
     }
@@ -53,13 +49,11 @@ final class ConsoleLoop {
         draw()
         perform([.setQuery(model.list.query, generation: 0)])
         while !hasEnded {
-            let ready = EventWaiter.wait(
-                for: [terminal.inputDescriptor, inbox.descriptor, signals.descriptor],
-                timeoutMilliseconds: timeout
-            )
+            let sources = [terminal.inputDescriptor, effects.inbox.descriptor, signals.descriptor]
+            let ready = EventWaiter.wait(for: sources, timeoutMilliseconds: timeout)
             if ready.contains(signals.descriptor) { take(signals.drain()) }
             if ready.contains(terminal.inputDescriptor) { readInput() } else { flushInput() }
-            if ready.contains(inbox.descriptor) { take(inbox.take()) }
+            if ready.contains(effects.inbox.descriptor) { take(effects.inbox.take()) }
             tick()
             if isDirty, .now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) { draw() }
         }
@@ -71,7 +65,7 @@ final class ConsoleLoop {
     /// on the screen.
     private func askForBackground() {
         guard terminal.capabilities.colorDepth != .none, !terminal.capabilities.name.hasPrefix("linux") else { return }
-        terminal.write(TerminalReply.backgroundQuery)
+        terminal.write(TerminalBackground.query)
     }
 
     /// In milliseconds: until the next frame is due, a lone escape is a key, or the clock is redrawn.

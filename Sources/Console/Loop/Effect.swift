@@ -89,9 +89,6 @@ package enum Message: Sendable {
     package typealias Change = @Sendable (inout ConsoleModel) -> [Effect]
 
     case input(InputEvent)
-    case command(Command, String?)
-    /// A question was answered; `nil` if the answer does nothing.
-    case chosen(ConfirmState.Choice?)
     /// On lines: the overlays and the answer to the last line were written.
     case written
     case resized(Size)

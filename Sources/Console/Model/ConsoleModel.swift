@@ -1,4 +1,3 @@
-import Clients
 import Description
 package import Guide
 package import HTTPModel

@@ -14,8 +14,6 @@ extension ConsoleModel {
     private mutating func carryOut(_ message: Message) -> [Effect] {
         switch message {
         case .input(let event): return take(event)
-        case .command(let command, let argument): return perform(command, argument)
-        case .chosen(let choice): return choose(choice)
         case .written: endLine()
         case .resized(let size): return resize(to: size)
         case .tick(let now): return tick(now)
@@ -115,14 +113,14 @@ extension ConsoleModel {
         case .key(let key): return take(key)
         case .mouse(let mouse): return take(mouse)
         case .paste(let text): return paste(text)
-        case .reply(let reply): return suit(reply)
+        case .background(let color): return suit(color)
         case .focus: return []
         }
     }
 
     /// Chooses the theme by the terminal's background, unless the user has chosen one.
-    private mutating func suit(_ reply: TerminalReply) -> [Effect] {
-        let theme: Theme = reply.isDark ? .dark : .light
+    private mutating func suit(_ background: TerminalBackground) -> [Effect] {
+        let theme: Theme = background.isDark ? .dark : .light
         guard !isThemeChosen, look.theme != .plain, look.theme != theme else { return [] }
         look.theme = theme
         return [.terminal(.redraw)]

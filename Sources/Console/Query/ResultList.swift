@@ -91,7 +91,6 @@ struct ResultList: Sendable {
         let place = newerPlace(of: number)
         let wasIn = place < matchCount && position(newest: place) == number
         guard wasIn != isIn else { return false }
-        // Between the two arrays, either would do.
         if isIn {
             if place <= newer.count, place == 0 || newer.count > 0 {
                 newer.insert(number, at: newer.count - place)
@@ -120,11 +119,10 @@ final class SharedList: Sendable {
     init(bounds: ClosedRange<Int64>?) { value = Mutex(ResultList(bounds: bounds)) }
 }
 
-extension [Int64] {
-    /// How many numbers at the front satisfy a predicate, in an array where those that do come first.
-    fileprivate func partitioningIndex(where isBefore: (Int64) -> Bool) -> Int {
-        var low = 0
-        var high = count
+extension Array {
+    /// How many elements at the front satisfy a predicate, in an array where those that do come first.
+    func partitioningIndex(where isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
             if isBefore(self[middle]) { low = middle + 1 } else { high = middle }

@@ -54,7 +54,6 @@ enum FooterView {
         guard model.pendingKey == nil else { return nil }
         switch model.context {
         case .line, .picker, .editor:
-            // Only a key that is no text.
             return model.keymap.keys(for: .help, in: model.context).first { $0.count > 1 }.map { ($0, "help") }
         case .list, .detail, .panel, .report:
             if case .confirm? = model.overlays.last { return nil }

@@ -158,7 +158,6 @@ enum StatusView {
         let on = model.proxy.tools.filter {
             $0.isOn && $0.enabled > 0 && ($0.name != throttle || model.proxy.preset == nil)
         }.map(\.name)
-        // The letters are the keys.
         let letters = on.compactMap { name in Tool.all.first { $0.key == name }?.letter }.joined(separator: " ")
         if !on.isEmpty { items.append(Item(3, "on: \(on.joined(separator: " "))", "on: \(letters)", "\(on.count) on")) }
         let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)

@@ -123,7 +123,6 @@ struct ControlSequence {
         var codes: [Int: Key.Code] = [
             1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         ]
-        // The numbers 16, 22, 27 and 30 are unused.
         let functions = [11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34]
         for (index, number) in functions.enumerated() { codes[number] = .function(index + 1) }
         return codes
@@ -194,7 +193,7 @@ extension MouseEvent {
     }
 }
 
-extension TerminalReply {
+extension TerminalBackground {
     /// The reply in an OSC sequence, `11;rgb:1e1e/1e1e/2e2e`.
     init?(osc bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
@@ -206,6 +205,6 @@ extension TerminalReply {
             return UInt8((value * 255 + most / 2) / most)
         }
         guard parts.count >= 3 else { return nil }
-        self = .background(red: parts[0], green: parts[1], blue: parts[2])
+        self.init(red: parts[0], green: parts[1], blue: parts[2])
     }
 }

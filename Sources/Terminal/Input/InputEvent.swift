@@ -4,7 +4,7 @@ package enum InputEvent: Hashable, Sendable {
     /// A very long text comes in several pieces.
     case paste(String)
     case focus(Bool)
-    case reply(TerminalReply)
+    case background(TerminalBackground)
 }
 
 package struct MouseEvent: Hashable, Sendable {
@@ -29,16 +29,12 @@ package struct MouseEvent: Hashable, Sendable {
     }
 }
 
-package enum TerminalReply: Hashable, Sendable {
-    /// Its background, asked with ``backgroundQuery``: red, green and blue, each 0–255.
-    case background(red: UInt8, green: UInt8, blue: UInt8)
+/// The terminal's background, asked with ``query``: red, green and blue, each 0–255.
+package struct TerminalBackground: Hashable, Sendable {
+    let red, green, blue: UInt8
 
-    /// Asks for the background's colour; a terminal that does not know the question does not answer.
-    package static let backgroundQuery: [UInt8] = Array("\u{1B}]11;?\u{1B}\\".utf8)
+    /// A terminal that does not know the question does not answer.
+    package static let query: [UInt8] = Array("\u{1B}]11;?\u{1B}\\".utf8)
 
-    package var isDark: Bool {
-        switch self {
-        case .background(let red, let green, let blue): 299 * Int(red) + 587 * Int(green) + 114 * Int(blue) < 128_000
-        }
-    }
+    package var isDark: Bool { 299 * Int(red) + 587 * Int(green) + 114 * Int(blue) < 128_000 }
 }

@@ -242,8 +242,7 @@ package struct InputParser: Sendable {
     }
 
     private mutating func endReply(_ introducer: UInt8, _ bytes: [UInt8]) {
-        guard introducer == 0x5D, let reply = TerminalReply(osc: bytes) else { return }
-        events.append(.reply(reply))
+        if introducer == 0x5D, let color = TerminalBackground(osc: bytes) { events.append(.background(color)) }
     }
 
     // MARK: Pastes

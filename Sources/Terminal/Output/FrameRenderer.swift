@@ -109,7 +109,6 @@ package struct FrameRenderer: Sendable {
 
     private mutating func drawWhole(_ y: Int, from start: Int, to new: UnsafeBufferPointer<Cell>) {
         if isCursorVisible == true { hideCursor() }
-        // Never begins within a wide character.
         var x = start > 0 && new[start].isContinuation ? start - 1 : start
         eraseRow(y, from: x)
         var end = new.count

@@ -15,7 +15,7 @@ struct LinearHelpTests {
 
     private func help(_ word: String? = nil) -> [String] {
         var model = console()
-        _ = model.update(.command(.help, word))
+        _ = model.perform(.help, word)
         guard case .report(let report)? = model.overlays.last else { return [] }
         return report.document.lines.map(\.plain)
     }
@@ -67,37 +67,37 @@ struct LinearHelpTests {
         #expect(CommandArgument.id.withNumber(of: nil, "last") == "last")
         #expect(!CommandArgument.idAndPage.names(last: "12 response"))
         var model = console()
-        #expect(model.update(.command(.why, "last")).words == ["why 9"])
+        #expect(model.perform(.why, "last").words == ["why 9"])
         let holds = ["7.1", "8.1"].compactMap { ModelFixture.hold($0) }
         _ = model.update(.proxy(ModelFixture.status(), holds))
-        #expect(model.update(.command(.execute, "last")).words == ["execute 8.1"])
-        #expect(model.update(.command(.execute, "#7")).words == ["execute 7.1"])
+        #expect(model.perform(.execute, "last").words == ["execute 8.1"])
+        #expect(model.perform(.execute, "#7").words == ["execute 7.1"])
     }
 
     @Test("A rule is drafted, read, changed by a key, and put in force")
     func draft() throws {
         var model = console()
-        #expect(model.update(.command(.draft, nil)).isEmpty)
+        #expect(model.perform(.draft, nil).isEmpty)
         #expect(model.told == "There is no draft; rule TOOL or compose makes one.")
-        _ = model.update(.command(.ruleFromExchange, #"map-remote {from: "a.example", to: "http://localhost:1"}"#))
+        _ = model.perform(.ruleFromExchange, #"map-remote {from: "a.example", to: "http://localhost:1"}"#)
         _ = model.update(.written)
-        #expect(model.update(.command(.draft, "to http://localhost:2")).words == ["check map-remote new"])
+        #expect(model.perform(.draft, "to http://localhost:2").words == ["check map-remote new"])
         _ = model.update(.written)
-        _ = model.update(.command(.draft, nil))
+        _ = model.perform(.draft, nil)
         guard case .report(let report)? = model.overlays.last else {
             Issue.record("the draft is not read")
             return
         }
         #expect(report.document.lines.map(\.plain).contains("2. to: http://localhost:2"))
         _ = model.update(.written)
-        #expect(model.update(.command(.draft, "99 x")).isEmpty)
+        #expect(model.perform(.draft, "99 x").isEmpty)
         #expect(model.told == "The draft has no line 99: its last is 2.")
         // `edit` alone opens the draft, and what comes back is the draft.
-        #expect(model.update(.command(.editHold, nil)).words == ["editor"])
+        #expect(model.perform(.editHold, nil).words == ["editor"])
         let draft = try #require(model.draft)
         model.answer { $0.takeBack(draft, "from: b.example\nto: http://localhost:3\n") }
         _ = model.update(.written)
-        #expect(model.update(.command(.apply, nil)).words == ["apply rules"])
+        #expect(model.perform(.apply, nil).words == ["apply rules"])
     }
 
     @Test("A request is drafted, changed by its parts or lines, and sent or thrown away")
@@ -110,16 +110,16 @@ struct LinearHelpTests {
         )
         model.answer { $0.open(editor) }
         _ = model.update(.written)
-        #expect(model.update(.command(.draft, "header X-A: b")).words == ["edit draft header X-A: b"])
-        _ = model.update(.command(.draft, "1 PUT / HTTP/1.1"))
+        #expect(model.perform(.draft, "header X-A: b").words == ["edit draft header X-A: b"])
+        _ = model.perform(.draft, "1 PUT / HTTP/1.1")
         _ = model.update(.written)
         #expect(model.draft?.area.text == "PUT / HTTP/1.1\n")
-        #expect(model.update(.command(.apply, nil)).words == ["send 3"])
+        #expect(model.perform(.apply, nil).words == ["send 3"])
         // A refusal keeps it.
         model.answer { $0.take(answerTo: .request(ExchangeID(3)), refusal: "line 1: no") }
         _ = model.update(.written)
         #expect(model.draft != nil)
-        _ = model.update(.command(.discard, nil))
+        _ = model.perform(.discard, nil)
         #expect(model.draft == nil)
     }
 }

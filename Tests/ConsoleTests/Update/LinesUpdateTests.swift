@@ -19,7 +19,7 @@ struct LinesUpdateTests {
     }
 
     private func says(_ model: inout ConsoleModel, _ command: Command, _ argument: String? = nil) -> [String] {
-        model.update(.command(command, argument)).words
+        model.perform(command, argument).words
     }
 
     private func applied(_ effects: [Effect]) -> String? {
@@ -40,9 +40,9 @@ struct LinesUpdateTests {
             Issue.record("the question is gone")
             return
         }
-        #expect(model.update(.chosen(overwrite)).words == ["save rules over"])
+        #expect(model.choose(overwrite).words == ["save rules over"])
         #expect(model.overlays.isEmpty)
-        #expect(model.update(.chosen(overwrite)).isEmpty, "nothing is asked any more")
+        #expect(model.choose(overwrite).isEmpty, "nothing is asked any more")
     }
 
     @Test func `a rule is drafted from an exchange or written out, kept, and put in force or thrown away`() throws {
@@ -61,7 +61,7 @@ struct LinesUpdateTests {
         }
         _ = says(&model, .ruleFromExchange, #"block at: "*/new""#)
         _ = model.update(.written)
-        let text = applied(model.update(.command(.apply, nil)))
+        let text = applied(model.perform(.apply, nil))
         #expect(try #require(text).contains("*/new") && model.overlays.isEmpty && model.draft == nil)
         // One with a mistake is kept, to be written again with what is wrong.
         _ = says(&model, .ruleFromExchange, "block at: [")
@@ -86,9 +86,9 @@ struct LinesUpdateTests {
 
     @Test func `a rule is switched and removed by its tool and its number`() throws {
         var model = console()
-        let switched = try #require(applied(model.update(.command(.switchRule, "block 2"))))
+        let switched = try #require(applied(model.perform(.switchRule, "block 2")))
         #expect(!switched.contains("enabled: false"))
-        let removed = try #require(applied(model.update(.command(.removeRule, "b 1"))))
+        let removed = try #require(applied(model.perform(.removeRule, "b 1")))
         #expect(!removed.contains("trackers") && removed.contains("ads.example.com"))
         for (words, told) in [
             ("block 3", "Block list has no rule 3."), ("block 0", "Block list has no rule 0."),
@@ -105,9 +105,9 @@ struct LinesUpdateTests {
         #expect(model.told == "The draft was not made from an exchange, so it has no wider scope.")
         _ = says(&model, .draft, "name mine")
         _ = model.update(.written)
-        let edited = try #require(applied(model.update(.command(.apply, nil))))
+        let edited = try #require(applied(model.perform(.apply, nil)))
         #expect(edited.contains("name: mine") && edited.contains("trackers"))
-        let moved = try #require(applied(model.update(.command(.moveRule, "block 2 up"))))
+        let moved = try #require(applied(model.perform(.moveRule, "block 2 up")))
         #expect(moved.split(separator: "trackers")[0].contains("ads.example.com"))
         _ = model.update(.written)
         #expect(says(&model, .moveRule, "block 1 up") == [])

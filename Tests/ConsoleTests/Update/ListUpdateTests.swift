@@ -1,9 +1,9 @@
 import HTTPModel
-import Terminal
 import Testing
 
 @testable import Console
 @testable import Description
+@testable import Terminal
 
 struct ListUpdateTests {
     private let size = Size(width: 100, height: 24)
@@ -318,14 +318,14 @@ struct ListUpdateTests {
 
     @Test func `the terminal's background chooses the theme, unless the user has`() {
         var model = list(3)
-        let light = TerminalReply.background(red: 250, green: 250, blue: 240)
-        #expect(model.update(.input(.reply(light))).words == ["redraw"])
+        let light = TerminalBackground(red: 250, green: 250, blue: 240)
+        #expect(model.update(.input(.background(light))).words == ["redraw"])
         #expect(model.look.theme == .light)
         _ = model.perform(.theme, "dark")
-        #expect(model.update(.input(.reply(light))).isEmpty)
+        #expect(model.update(.input(.background(light))).isEmpty)
         #expect(model.look.theme == .dark)
         var plain = ModelFixture.listing(ModelFixture.plain(1), size, look: Look(theme: .plain))
-        #expect(plain.update(.input(.reply(light))).isEmpty)
+        #expect(plain.update(.input(.background(light))).isEmpty)
         #expect(plain.look.theme == .plain)
     }
 

@@ -204,7 +204,7 @@ struct TaskUpdateTests {
         }
         #expect(question.question.hasPrefix("a.txt does not exist."))
         // Going on keeps the draft.
-        _ = model.update(.chosen(nil))
+        _ = model.choose(nil)
         _ = model.update(.written)
         #expect(model.draft?.area.text == text)
     }

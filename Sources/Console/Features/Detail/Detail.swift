@@ -55,7 +55,6 @@ extension ConsoleModel {
         detail.text.found = nil
         detail.awaitedPage = nil
         detail.options.firstMessage = 0
-        // What grows is seen where it grows.
         detail.options.showsNewest = !isLinear && isInFlight(id)
         detail.options.bodyForm = detail.wantedForm
         detail.options.page = detail.wantedPage ?? .overview
@@ -222,7 +221,6 @@ extension ConsoleModel {
         }
         list.isFollowing = list.isFollowing && isLinear
         detail.awaitedPage = awaited
-        // The list may have fewer rows now.
         reveal()
         return loadRows() + effects
     }

@@ -110,11 +110,6 @@ package struct FoundPlaces: Sendable {
     }
 
     func places(in line: Int) -> ArraySlice<FoundPlace> {
-        var (low, high) = (0, all.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if all[middle].line < line { low = middle + 1 } else { high = middle }
-        }
-        return all[low...].prefix { $0.line == line }
+        all[all.partitioningIndex { $0.line < line }...].prefix { $0.line == line }
     }
 }

@@ -56,7 +56,6 @@ enum DetailView {
         }
         let used = tabs.last?.range.upperBound ?? 0
         let number = model.detail.id.map { "#\($0)" } ?? ""
-        // The number is the last to give way.
         if let right = [" \(version(model))\(number)", " \(number)"].first(where: { rect.width - used > $0.count }) {
             screen.write(right, x: top.maxX - right.count, y: top.y, style: theme.faint)
         }

@@ -112,14 +112,7 @@ struct DocumentRows {
     func folding(_ folds: Set<Int>) -> DocumentRows { DocumentRows(document, folds, width: width, wraps: wraps) }
 
     /// The visible line that shows a line of the document: itself, or the one into which it is folded.
-    func showing(_ line: Int) -> Int {
-        var (low, high) = (0, visible.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if visible[middle] <= line { low = middle + 1 } else { high = middle }
-        }
-        return max(0, low - 1)
-    }
+    func showing(_ line: Int) -> Int { max(0, visible.partitioningIndex { $0 <= line } - 1) }
 
     func place(of mark: TextMark, line: Int) -> ReadingPlace {
         let next = rows(line).firstIndex { $0.lowerBound > mark }

@@ -189,7 +189,6 @@ enum PhonePage {
         guard let code = QRCode(address) else { return nil }
         let places = -margin..<code.side + margin
         guard look.isUnicode else {
-            // Readers accept light on dark as well as dark on light.
             return places.map { y in [Span(places.map { code[$0, y] ? "  " : "##" }.joined(), .text)] }
         }
         return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { y in

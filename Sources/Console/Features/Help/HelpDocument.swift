@@ -97,9 +97,9 @@ enum HelpDocument {
         let isWide = model.size.width >= firstPage.columns
         let width = isWide ? firstPage.columns / 2 : max(20, model.size.width - 6)
         let cells = entries.prefix(firstPage.rows * 2).map { entry in
-            let keys = keys(entry, model, place, most: 2).padded(to: 10)
+            let keys = "\(keys(entry, model, place, most: 2)) ".filled(to: 10)
             let room = width - TextWidth.columns(keys) - 2
-            return [Span(keys, .key), Span(words(entry, model, room: room).padded(to: room + 2))]
+            return [Span(keys, .key), Span("\(words(entry, model, room: room)) ".filled(to: room + 2))]
         }
         guard isWide else { return cells.map { DetailLine($0) } }
         let rows = (cells.count + 1) / 2
@@ -141,10 +141,10 @@ enum HelpDocument {
             model.keymap.keys(for: command, argument: tool.key, in: .list).first ?? ":\(command.rawValue) \(tool.key)"
         }
         let rows = Tool.all.map { tool in
-            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { key($0, tool).padded(to: 8) }.joined()
+            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { "\(key($0, tool)) ".filled(to: 8) }.joined()
             return DetailLine([Span(keys, .key), Span("\(tool.title): \(model.describe(tool))")])
         }
-        let titles = ["on/off", "panel", "rule"].map { $0.padded(to: 8) }.joined() + "tool"
+        let titles = "on/off  panel   rule    tool"
         return [DetailLine([]), DetailLine([Span(titles, .label)])] + rows
     }
 
@@ -168,7 +168,7 @@ enum HelpDocument {
     static func row(_ key: Span, _ text: String, remark: String? = nil, keyWidth: Int = keyWidth) -> [DetailLine] {
         let lines = TextWidth.wrap(text + (remark.map { "  (\($0))" } ?? ""), to: firstPage.columns - keyWidth)
         return lines.enumerated().map { index, line in
-            let label = (index == 0 ? key.text : "").padded(to: keyWidth)
+            let label = "\(index == 0 ? key.text : "") ".filled(to: keyWidth)
             // The remark is fainter than the title if both are on one line.
             let title = remark == nil || lines.count > 1 ? String(line) : text
             let rest = line.dropFirst(title.count)
@@ -194,13 +194,6 @@ enum HelpDocument {
         ("users", "a word in the URL"), ("-host:cdn.example.com", "not that host"),
         ("status:5xx (method:POST or time:>1s)", "and, or"),
     ]
-}
-
-extension String {
-    /// The text with blanks after it up to a number of columns, and at least one.
-    func padded(to columns: Int) -> String {
-        self + String(repeating: " ", count: max(1, columns - TextWidth.columns(self)))
-    }
 }
 
 enum HelpKeys {

@@ -4,7 +4,7 @@ import Runner
 
 extension CommandTable {
     static let session = [
-        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], "[ID …]", do: .with { try $0.delete($1) })
+        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids, do: .with { try $0.delete($1) })
             .says(.counts).unless(\.noEditing),
         Row(.clear, "Clear: delete all shown exchanges", ["Z"], do: .plain { [.edit(.clear($0.list.query))] })
             .says(.counts).unless(\.noClearing),
