@@ -13,20 +13,8 @@ import Text
 package import Wire
 
 package final class RunningProxy: Sendable {
-    /// The address of the forward proxy, or of the first listener.
-    package let address: SocketAddress
-    package let listening: [ProxyServer.Listening]
-    /// Exchanges of the session that an earlier run left in flight.
-    package let recovered: RecoveryReport?
-    package let authority: CertificateAuthority
-    package let profileSummary: String?
-    package let profileLints: [String]
-    /// A continued session has earlier ones.
-    private let firstExchange: ExchangeID
-
-    /// For Sluice's own requests, if the proxy requires credentials.
-    package let ownCredentials: BasicCredentials?
-
+    private let settings: RunSettings
+    private let files: StartFiles
     private let server: ProxyServer
     private let recorder: Recorder
     private let log: ExchangeLog
@@ -34,9 +22,8 @@ package final class RunningProxy: Sendable {
     let rules: RulesInForce
     private let control = Mutex<ControlServer?>(nil)
     private let watcher = Mutex<FileWatcher?>(nil)
-    private let settings: RunSettings
     private let report: @Sendable (String) -> Void
-    private let recordingProblem: RecordingProblem
+    private let recordingProblem = RecordingProblem()
 
     /// Why the recording stopped.
     private final class RecordingProblem: Sendable {
@@ -58,29 +45,39 @@ package final class RunningProxy: Sendable {
         try checkAccess(settings, files.profile)
         try checkAuthentication(settings)
         TemporaryDirectory.sweep()
-        let session = try sessionPath(settings)
+        let logLevel = reportsRefusals ? Logger.Level.notice : .warning
+        let running = try await RunningProxy(settings, files, onFinished, print, report, logLevel)
+        if settings.becomesLast, let path = running.session { StandardPaths.rememberSession(path) }
+        await running.beginControl()
+        await running.watchProfile()
+        return running
+    }
+
+    private init(
+        _ settings: RunSettings,
+        _ files: StartFiles,
+        _ onFinished: (@Sendable ([ExchangeRecord]) -> Void)?,
+        _ print: @escaping @Sendable (String) -> Void,
+        _ report: @escaping @Sendable (String) -> Void,
+        _ logLevel: Logger.Level
+    ) async throws {
+        self.settings = settings
+        self.files = files
+        self.report = report
+        let session = try RunningProxy.sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let mask = settings.keepsSecrets ? nil : files.profile?.mask ?? MaskRules()
-        let logFile = try settings.log.map { try LogFile(path: $0, report: report) }
+        logFile = try settings.log.map { try LogFile(path: $0, report: report) }
         let log = ExchangeLog(form: settings.output, mask: mask, write: logFile?.append ?? print)
-        let problem = RecordingProblem()
-        var recording = RecorderConfiguration(
-            path: session,
-            mode: settings.recorder,
-            sluiceVersion: SluiceVersion.current
-        )
-        recording.isRecording = settings.isRecording
-        recording.rotation = settings.recordsNothing ? nil : settings.rotation
-        recording.largestSession = settings.largestSession?.bytes
-        recording.largestSessionText = settings.largestSession?.words ?? ""
+        self.log = log
         let recorder = try Recorder(
-            recording,
+            RunningProxy.recording(settings, session),
             onFinished: { exchanges in
                 log.add(exchanges)
                 onFinished?(exchanges.map(\.record))
             },
-            onFailure: { error in
-                problem.text.withLock { $0 = "\(error)" }
+            onFailure: { [recordingProblem] error in
+                recordingProblem.text.withLock { $0 = "\(error)" }
                 report("sluice: recording stopped: \(error)\n")
             },
             onRemark: { remark in
@@ -89,59 +86,23 @@ package final class RunningProxy: Sendable {
                 report("sluice: \(remark.text)\n")
             }
         )
+        self.recorder = recorder
         do {
-            let running = try await RunningProxy(
-                settings,
-                files,
-                recorder,
-                log,
-                logFile,
-                problem,
-                report,
-                reportsRefusals ? .notice : .warning
+            server = try await ProxyServer.start(
+                try RunningProxy.configuration(settings, files, recorder),
+                rules: try RulesInForce.rules(files.profile, access: files.access),
+                makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
+                logger: Logger(label: "sluice") { _ in StandardErrorLogHandler(report: report, logLevel: logLevel) }
             )
-            if settings.becomesLast, let path = running.session { StandardPaths.rememberSession(path) }
-            await running.beginControl()
-            await running.watchProfile()
-            return running
         } catch {
             recorder.close()
             // An empty session would be 'last'.
             let isOurs = isNew || settings.rotation != nil
             if isOurs, let path = recorder.path { try? FileManager.default.removeItem(atPath: path) }
-            throw describe(error, settings)
+            throw RunningProxy.describe(error, settings)
         }
-    }
-
-    private init(
-        _ settings: RunSettings,
-        _ files: StartFiles,
-        _ recorder: Recorder,
-        _ log: ExchangeLog,
-        _ logFile: LogFile?,
-        _ recordingProblem: RecordingProblem,
-        _ report: @escaping @Sendable (String) -> Void,
-        _ logLevel: Logger.Level
-    ) async throws {
-        (self.settings, self.recorder, self.log, self.logFile) = (settings, recorder, log, logFile)
-        (self.recordingProblem, self.report) = (recordingProblem, report)
-        let profile = files.profile
-        authority = files.authority
-        ownCredentials = files.authentication?.own
-        profileSummary = profile?.summary
-        profileLints = profile?.lints.map(\.description) ?? []
-        firstExchange = ExchangeID(recorder.nextExchangeID)
-        recovered = recorder.recovered
-        server = try await ProxyServer.start(
-            try RunningProxy.configuration(settings, files, recorder),
-            rules: try RulesInForce.rules(profile, access: files.access),
-            makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
-            logger: Logger(label: "sluice") { _ in StandardErrorLogHandler(report: report, logLevel: logLevel) }
-        )
-        address = server.address
-        listening = server.listening
         rules = RulesInForce(
-            profile: profile,
+            profile: files.profile,
             paths: settings.profiles,
             server: server,
             recorder: recorder,
@@ -150,6 +111,23 @@ package final class RunningProxy: Sendable {
             secrets: files.secrets
         )
     }
+
+    /// The address of the forward proxy, or of the first listener.
+    package var address: SocketAddress { server.address }
+
+    package var listening: [ProxyServer.Listening] { server.listening }
+
+    /// Exchanges of the session that an earlier run left in flight.
+    package var recovered: RecoveryReport? { recorder.recovered }
+
+    package var authority: CertificateAuthority { files.authority }
+
+    package var profileSummary: String? { files.profile?.summary }
+
+    package var profileLints: [String] { files.profile?.lints.map(\.description) ?? [] }
+
+    /// For Sluice's own requests, if the proxy requires credentials.
+    package var ownCredentials: BasicCredentials? { files.authentication?.own }
 
     package var maskedSummary: String? { log.summary }
 
@@ -280,7 +258,7 @@ package final class RunningProxy: Sendable {
             let count = all.count - sessions.count
             report("sluice: \(count) of \(all.count) files of this run are removed; the assertions see the others\n")
         }
-        return try Assertions.check(assertions, sessions: sessions, from: firstExchange)
+        return try Assertions.check(assertions, sessions: sessions, from: ExchangeID(recorder.nextExchangeID))
     }
 
     // MARK: - Setting up
@@ -339,6 +317,16 @@ package final class RunningProxy: Sendable {
             return nil
         }
         return try settings.session ?? StandardPaths.newSession()
+    }
+
+    private static func recording(_ settings: RunSettings, _ session: String?) -> RecorderConfiguration {
+        let version = SluiceVersion.current
+        var recording = RecorderConfiguration(path: session, mode: settings.recorder, sluiceVersion: version)
+        recording.isRecording = settings.isRecording
+        recording.rotation = settings.recordsNothing ? nil : settings.rotation
+        recording.largestSession = settings.largestSession?.bytes
+        recording.largestSessionText = settings.largestSession?.words ?? ""
+        return recording
     }
 
     private static func configuration(

@@ -40,9 +40,6 @@ struct Completion: Sendable {
         splitOff = String(word.dropLast(Completion.unquoted(current).count))
     }
 
-    /// The values of an option so far.
-    func values(of option: String) -> [String] { zip(before, before.dropFirst()).filter { $0.0 == option }.map(\.1) }
-
     // MARK: - Scripts
 
     /// Changes of the scripts that ArgumentParser writes.
@@ -187,15 +184,12 @@ struct Completion: Sendable {
         return last + names.map { ($0, "") } + files(extensions)
     }
 
-    func filterTerms() -> [Candidate] { Filter.properties.map { ("is:\($0.name)", $0.summary) } }
-
-    func tools() -> [Candidate] { ToolRegistry.standard.inOrder.map { ($0.key, $0.summary) } + [("all", "every tool")] }
-
     func holds() -> [Candidate] {
-        RunningSluices.holds(of: values(of: "--control").last, within: Completion.patienceWithOthers)
+        let control = zip(before, before.dropFirst()).reversed().first { $0.0 == "--control" }?.1
+        return RunningSluices.holds(of: control, within: Completion.patienceWithOthers)
     }
 
-    /// A command after `--`, and then its files.
+    /// A command after `--`, then its files.
     func command() -> [Candidate] { before.last == "--" ? programs() : files() }
 }
 
@@ -206,8 +200,10 @@ extension CompletionKind {
     static let newSession = CompletionKind.file(extensions: ["sluice"])
     static let profile = CompletionKind.file(extensions: ["yaml", "yml"])
     static let certificates = CompletionKind.file(extensions: ["pem", "crt", "cer"])
-    static let filter = Completion.kind { $0.filterTerms() }
-    static let tools = Completion.kind { $0.tools() }
+    static let filter = Completion.kind { _ in Filter.properties.map { ("is:\($0.name)", $0.summary) } }
+    static let tools = Completion.kind { _ in
+        ToolRegistry.standard.inOrder.map { ($0.key, $0.summary) } + [("all", "every tool")]
+    }
     static let profileKey = Completion.kind { ProfileHelp.names(for: $0.word).map { ($0.name, $0.summary) } }
     static let hold = Completion.kind { $0.holds() }
     static let holds = Completion.kind { $0.holds() + [("all", "every message that waits")] }

@@ -54,10 +54,6 @@ package struct TLSProbe: Sendable {
         report.findings = first.findings
         if let failure = first.failure, failure.isFinal || failure.mayBePlainHTTP {
             report.speaksPlainHTTP = failure == .plainHTTP || answersWhileSilent
-            if case .unreachable = failure {
-                report.problems = [problem(failure)]
-                return report
-            }
             if !report.speaksPlainHTTP, failure.mayBePlainHTTP {
                 report.speaksPlainHTTP = try await handshakes.answersPlainHTTP()
             }

@@ -11,22 +11,17 @@ package struct ChildCommand: Sendable, Equatable {
             throw ChildError("There is no command after --.", hint: "Write sluice run -- COMMAND ARGS…", exitCode: 127)
         }
         self.words = words
-        if name.contains("/") {
-            if let problem = Self.problem(of: name) { throw problem }
-            executable = name
-            return
-        }
         var refusal: ChildError?
         let path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
-        for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
-            // An empty entry means the current directory (POSIX, 8.3).
-            let candidate = directory.isEmpty ? "./\(name)" : "\(directory)/\(name)"
+        // An empty entry means the current directory (POSIX, 8.3).
+        let folders = path.split(separator: ":", omittingEmptySubsequences: false).map { $0.isEmpty ? "." : $0 }
+        for candidate in name.contains("/") ? [name] : folders.map({ "\($0)/\(name)" }) {
             guard let problem = Self.problem(of: candidate) else {
                 executable = candidate
                 return
             }
             // A file that cannot be executed is reported only if no other is found.
-            if problem.exitCode == 126, refusal == nil { refusal = problem }
+            if problem.exitCode == 126 || name.contains("/"), refusal == nil { refusal = problem }
         }
         throw refusal
             ?? ChildError(

@@ -55,15 +55,11 @@ package struct ServerAccess: Sendable {
         let ofCertificates = profile.clientCertificates.rules.filter(\.isEnabled).compactMap { rule in
             failure {
                 var secrets = Secrets()
-                do {
-                    _ = try identity(rule, &secrets) { _ in throw NotAsked() }
-                } catch is NotAsked {}
+                _ = try identity(rule, &secrets) { _ in throw CancellationError() }
             }
         }
         return ofProxies + ofCertificates
     }
-
-    private struct NotAsked: Error {}
 
     /// With its password.
     private static func proxy(of rule: UpstreamRules.Rule) throws(ProfileError) -> UpstreamProxy? {
