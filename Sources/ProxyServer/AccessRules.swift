@@ -18,7 +18,6 @@ package struct AccessRules: Sendable, Hashable {
         private let prefix: [UInt8]
         private let length: Int
 
-        /// Reads `address` or `address/length`.
         package init?(_ text: String) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             guard let first = parts.first, parts.count <= 2,

@@ -3,7 +3,6 @@ package import HTTPModel
 package import NIOCore
 import Synchronization
 
-/// The held messages of all event loops.
 package final class HoldBoard: Sendable {
     package struct Held: Sendable {
         package let id: HoldID

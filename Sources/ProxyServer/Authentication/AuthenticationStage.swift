@@ -55,7 +55,6 @@ struct AuthenticationCheck: BlockingWork {
         return authentication.enqueue(credentials, client: client) ? nil : .busy
     }
 
-    /// Verifies queued credentials; blocks.
     func find() -> ProxyAuthentication.Outcome {
         guard let credentials else { return .missing }
         return authentication.verify(credentials, client: client)

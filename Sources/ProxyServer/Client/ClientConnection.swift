@@ -294,7 +294,6 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func closeOutput() { output?.end(peerHasEnded: inputEnd != nil) }
 
-    /// Closes at once if idle, else when idle.
     func beginStopping() {
         layer?.beginStopping()
         guard layer?.isIdle ?? true else { return }
@@ -393,7 +392,6 @@ func describe(_ address: SocketAddress) -> String {
 }
 
 enum OwnClose {
-    /// At the limit of connections; with how to raise it.
     case forOthers(hint: String)
     case stopping
 

@@ -38,7 +38,6 @@ protocol ClientLayer: AnyObject {
     func failed(_ error: any Error)
     var wantsRead: Bool { get }
     var isIdle: Bool { get }
-    /// Exchanges may end, new ones must not begin.
     func beginStopping()
     /// Sluice closes the idle connection; an incomplete request is recorded.
     func closing(_ reason: OwnClose)

@@ -85,7 +85,6 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func becomeTunnel() { deliverEarly() }
 
-    /// Without a tunnel the exchange drops early events.
     private func deliverEarly() {
         let waiting = early
         early = []

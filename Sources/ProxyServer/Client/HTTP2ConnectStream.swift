@@ -30,7 +30,6 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     private let id: HTTP2StreamID
     private let parent: any Channel
     private let closePromise: EventLoopPromise<Void>
-    /// Keeps the channel until it is closed.
     private(set) lazy var pipeline = ChannelPipeline(channel: HTTP2ConnectChannel(self, parent: parent, closePromise))
     private var input = Input.open
     private var output = Output.unanswered

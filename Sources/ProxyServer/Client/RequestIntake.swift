@@ -12,12 +12,10 @@ struct RequestIntake {
         var version: HTTPVersion
         /// What the adapter changed or tolerated, for the trace.
         var notes: [String] = []
-        /// Whether this exchange alone can be reset.
         var takesResets = false
         var purpose = UpstreamConnector.Purpose.http(expectsHTTP2: false)
         var kind = ExchangeRecord.Kind.http
         var flags: ExchangeRecord.Flags = []
-        /// Overrides the connector for the purpose.
         var connector: UpstreamConnector?
         var chain: StageChain?
         var sink: (any RecordSink)?
@@ -251,7 +249,6 @@ struct RequestIntake {
 }
 
 extension RequestIntake.Arrival {
-    /// The CONNECT of a tunnel, real or implied.
     init(_ tunnel: RequestScope.Tunnel, version: HTTPVersion = .http11) {
         let authority = tunnel.url.authority
         head = RequestHead(method: "CONNECT", target: authority, version: version, fields: [("Host", authority)])

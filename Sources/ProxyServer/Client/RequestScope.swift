@@ -6,7 +6,6 @@ enum RequestScope {
     /// The proxy's own port: targets are absolute, or CONNECT, or for the proxy itself.
     case proxy
     case tunnel(Tunnel)
-    /// A reverse listener: targets are paths of its server.
     case reverse(ReverseTarget)
     /// Only the proxy's own pages can be requested, for a reason in one or two sentences.
     case nowhere(String)

@@ -45,7 +45,6 @@ final class SniffLayer: ClientLayer {
     private var first = ByteBuffer()
     private var began: NIODeadline?
     private var timer: Scheduled<Void>?
-    /// Whether the client's program is being identified.
     private var identification = Identification.notNeeded
     private var state = State.sniffing
 

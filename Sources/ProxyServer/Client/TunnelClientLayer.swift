@@ -17,7 +17,6 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         case sniffing(ByteBuffer)
         /// Successor: `ended`.
         case passing
-        /// The client sends no more.
         case ended
     }
 

@@ -32,7 +32,6 @@ enum Undecrypted {
             + "'sluice decrypt \(place(pair))' ends that, --no-auto-tunnel turns it off."
     }
 
-    /// For the trace of a tunnel.
     static func note(
         _ pair: CertificateRefusals.Pair,
         _ reason: CertificateRefusals.Reason,
@@ -71,7 +70,6 @@ enum Undecrypted {
 
 extension SniffLayer {
     enum Unread {
-        /// No rule decrypts its host.
         case notIntercepted
         /// TLS with its client failed; with the time until the next attempt.
         case refused(CertificateRefusals.Pair, CertificateRefusals.Reason, TimeAmount)

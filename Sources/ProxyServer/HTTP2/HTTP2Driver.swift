@@ -2,7 +2,6 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// The connection of an HTTP/2 session.
 protocol HTTP2Carrier: AnyObject {
     var takesOutput: Bool { get }
     func writeOutput(_ bytes: ByteBuffer)

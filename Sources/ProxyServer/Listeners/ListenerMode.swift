@@ -31,7 +31,6 @@ package enum ListenerMode: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The server of a reverse listener.
 package struct ReverseTarget: Sendable, Hashable, CustomStringConvertible {
     package enum Transport: String, Sendable, Hashable, CaseIterable {
         case http, https

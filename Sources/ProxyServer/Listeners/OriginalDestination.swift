@@ -3,7 +3,6 @@ import NIOCore
 import NIOPosix
 
 enum OriginalDestination {
-    /// The answer to a client that was not redirected.
     static let missing = """
         This port takes connections that this machine's packet filter redirects to it, and this one came here directly. \
         Clients need no proxy setting for it; for clients with one, listen with --mode regular as well. \

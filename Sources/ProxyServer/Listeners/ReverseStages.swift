@@ -82,7 +82,6 @@ struct ReverseRedirects {
     }
 
     let place: ReverseStages.Place
-    /// The client's name for the listener, from `Host`.
     let clientAuthority: String
 
     /// The result for a `Location` (RFC 9110 §10.2.2).

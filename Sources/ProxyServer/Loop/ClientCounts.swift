@@ -78,7 +78,6 @@ final class ClientCounts: Sendable {
         case tooMany(limit: Int, isNew: Bool)
     }
 
-    /// Counts a connection among all until it is closed.
     func count(_ channel: any Channel) {
         state.withLock { $0.total += 1 }
         channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.total -= 1 } }
@@ -120,7 +119,6 @@ final class ClientCounts: Sendable {
 final class RefusedClients: Sendable {
     private let known = Mutex<Set<String>>([])
 
-    /// Beyond this number of addresses no more are logged.
     private static let most = 1_000
 
     func new(_ address: SocketAddress?) -> String? {

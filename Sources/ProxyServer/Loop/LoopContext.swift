@@ -10,7 +10,6 @@ import Wire
 /// locked.
 final class LoopContext {
     let eventLoop: any EventLoop
-    /// For other threads.
     let entrance: LoopEntrance
     let shared: SharedState
     let recorder: LoopRecorder
@@ -110,7 +109,6 @@ final class LoopContext {
         }
     }
 
-    /// Runs the remaining work of an ended exchange.
     func performAfterwards(_ work: any BlockingWork) {
         offload {
             work.run()

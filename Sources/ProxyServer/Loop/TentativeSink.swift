@@ -2,7 +2,6 @@ import HTTPModel
 
 /// Holds back the records of a tunnel that may become HTTP until its first byte or its end, when it gets its number.
 final class TentativeSink: RecordSink {
-    /// The number of an exchange without one.
     static let placeholder = ExchangeID(0)
 
     private enum State {

@@ -68,6 +68,5 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
 enum MessageSide: Sendable {
     case request, response
 
-    /// Whether unambiguous faults are accepted.
     var isTolerant: Bool { self == .response }
 }

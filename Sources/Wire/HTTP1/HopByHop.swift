@@ -2,7 +2,6 @@ package import HTTPModel
 
 /// Takes from a message the fields that are meant for one connection only (RFC 9110 §7.6.1).
 package enum HopByHop {
-    /// Connection-specific fields that a message may keep.
     package struct Kept: OptionSet, Sendable {
         package let rawValue: UInt8
 

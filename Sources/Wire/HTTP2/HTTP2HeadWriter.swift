@@ -12,7 +12,6 @@ struct HTTP2HeadWriter: ~Copyable {
         var isSecret = false
     }
 
-    /// Ranges of the pseudo-headers' names.
     private enum Pseudo {
         static let names: StaticString = ":method:path:authority:scheme:protocol"
         static let method = 0..<7
@@ -104,7 +103,6 @@ struct HTTP2HeadWriter: ~Copyable {
         return start..<bytes.writerIndex
     }
 
-    /// Writes the target: `:path` has no absolute form.
     private mutating func writeTarget(_ target: ByteBufferView, isAuthority: Bool) -> Range<Int> {
         if isAuthority || target.first == UInt8(ascii: "/") || target.elementsEqual([UInt8(ascii: "*")]) {
             return write(target)

@@ -47,7 +47,6 @@ package final class HTTP2Session {
     var wrongField: String?
 
     var floodGuard: HTTP2FloodGuard
-    /// Handled when nghttp2 returns.
     var foundFailure: HTTP2Error?
     var hasSentGoAway = false
     var hasReceivedGoAway = false

@@ -32,7 +32,6 @@ package struct HTTP2FloodLimits: Sendable, Hashable {
 
     /// Streams that a client resets, or makes us reset by faults ("rapid reset").
     package var resets = Rate(burst: 1000, perSecond: 100)
-    /// SETTINGS, without acknowledgements.
     package var settings = Rate(burst: 100, perSecond: 10)
     /// PING with acknowledgements, beyond one for each DATA frame of either side; gRPC measures the path so.
     package var pings = Rate(burst: 1000, perSecond: 100)

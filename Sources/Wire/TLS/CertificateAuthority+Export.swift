@@ -7,7 +7,6 @@ extension CertificateAuthority {
         case pem, der, p12, mobileconfig
     }
 
-    /// Without the key.
     package var certificatePEM: String { String(decoding: pem(withKey: false), as: UTF8.self) }
 
     /// The password protects the key in a PKCS#12 file.

@@ -54,7 +54,6 @@ struct CertificateBuilder {
         check(X509_add_ext(certificate.pointer, prepared.pointer, -1))
     }
 
-    /// Adds the certificate's only name or address.
     mutating func addAlternativeName(_ host: HostName, isCritical: Bool) {
         guard let names = GENERAL_NAMES_new(), let name = GENERAL_NAME_new(), let string = ASN1_STRING_new() else {
             succeeded = false

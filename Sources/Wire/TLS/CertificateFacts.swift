@@ -19,7 +19,6 @@ package struct CertificateFacts: Sendable, Hashable {
     package var signatureDigest: String?
     /// Of the issuer's certificate (AIA, RFC 5280 section 4.2.2.1).
     package var issuerURLs: [String] = []
-    /// Of its revocation status.
     package var statusURLs: [String] = []
     package var isAuthority = false
     package var isSelfIssued = false
@@ -90,7 +89,6 @@ struct AccessURLs {
     private(set) var issuer: [String] = []
     private(set) var status: [String] = []
 
-    /// More are ignored.
     private static let limit = 4
 
     init(_ certificate: OpaquePointer) {

@@ -90,7 +90,6 @@ func certificates(in list: OpaquePointer?) -> [OpaquePointer] {
     (0..<max(0, sluice_sk_X509_num(list))).compactMap { sluice_sk_X509_value(list, $0) }
 }
 
-/// Runs one of OpenSSL's `d2i` functions.
 private func decoded(_ der: [UInt8], _ decode: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?) -> OpaquePointer? {
     der.withUnsafeBufferPointer { bytes in
         var position = bytes.baseAddress
@@ -98,7 +97,6 @@ private func decoded(_ der: [UInt8], _ decode: (inout UnsafePointer<UInt8>?, Int
     }
 }
 
-/// Runs one of OpenSSL's `i2d` functions.
 private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
     var memory: UnsafeMutablePointer<UInt8>?
     let length = encode(&memory)

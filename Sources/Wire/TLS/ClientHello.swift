@@ -75,7 +75,6 @@ private struct Cursor {
         stride(from: rest.startIndex, to: rest.endIndex - 1, by: 2).map { UInt16(rest[$0]) << 8 | UInt16(rest[$0 + 1]) }
     }
 
-    /// A field with a length prefix.
     mutating func vector(lengthBytes: Int) -> Cursor? {
         integer(bytes: lengthBytes).flatMap { take($0) }.map { Cursor($0) }
     }

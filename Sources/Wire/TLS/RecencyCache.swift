@@ -19,7 +19,6 @@ struct RecencyCache<Key: Hashable, Value> {
 
     var count: Int { positions.count }
 
-    /// Makes the value the most recently used.
     mutating func value(for key: Key) -> Value? {
         guard let position = positions[key] else { return nil }
         unlink(position)
@@ -27,7 +26,6 @@ struct RecencyCache<Key: Hashable, Value> {
         return entries[position].value
     }
 
-    /// A full cache forgets the least recently used value.
     mutating func store(_ value: Value, for key: Key) {
         if let position = positions[key] {
             entries[position].value = value

@@ -133,7 +133,6 @@ package struct TLSClientIdentity: Sendable, Hashable {
         return (certificate, key, parts.chain)
     }
 
-    /// The certificate determines the rest.
     package func hash(into hasher: inout Hasher) { hasher.combine(summary.fingerprint) }
 
     func install(in ssl: OpaquePointer) -> Bool {

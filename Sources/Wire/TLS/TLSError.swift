@@ -22,7 +22,6 @@ package struct TLSError: Error, Sendable, Hashable {
         case invalidHost
         /// Written after our own close.
         case alreadyShutDown
-        /// With OpenSSL's reason.
         case resource(String)
     }
 

@@ -12,7 +12,6 @@ package struct TLSTicketKeys: Sendable {
 package final class TLSServerContext {
     private let context: TLSContextHandle
 
-    /// `keyLog` receives the secrets of every handshake.
     package init(ticketKeys: TLSTicketKeys = TLSTicketKeys(), keyLog: TLSKeyLog? = nil) throws(TLSError) {
         context = try TLSContextHandle(leg: .client, keyLog: keyLog)
         let pointer = context.pointer

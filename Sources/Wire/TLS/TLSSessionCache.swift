@@ -8,7 +8,6 @@ final class TLSSessionCache {
         var caller: String
         var verification: TLSVerification
         var isLegacy: Bool
-        /// The fingerprint of our client certificate.
         var identity: String?
     }
 
@@ -28,7 +27,6 @@ final class TLSSessionCache {
 
     init(capacity: Int) { sessions = RecencyCache(capacity: capacity) }
 
-    /// Takes ownership of the caller's reference.
     func store(_ session: OpaquePointer, _ certificate: ClientCertificateDetails?, for key: Key) {
         sessions.store(Handle(owning: session, certificate), for: key)
     }

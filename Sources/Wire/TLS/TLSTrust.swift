@@ -116,7 +116,6 @@ package final class TLSTrust: Sendable {
         for candidate in [bundle] + Self.usualBundles where X509_STORE_load_file(store, candidate) == 1 { return }
     }
 
-    /// Files with all authorities of a system.
     static let usualBundles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",

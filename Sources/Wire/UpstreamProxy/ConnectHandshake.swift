@@ -13,7 +13,6 @@ package final class ConnectHandshake: ProxyHandshake {
 
     /// The most bytes of a proxy before the connection is open.
     package static let limit = 64 << 10
-    /// Limits of the proxy's answer.
     package static let answerLimits = HTTP1Limits(startLine: 8 << 10, head: 32 << 10, fieldCount: 200)
     private static let textLimit = 4 << 10
 

@@ -6,7 +6,6 @@ import NIOCore
 final class AddressSearch {
     struct Found {
         var addresses: [SocketAddress]
-        /// Whether nothing more will come.
         var isLast: Bool
     }
 

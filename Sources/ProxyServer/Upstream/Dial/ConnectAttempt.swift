@@ -22,7 +22,6 @@ final class ConnectAttempt {
     private var next: Scheduled<Void>?
     private var limit: Scheduled<Void>?
     private var hasMadeRoom = false
-    /// Attempts that have neither a connection nor failed.
     private var underway = 0
     private var lastBegan = NIODeadline.distantPast
     /// The tried addresses in order, with the outcome once there is one.
@@ -63,7 +62,6 @@ final class ConnectAttempt {
     private var peer: String { proxy.map { "The upstream proxy \($0)" } ?? authority }
 
     private(set) var connectedAt: NIODeadline?
-    /// The connection to a proxy, with its address.
     private(set) var proxyConnection: (connection: ConnectionID, address: String)?
 
     func start(_ completion: @escaping (Outcome) -> Void) {

@@ -4,7 +4,6 @@ import ExchangeCore
 /// awaited names, and one for all. Each client has a part of each limit, so a name is looked up for each client;
 /// clients take turns.
 struct NameLookUps<Name: Hashable & Sendable, Waiter> {
-    /// One name of one client.
     struct Key: Hashable {
         let name: Name
         let client: ClientKey

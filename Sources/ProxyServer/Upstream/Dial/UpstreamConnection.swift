@@ -15,9 +15,7 @@ protocol UpstreamLayer: AnyObject {
 }
 
 enum EstablishedUpstream {
-    /// One exchange has it for itself.
     case single(any UpstreamLeg, applicationProtocol: String?)
-    /// Many exchanges have a stream each.
     case multiplexed(HTTP2UpstreamLayer)
 }
 
@@ -161,7 +159,6 @@ final class UpstreamConnection: ChannelDuplexHandler {
 
     func channelActive(context: ChannelHandlerContext) { opened(context) }
 
-    /// With or without a proxy.
     private func opened(_ context: ChannelHandlerContext) {
         guard !isOpen else { return }
         isOpen = true

@@ -163,7 +163,6 @@ final class UpstreamConnector {
         }
     }
 
-    /// This attempt, or the awaited one, failed.
     func failed(_ failure: ExchangeFailure) {
         let exchange = exchange
         self.exchange = nil
@@ -355,7 +354,6 @@ final class UpstreamConnector {
     /// Whether a name was asked for, even if a rule has its address.
     private var isNamed: Bool { Resolver.address(route.proxy?.host ?? destination.host, port: port) == nil }
 
-    /// TCP, or the steps after it, failed.
     private func noteAttempt(connectedAt: NIODeadline?, _ proxy: (connection: ConnectionID, address: String)?) {
         guard let began = connectingSince else { return }
         let now = loop.eventLoop.now

@@ -24,7 +24,6 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         /// The key of an opening handshake (RFC 6455 §4.1).
         var webSocketKey: String?
 
-        /// Whether a 101 answers the key that was sent.
         func isAnswered(by head: ResponseHead) -> Bool {
             guard let webSocketKey, head.fields.contains(.upgrade, token: "websocket") else { return true }
             return head.fields.value(of: "sec-websocket-accept") == WebSocketHandshake.accept(webSocketKey)

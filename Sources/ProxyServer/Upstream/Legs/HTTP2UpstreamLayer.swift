@@ -92,7 +92,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         origin?.serve()
     }
 
-    /// Widens the window if few streams have a wide one.
     func widen(_ stream: HTTP2StreamID) {
         guard wideStreams.count < HTTP2UpstreamLayer.wideLimit else { return }
         wideStreams.insert(stream)
@@ -119,7 +118,6 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         if connection.isSecure { connection.ready(.success(.multiplexed(self))) }
     }
 
-    /// The server has not shown that it speaks HTTP/2.
     private func refusePreface() {
         guard preface != nil else { return }
         connection.ready(.failure(ExchangeFailure(.badResponse, "\(host) does not speak HTTP/2 without TLS.")))

@@ -82,7 +82,6 @@ package struct ComparedBody: Sendable {
 }
 
 extension ExchangeFailure {
-    /// A replay makes no connection to a server.
     package static func noConnection(_ authority: String) -> ExchangeFailure {
         let text = "A replay makes no connection to \(authority), and what is not read cannot be answered."
         let hint = "Hosts are read unless 'intercept' in the profile leaves them out."

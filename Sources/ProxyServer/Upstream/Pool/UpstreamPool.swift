@@ -49,7 +49,6 @@ final class UpstreamPool {
         idle[connection.key] = connections.isEmpty ? nil : connections
     }
 
-    /// Returns how many connections were closed.
     @discardableResult
     func closeIdle(before moment: NIODeadline) -> Int {
         let old = idle.values.flatMap(\.self).filter { $0.idleSince < moment }
