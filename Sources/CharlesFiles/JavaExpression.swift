@@ -68,9 +68,8 @@ enum JavaExpression {
             let name = rest.dropFirst().prefix { $0 != "}" }
             let text = String(String.UnicodeScalarView(name))
             guard rest.count > name.count + 1, let number = pattern.groups.firstIndex(of: text) else {
-                throw UnsupportedError(
-                    reason: "the new value refers to the group '\(text.prefix(40))', which is not there"
-                )
+                let reason = "the new value refers to the group '\(text.prefix(40))', which is not there"
+                throw UnsupportedError(reason: reason)
             }
             rest = rest.dropFirst(name.count + 2)
             return number

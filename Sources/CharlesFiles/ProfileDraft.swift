@@ -113,15 +113,10 @@ struct ProfileDraft {
     }
 
     /// Writes one rule; `indentation` is that of the hyphen of a list's member, `nil` for a mapping.
-    private mutating func render(
-        _ entry: Entry,
-        _ indentation: String?,
-        _ address: Address,
-        isWithinComment: Bool = false
-    ) {
+    private mutating func render(_ entry: Entry, _ indentation: String?, _ address: Address, isComment: Bool = false) {
         let outer = indentation ?? "  "
         let (first, rest) = indentation.map { ($0 + "- ", $0 + "  ") } ?? (outer, outer)
-        let isComment = isWithinComment || entry.skipped != nil
+        let isComment = isComment || entry.skipped != nil
         if let why = entry.skipped { add("\(outer)# skipped: \(YAMLText.comment(why))", address) }
         for note in entry.notes { add("\(outer)# approximated: \(YAMLText.comment(note))", address) }
         func put(_ draft: inout ProfileDraft, _ line: String) {
@@ -143,7 +138,7 @@ struct ProfileDraft {
         for (number, rule) in rules.enumerated() {
             var address = address
             address.rule = number
-            render(rule, rest + "  ", address, isWithinComment: isComment)
+            render(rule, rest + "  ", address, isComment: isComment)
         }
     }
 

@@ -43,11 +43,8 @@ struct BlockList: RuleTool {
         }
     }
 
-    private func refuse(
-        _ match: RuleMatch<Rule>,
-        _ reading: RequestReading?,
-        and draw: String = ""
-    ) -> RequestHeadHandler {
+    private func refuse(_ match: RuleMatch<Rule>, _ reading: RequestReading?, _ draw: String = "") -> RequestHeadHandler
+    {
         let place = match.location?.description ?? "everything"
         let reason = "the block list has \(place)\(reading.map { ", for \($0.text)" } ?? "")\(draw)"
         return match.rule.refusal.handler(match.rule.heading.name, because: reason)
@@ -58,7 +55,7 @@ struct BlockList: RuleTool {
         var passed: [String] = []
         for (match, reading) in rules.matches(opening) {
             guard let draw = match.rule.share?.draw(opening) else { return refuse(match, reading) }
-            if draw.isHit { return refuse(match, reading, and: ", and \(draw.text)") }
+            if draw.isHit { return refuse(match, reading, ", and \(draw.text)") }
             passed.append("\(match.rule.heading.name): \(draw.text), so it passed")
         }
         guard !passed.isEmpty else { return nil }

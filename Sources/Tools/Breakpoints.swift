@@ -89,10 +89,8 @@ struct Breakpoints: RuleTool {
             _ exchange: inout StageExchange
         ) -> Verdict {
             demand = .none
-            let reason =
-                exchange.lacksRoom
-                ? "the memory for held bodies is full"
-                : "its body is over \(BodyLimits.held >> 20) MiB"
+            let tooLarge = "its body is over \(BodyLimits.held >> 20) MiB"
+            let reason = exchange.lacksRoom ? "the memory for held bodies is full" : tooLarge
             return hold(direction, headSince: reason, &exchange)
         }
 
@@ -149,22 +147,17 @@ extension Breakpoints {
         var heading = heading
         let what = [FlowDirection.request, .response].filter(directions.contains).map { "\($0)" }
         heading.action = "hold the \(what.joined(separator: " and the "))" + (limit?.words ?? "")
-        return Rule(heading: heading, directions: directions, limit: limit?.limit)
+        return Rule(heading: heading, directions: directions, limit: limit?.0)
     }
 
-    private static func limit(
-        _ fields: ProfileFields,
-        _ reader: inout ProfileReader
-    ) -> (limit: HoldLimit, words: String)? {
+    private static func limit(_ fields: ProfileFields, _ reader: inout ProfileReader) -> (HoldLimit, words: String)? {
         guard let after = fields["after"], let then = fields["then"] else {
             if let after = fields["after"] { reader.error("'after' needs 'then': execute, cancel or abort", at: after) }
             if let then = fields["then"] { reader.error("'then' needs 'after', a time such as 30s", at: then) }
             return nil
         }
         let time = reader.duration(after, "after")
-        let resolutions: [(String, HoldResolution)] = [
-            ("execute", .execute(nil)), ("cancel", .cancel), ("abort", .abort),
-        ]
+        let resolutions = [("execute", HoldResolution.execute(nil)), ("cancel", .cancel), ("abort", .abort)]
         guard let resolution = reader.choice(then, "then", resolutions), let time else { return nil }
         if time <= .zero { reader.error("'after' must be longer than 0", at: after) }
         let words = [after, then].compactMap(\.scalar?.string)

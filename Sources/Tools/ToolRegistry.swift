@@ -19,17 +19,21 @@ extension ToolRegistry {
 }
 
 extension RuleProfile {
-    /// Reads a profile of Sluice's tools from its files and those that they include.
+    /// Reads a profile from its files and those that they include. Texts in `edited` replace those in the files of
+    /// their names, which need not exist. With `takesPipes` a file that is not included may be the output of a command,
+    /// as the shell's `<(…)` names it; it is waited for until it is silent for five seconds, so this is for the
+    /// beginning of a command. Throws everything that is wrong.
     package static func load(
         paths: [String],
         edited: [ProfileSource] = [],
         takesPipes: Bool = false
     ) throws(ProfileError) -> RuleProfile {
-        try load(paths: paths, edited: edited, takesPipes: takesPipes, tools: .standard)
+        try RuleProfile(sources: ProfileSource.read(paths, edited: edited, takesPipes: takesPipes))
     }
 
+    /// Reads a profile from one text; `file` is its name in issues. Throws everything that is wrong.
     package init(_ text: String, file: String) throws(ProfileError) {
-        try self.init(text, file: file, tools: .standard)
+        try self.init(sources: [ProfileSource(file: file, text: text)])
     }
 
     package init(sources: [ProfileSource]) throws(ProfileError) { try self.init(sources: sources, tools: .standard) }

@@ -114,9 +114,8 @@ extension ExchangeMachine {
         record.sizes.responseWire += wireBytes
         if !isClean, !hasClosedWebSocket {
             record.flags.insert(.endedWithoutCloseNotify)
-            note(
-                "the server ended TLS without close_notify: \(state.isTunnel ? "what it sent" : "the body") may be cut"
-            )
+            let what = state.isTunnel ? "what it sent" : "the body"
+            note("the server ended TLS without close_notify: \(what) may be cut")
         }
         messages.responseTrailers = ExchangeMachine.stored(trailers)
         guard addHead(messages.responseTrailers) else { return failWithoutRoom(\.responseTrailers) }

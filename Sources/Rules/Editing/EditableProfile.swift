@@ -31,12 +31,10 @@ package struct EditableProfile: Sendable, Hashable {
     }
 
     private func rules(of sections: [ProfileSection], in outline: ProfileOutline) -> [EditableRule] {
-        let definitions = definitions
+        let reader = ProfileReader(file: name, tools: tools, definitions)
         return sections.flatMap { section in
             outline[section].map { pair in
-                pair.entries.indices.map {
-                    EditableRule(section, $0, pair, outline, ProfileReader(file: name, tools: tools, definitions))
-                }
+                pair.entries.indices.map { EditableRule(EditableRule.ID(section, $0), pair, outline, reader) }
             } ?? []
         }
     }

@@ -27,18 +27,12 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
     package var text: RuleText { RuleText(yaml) }
 
     /// Reads a rule of a profile's text, valid or not.
-    init(
-        _ section: ProfileSection,
-        _ index: Int,
-        _ pair: ProfileOutline.Pair,
-        _ outline: ProfileOutline,
-        _ reader: ProfileReader
-    ) {
+    init(_ id: ID, _ pair: ProfileOutline.Pair, _ outline: ProfileOutline, _ reader: ProfileReader) {
         var reader = reader
-        let entry = pair.entries[index]
-        let read = RuleReading(entry.node, of: section, number: index + 1, &reader)
+        let entry = pair.entries[id.index]
+        let read = RuleReading(entry.node, of: id.section, number: id.index + 1, &reader)
         let lines = RuleLines.dedented(outline.source, outline.wholeRange(entry, in: pair))
-        id = ID(section, index)
+        self.id = id
         name = entry.node["name"]?.scalar.flatMap { $0.string.isEmpty ? nil : $0.string }
         isEnabled = entry.isEnabled
         summary = read.summary ?? lines.joined(separator: " ").singleLine(upTo: 200)

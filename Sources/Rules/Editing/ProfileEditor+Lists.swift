@@ -80,7 +80,7 @@ extension ProfileEditor {
         }
         let indent = source.column(of: pair.key.lowerBound) + ProfileEditor.step
         let lines = isSingle ? indented(rule.above + rule.lines, by: indent) : member(rule, indent: indent)
-        return openedText(pair, [], adding: lines)
+        return openedText(pair, [], lines)
     }
 
     // MARK: - Lists in brackets
@@ -115,7 +115,7 @@ extension ProfileEditor {
     /// The same with the rules of a section on lines of their own, each behind a hyphen.
     func opened(_ pair: ProfileOutline.Pair, _ section: ProfileSection) throws(ProfileError) -> ProfileEditor {
         if outline.isBraced { throw inBraces(pair.node) }
-        let opened = try ProfileEditor(openedText(pair, pair.entries), file)
+        let opened = try ProfileEditor(openedText(pair, pair.entries, []), file)
         guard let other = opened.outline[section], other.form == .block, other.entries.count == pair.entries.count
         else {
             throw ProfileError("a list written this way cannot be edited here", file: file, at: pair.node)
@@ -127,7 +127,7 @@ extension ProfileEditor {
     private func openedText(
         _ pair: ProfileOutline.Pair,
         _ entries: [ProfileOutline.Entry],
-        adding others: [String] = []
+        _ others: [String]
     ) -> String {
         if pair.form == .single, let entry = entries.first, source.isFirstInLine(entry.range.lowerBound) {
             // A mapping on lines of its own only needs a hyphen.

@@ -102,7 +102,7 @@ extension Expectation {
     }
 
     private static func sends(_ node: Node, _ reader: inout ProfileReader) -> Check? {
-        guard node.mapping == nil else { return message(node, "sends", sentKeys, &reader).map { .sends($0) } }
+        guard node.mapping == nil else { return message(node, "sends", &reader).map { .sends($0) } }
         return reader.parsed(node, "sends", as: "a URL, 'nothing' or a mapping") { text in
             if text == "nothing" { return .sendsNothing }
             guard RequestURL(text) != nil || DryRunRequest(method: "CONNECT", target: text) != nil else { return nil }
@@ -111,17 +111,13 @@ extension Expectation {
     }
 
     private static func answers(_ node: Node, _ reader: inout ProfileReader) -> Check? {
-        guard node.mapping == nil else { return message(node, "answers", answerKeys, &reader).map { .answers($0) } }
+        guard node.mapping == nil else { return message(node, "answers", &reader).map { .answers($0) } }
         return status(node, "answers", &reader).map { .answers(MessageTest(status: $0)) }
     }
 
     /// Reads what is expected of a message; the grammar decides which keys it can have.
-    private static func message(
-        _ node: Node,
-        _ what: String,
-        _ keys: [GrammarKey],
-        _ reader: inout ProfileReader
-    ) -> MessageTest? {
+    private static func message(_ node: Node, _ what: String, _ reader: inout ProfileReader) -> MessageTest? {
+        let keys = what == "sends" ? sentKeys : answerKeys
         guard let fields = reader.fields(node, what, keys: keys) else { return nil }
         var test = MessageTest()
         test.method = reader.text(fields, "method")

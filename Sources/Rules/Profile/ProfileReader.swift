@@ -36,14 +36,9 @@ package struct ProfileReader {
         note(.lint, message, line: node.line, column: node.column)
     }
 
-    mutating func note(
-        _ severity: ProfileIssue.Severity,
-        _ message: @autoclosure () -> String,
-        line: Int,
-        column: Int
-    ) {
+    mutating func note(_ severity: ProfileIssue.Severity, _ text: @autoclosure () -> String, line: Int, column: Int) {
         guard issues.count < ProfileReader.mostIssues else { return }
-        issues.append(ProfileIssue(severity: severity, file: file, line: line, column: column, message: message()))
+        issues.append(ProfileIssue(severity: severity, file: file, line: line, column: column, message: text()))
     }
 
     func place(_ node: Node) -> ProfilePlace { ProfilePlace(file: file, line: node.line, column: node.column) }

@@ -32,18 +32,13 @@ package enum ProfileText {
     /// The error with the place of the first invalid byte.
     private static func notUTF8(_ bytes: [UInt8], _ file: String) -> ProfileError {
         let before = String(decoding: bytes, as: UTF8.self).unicodeScalars.prefix { $0 != "\u{FFFD}" }
-        return error("not UTF-8 text; save the file as UTF-8", behind: before, file)
+        let (line, column) = end(of: before)
+        return ProfileError("not UTF-8 text; save the file as UTF-8", file: file, line: line, column: column)
     }
 
-    /// An error at the end of the text before it.
-    private static func error(
-        _ message: String,
-        behind text: Substring.UnicodeScalarView,
-        _ file: String
-    ) -> ProfileError {
-        let line = text.count { $0 == "\n" } + 1
-        let column = text.reversed().prefix { $0 != "\n" }.count + 1
-        return ProfileError(message, file: file, line: line, column: column)
+    /// The line and the column behind a text.
+    private static func end(of text: Substring.UnicodeScalarView) -> (line: Int, column: Int) {
+        (text.count { $0 == "\n" } + 1, text.reversed().prefix { $0 != "\n" }.count + 1)
     }
 
     /// `.` for a name without a directory.
@@ -122,10 +117,10 @@ package enum ProfileText {
             return ProfileError(message, file: file, line: context.mark.line, column: context.mark.column)
         case .reader(let problem, let offset, let value, let text):
             // The offset counts characters, and is not known within what is not a character.
-            let before = text.prefix(offset ?? 0).unicodeScalars
+            let (line, column) = end(of: text.prefix(offset ?? 0).unicodeScalars)
             let hex = max(value, 0).padded(to: 4, radix: 16, uppercase: true)
             let message = "not valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)"
-            return Self.error(message, behind: before, file)
+            return ProfileError(message, file: file, line: line, column: column)
         default: return ProfileError("not valid YAML: \(error)", file: file)
         }
     }

@@ -71,28 +71,26 @@ extension ReplayRules {
         for entry in fields["ignore"]?.members ?? [] {
             if let part = reader.choice(entry, "ignore", of: Part.self) { ignored.insert(part) }
         }
-        ignoredQuery += rules(fields, "ignore-query", [.query], &reader)
-        ignoredBody += rules(fields, "ignore-body", [.form, .part, .json, .body], &reader)
-        headers += rules(fields, "headers", [.header], &reader).map { rule in
+        ignoredQuery += reader.ignoreRules(fields, "ignore-query", [.query])
+        ignoredBody += reader.ignoreRules(fields, "ignore-body", [.form, .part, .json, .body])
+        headers += reader.ignoreRules(fields, "headers", [.header]).map { rule in
             if case .place(let place) = rule { place.name ?? "" } else { rule.description }
         }
         if let node = fields["after-last"] {
             afterLast = reader.choice(node, "after-last", of: AfterLast.self) ?? afterLast
         }
     }
+}
 
-    private func rules(
-        _ fields: ProfileFields,
-        _ key: String,
-        _ parts: [Place.Part],
-        _ reader: inout ProfileReader
-    ) -> [IgnoreRule] {
+extension ProfileReader {
+    fileprivate mutating func ignoreRules(_ fields: ProfileFields, _ key: String, _ parts: [Place.Part]) -> [IgnoreRule]
+    {
         (fields[key]?.members ?? []).compactMap { entry in
-            guard let text = reader.text(entry, key) else { return nil }
+            guard let text = text(entry, key) else { return nil }
             do throws(PlaceError) {
                 return try IgnoreRule(text, in: .request, of: parts)
             } catch {
-                reader.error("\(key) '\(text.prefix(60))': \(error)", at: entry)
+                self.error("\(key) '\(text.prefix(60))': \(error)", at: entry)
                 return nil
             }
         }

@@ -41,24 +41,6 @@ package struct RuleProfile: Sendable {
 
     package subscript<Value>(dynamicMember path: KeyPath<Settings, Value>) -> Value { settings[keyPath: path] }
 
-    /// Reads a profile from its files and those that they include. Texts in `edited` replace those in the files of
-    /// their names, which need not exist. With `takesPipes` a file that is not included may be the output of a command,
-    /// as the shell's `<(…)` names it; it is waited for until it is silent for five seconds, so this is for the
-    /// beginning of a command. Throws ``ProfileError`` with everything that is wrong.
-    package static func load(
-        paths: [String],
-        edited: [ProfileSource] = [],
-        takesPipes: Bool = false,
-        tools: ToolRegistry
-    ) throws(ProfileError) -> RuleProfile {
-        try RuleProfile(sources: try ProfileSource.read(paths, edited: edited, takesPipes: takesPipes), tools: tools)
-    }
-
-    /// Reads a profile from one text; `file` is its name in issues. Throws everything that is wrong.
-    package init(_ text: String, file: String, tools: ToolRegistry) throws(ProfileError) {
-        try self.init(sources: [ProfileSource(file: file, text: text)], tools: tools)
-    }
-
     /// Compiles texts that have been read, with those that they include. Throws everything that is wrong.
     package init(sources: [ProfileSource], tools registry: ToolRegistry) throws(ProfileError) {
         var compiler = ProfileCompiler(registry)
@@ -96,10 +78,8 @@ package struct RuleProfile: Sendable {
     }
 
     private func chain(_ inForce: [Compiled], _ stage: (any RuleTool) -> any Stage) -> StageChain {
-        StageChain(
-            inForce.map { stage($0.stage) },
-            preselection: HostPreselection(inForce.map { ($0.tool, $0.headings) })
-        )
+        let preselection = HostPreselection(inForce.map { ($0.tool, $0.headings) })
+        return StageChain(inForce.map { stage($0.stage) }, preselection: preselection)
     }
 
     /// Switches the tools whose switching reaches exchanges under way; at first those under the profile's `off` are off.

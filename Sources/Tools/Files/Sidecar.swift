@@ -1,3 +1,4 @@
+import Content
 import HTTPModel
 import Rules
 import Text
@@ -19,7 +20,7 @@ struct Sidecar {
     init(_ bytes: some Sequence<UInt8>) {
         let text = String(fieldBytes: Array(bytes))
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let line = line.trimmed
+            let line = line.trimmingASCIIWhitespace
             if line.isEmpty || line.hasPrefix("#") || read(status: line) { continue }
             if let problem = read(field: line) { problems.append("line \(number + 1) \(problem)") }
         }
@@ -28,16 +29,16 @@ struct Sidecar {
     private mutating func read(status line: Substring) -> Bool {
         var rest = line
         if rest.lowercased().hasPrefix("status:") {
-            rest = rest.dropFirst("status:".count).trimmed
+            rest = rest.dropFirst("status:".count).trimmingASCIIWhitespace
         } else if rest.uppercased().hasPrefix("HTTP/"), let blank = rest.firstIndex(of: " ") {
-            rest = rest[blank...].trimmed
+            rest = rest[blank...].trimmingASCIIWhitespace
         }
         let code = rest.prefix { $0 != " " }
         guard code.utf8.count == 3, code.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(code),
             (200...599).contains(number)
         else { return false }
         status = number
-        let phrase = rest.dropFirst(code.count).trimmed
+        let phrase = rest.dropFirst(code.count).trimmingASCIIWhitespace
         reason = phrase.isEmpty ? nil : String(phrase)
         return true
     }
@@ -46,7 +47,7 @@ struct Sidecar {
     private mutating func read(field line: Substring) -> String? {
         guard let colon = line.firstIndex(of: ":") else { return "is neither a status nor 'Name: value'" }
         let name = String(line[..<colon])
-        let value = String(line[line.index(after: colon)...].trimmed)
+        let value = String(line[line.index(after: colon)...].trimmingASCIIWhitespace)
         if name.lowercased() == "status" { return "has no status from 200 to 599" }
         if let problem = Sidecar.problem(name: name, value: value) { return problem }
         fields.append((name, value))
@@ -65,13 +66,4 @@ struct Sidecar {
         .contentLength, .transferEncoding, .connection, .upgrade, .proxyConnection, .te, .trailer, "keep-alive",
         "content-range",
     ]
-}
-
-extension Substring {
-    /// Without spaces at its ends.
-    var trimmed: Substring {
-        let front = drop { $0 == " " || $0 == "\t" }
-        guard let last = front.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return front.prefix(0) }
-        return front[...last]
-    }
 }

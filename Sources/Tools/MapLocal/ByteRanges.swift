@@ -1,3 +1,5 @@
+import Content
+
 /// The ranges of a `Range` field (RFC 9110 §14.2).
 enum ByteRanges: Equatable {
     /// All of it: the field is not understood, or asks for too many parts.
@@ -59,7 +61,7 @@ enum ByteRanges: Equatable {
         guard halves.count == 2, halves[0].lowercased() == "bytes" else { return nil }
         var specifications: [Specification] = []
         for member in halves[1].split(separator: ",") {
-            let member = member.trimmed
+            let member = member.trimmingASCIIWhitespace
             // Empty members of a list are ignored (RFC 9110 §5.6.1.2).
             if member.isEmpty { continue }
             guard let specification = Specification(member) else { return nil }

@@ -105,9 +105,8 @@ struct RemoteParts: Sendable, Hashable {
             self.host = HostForms(host)?.ascii ?? host
             self.port = port ?? self.port
         } else if scheme != nil {
-            throw TargetError(
-                message: "the host after '://' is missing; to change only the protocol, write { protocol: … }"
-            )
+            let message = "the host after '://' is missing; to change only the protocol, write { protocol: … }"
+            throw TargetError(message: message)
         }
         try setTarget(rest.dropFirst(authority.count))
     }
@@ -185,9 +184,8 @@ struct RemoteParts: Sendable, Hashable {
         case "http", "ws": return "http"
         case "https", "wss": return "https"
         default:
-            throw TargetError(
-                message: "'\(text.prefix(40))' is no protocol to map to; there are http, https, ws and wss"
-            )
+            let known = "there are http, https, ws and wss"
+            throw TargetError(message: "'\(text.prefix(40))' is no protocol to map to; \(known)")
         }
     }
 

@@ -1,3 +1,4 @@
+import Content
 import Expressions
 import HTTPModel
 import Rules
@@ -51,7 +52,7 @@ struct CookieEdit: Sendable {
     func absence(in fields: FieldSection, _ field: FieldName) -> String {
         let values = fields.filter { FieldName($0.name) == field }.map(\.value)
         let cookies = field == .cookie ? values.flatMap { $0.split(separator: ";") } : values.map { $0[...] }
-        let names = cookies.compactMap { $0.split(separator: "=").first.map { String($0.trimmed) } }
+        let names = cookies.compactMap { $0.split(separator: "=").first.map { String($0.trimmingASCIIWhitespace) } }
         guard !names.isEmpty else { return "there is no \(field)" }
         return "\(field): no cookie of that name or value; there are \(names.joined(separator: ", ").clipped())"
     }
@@ -96,7 +97,9 @@ struct CookieEdit: Sendable {
         return text
     }
 
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(String(fieldBytes: bytes)[...].trimmed) }
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(String(fieldBytes: bytes)[...].trimmingASCIIWhitespace)
+    }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

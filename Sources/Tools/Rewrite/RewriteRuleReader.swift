@@ -127,7 +127,7 @@ struct RewriteRuleReader {
         case .status: return status(&reader).map { .status($0) }
         case .body:
             let match = match(&reader)
-            guard let replacement = replacement(of: match, &reader) else { return nil }
+            guard let replacement = replacement(of: match, encoding: false, &reader) else { return nil }
             return .body(BodyEdit(match: match, replacement: replacement, onlyFirst: onlyFirst(&reader)))
         }
     }
@@ -151,11 +151,7 @@ struct RewriteRuleReader {
     }
 
     /// The value of `to`, which replaces a match; a blank one deletes it.
-    private func replacement(
-        of match: TextPattern?,
-        encoding: Bool = false,
-        _ reader: inout ProfileReader
-    ) -> Replacement? {
+    private func replacement(of match: TextPattern?, encoding: Bool, _ reader: inout ProfileReader) -> Replacement? {
         guard let node = reader.required(fields, "to", phrase), var text = reader.text(node, "to") else { return nil }
         if encoding {
             text = String(decoding: PercentEncoding.encode(text, keeping: PercentEncoding.urlText), as: UTF8.self)
@@ -198,14 +194,8 @@ struct RewriteRuleReader {
         if fields["to"] == nil, fields["rename"] == nil {
             reader.error("\(phrase) needs 'to' or 'rename'", at: fields.node)
         }
-        return PairEdit(
-            action: .modify(
-                pattern,
-                name: newName(pattern.name, &reader),
-                value: newValue(pattern.value, &reader),
-                onlyFirst: onlyFirst(&reader)
-            )
-        )
+        let (name, value) = (newName(pattern.name, &reader), newValue(pattern.value, &reader))
+        return PairEdit(action: .modify(pattern, name: name, value: value, onlyFirst: onlyFirst(&reader)))
     }
 
     private func requireNameOrMatch(_ reader: inout ProfileReader) {
@@ -240,7 +230,7 @@ struct RewriteRuleReader {
     private func addition(_ reader: inout ProfileReader) -> PairEdit? {
         let condition = fields["if"].flatMap { pair($0, &reader) }
         guard let node = reader.required(fields, "name", phrase), let name = reader.text(node, "name"),
-            let replacement = replacement(of: condition?.value, &reader)
+            let replacement = replacement(of: condition?.value, encoding: false, &reader)
         else { return nil }
         check(name, "name", at: node, &reader)
         checkValue(&reader)
@@ -325,7 +315,9 @@ struct RewriteRuleReader {
 
     private func status(_ reader: inout ProfileReader) -> StatusEdit? {
         let match = match(&reader)
-        guard let replacement = replacement(of: match, &reader), let node = fields["to"] else { return nil }
+        guard let replacement = replacement(of: match, encoding: false, &reader), let node = fields["to"] else {
+            return nil
+        }
         let status = StatusEdit.parse(node.string ?? "")?.status
         if replacement.highestGroup == 0, status == nil {
             reader.error("a status is a number from 200 to 999, as in 404 or \"404 Not Found\"", at: node)

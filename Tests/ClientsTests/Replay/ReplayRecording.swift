@@ -84,7 +84,7 @@ struct ReplayRecording {
         _ set: (inout Replay.Options) -> Void = { _ in }
     ) throws -> Replay {
         var options = Replay.Options()
-        options.rules = try RuleProfile("version: 1\n\(yaml)\n", file: "p.yaml", tools: .standard).replay
+        options.rules = try RuleProfile("version: 1\n\(yaml)\n", file: "p.yaml").replay
         set(&options)
         return try Replay(path, filter: filter, options: options)
     }
