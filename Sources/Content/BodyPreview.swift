@@ -19,7 +19,7 @@ package struct BodyPreview: Sendable, Hashable {
     package var notes: [String]
 
     package init(_ bytes: ByteBuffer, contentType: String?, contentEncoding: String?, limit: Int = 1 << 20) {
-        let codings = contentEncoding.map { ContentCoding.list($0) } ?? []
+        let codings = ContentCoding.list(contentEncoding)
         let decoded = DecodedContent.shown(bytes, codings: codings, limit: limit)
         mediaType = contentType.flatMap { MediaType($0) }
         encodedSize = bytes.readableBytes

@@ -1,7 +1,6 @@
 struct DecoderStep {
     enum Status {
-        case needsInput
-        case outputFull
+        case needsInput, outputFull
         /// The rest of the input does not belong to the coding.
         case ended
         case failed(String)

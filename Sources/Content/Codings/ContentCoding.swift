@@ -36,8 +36,8 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     package var isKnown: Bool { if case .other = self { false } else { true } }
 
     /// The codings of a `Content-Encoding` value in the order in which they were applied, without `identity`.
-    package static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {
-        Substring(contentEncoding).split(separator: ",").compactMap { member in
+    package static func list(_ contentEncoding: String?) -> [ContentCoding] {
+        (contentEncoding ?? "").split(separator: ",").compactMap { member in
             let coding = ContentCoding(member.trimmingASCIIWhitespace)
             return coding == .identity ? nil : coding
         }

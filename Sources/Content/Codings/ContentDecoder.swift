@@ -45,16 +45,15 @@ package final class ContentDecoder {
         var unknown: DecodingProblem?
         for coding in codings.reversed() where coding != .identity {
             // Before it is made: each link has memory of its own.
-            guard links.count < ContentDecoder.mostCodings else {
+            let isTooMany = links.count >= ContentDecoder.mostCodings
+            guard !isTooMany, let link = DecodingLink(coding, limit: max(limit, 0), growth: growth) else {
                 let count = codings.count { $0 != .identity }
-                let message = "\(count) content codings are more than the \(ContentDecoder.mostCodings) allowed"
+                let message =
+                    isTooMany
+                    ? "\(count) content codings are more than the \(ContentDecoder.mostCodings) allowed"
+                    : "the content coding '\(coding)' is unknown"
                 unknown = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
-                links = []
-                break
-            }
-            guard let link = DecodingLink(coding, limit: max(limit, 0), growth: growth) else {
-                let message = "the content coding '\(coding)' is unknown"
-                unknown = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
+                if isTooMany { links = [] }
                 break
             }
             links.append(link)
@@ -64,7 +63,7 @@ package final class ContentDecoder {
     }
 
     package convenience init(contentEncoding: String?, limit: Int) {
-        self.init(codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
+        self.init(codings: ContentCoding.list(contentEncoding), limit: limit)
     }
 
     package var problem: DecodingProblem? {
@@ -122,6 +121,6 @@ package final class ContentDecoder {
     }
 
     package static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
-        decode(bytes, codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
+        decode(bytes, codings: ContentCoding.list(contentEncoding), limit: limit)
     }
 }

@@ -97,16 +97,12 @@ struct PNGRows {
                 switch filter {
                 case 1: for index in step..<max(step, count) { row[index] &+= row[index - step] }
                 case 2: for index in 0..<count { row[index] &+= above[index] }
-                case 3:
-                    for index in 0..<count {
-                        let left = index >= step ? Int(row[index - step]) : 0
-                        row[index] &+= UInt8((left + Int(above[index])) / 2)
-                    }
-                case 4:
+                case 3, 4:
                     for index in 0..<count {
                         let left = index >= step ? Int(row[index - step]) : 0
                         let corner = index >= step ? Int(above[index - step]) : 0
-                        row[index] &+= PNGRows.paeth(left, Int(above[index]), corner)
+                        let over = Int(above[index])
+                        row[index] &+= filter == 3 ? UInt8((left + over) / 2) : PNGRows.paeth(left, over, corner)
                     }
                 default: break
                 }

@@ -88,9 +88,7 @@ package final class MessagePlaces {
         guard let mediaType, mediaType.type == "multipart", let bytes = try whole(),
             let multipart = Multipart(bytes, mediaType: mediaType)
         else { return [] }
-        return multipart.parts.compactMap { part in
-            part.name.map { ($0, PlaceValue(part.content.readableBytesView)) }
-        }
+        return multipart.parts.compactMap { part in part.name.map { ($0, PlaceValue(part.content.readableBytesView)) } }
     }
 
     // MARK: - Structures
@@ -116,9 +114,8 @@ package final class MessagePlaces {
     }
 
     private func xml(_ steps: [Place.Step]) throws -> [PlaceValue] {
-        guard mediaType.map({ $0.isXML || $0.essence == "text/plain" }) ?? true, let text = try wholeText() else {
-            return []
-        }
+        let mayBeXML = mediaType.map { $0.isXML || $0.essence == "text/plain" } ?? true
+        guard mayBeXML, let text = try wholeText() else { return [] }
         do throws(XMLSyntaxError) {
             return try XMLPlaces.values(of: text, at: steps)
         } catch {
@@ -150,13 +147,11 @@ package final class MessagePlaces {
     private func body() throws -> (bytes: ByteBuffer, isWhole: Bool) {
         if let loaded { return loaded }
         let raw = try loadBody()
-        let named = isCoded ? fields.combinedValue(of: .contentEncoding) : nil
-        let codings = named.map { ContentCoding.list($0) } ?? []
+        let codings = isCoded ? ContentCoding.list(fields.combinedValue(of: .contentEncoding)) : []
         let decoded = DecodedContent.shown(raw, codings: codings, limit: MessagePlaces.longestBody)
         let isWhole = raw.readableBytes <= MessagePlaces.longestBody && !decoded.stoppedAtLimit
-        let body = (decoded.bytes, isWhole)
-        loaded = body
-        return body
+        loaded = (decoded.bytes, isWhole)
+        return (decoded.bytes, isWhole)
     }
 
     /// The bytes of the body without content coding; `nil` if it is longer than ``longestBody``.

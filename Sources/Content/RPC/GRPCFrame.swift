@@ -41,8 +41,7 @@ package struct GRPCFrame: Sendable, Hashable {
 /// Why the bytes of a body are not gRPC, or not all of it.
 package struct GRPCFramingError: Error, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
-        case malformed
-        case truncated
+        case malformed, truncated
     }
 
     package var kind: Kind

@@ -22,14 +22,13 @@ package enum GRPCFraming: Sendable, Hashable {
 package enum GRPCMessageForm: Sendable, Hashable {
     /// Protocol Buffers: `+proto` or no suffix.
     case protobuf
-    case json
-    case other(String)
+    case json, other
 
     package init(_ mediaType: MediaType) {
         switch mediaType.subtype.split(separator: "+", maxSplits: 1).dropFirst().first {
         case nil, "proto": self = .protobuf
         case "json": self = .json
-        case .some(let suffix): self = .other(String(suffix))
+        default: self = .other
         }
     }
 }

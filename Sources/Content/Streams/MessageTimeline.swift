@@ -57,7 +57,7 @@ package final class MessageTimeline {
             let coding = format == .webSocket ? nil : heads.fields(of: side).combinedValue(of: .contentEncoding)
             let body = TimedBody(
                 RecordedBody(source: source, id: exchange.record.id, side: side),
-                codings: coding.map { ContentCoding.list($0) } ?? [],
+                codings: ContentCoding.list(coding),
                 decodedLimit: decodedLimit
             )
             let cursor = StreamCursor(body, reader: reader)

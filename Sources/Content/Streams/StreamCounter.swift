@@ -22,13 +22,13 @@ package struct StreamCounter: Sendable {
 
     /// Whole messages: of a WebSocket data messages, not frames; of server-sent events those that a browser would
     /// dispatch; of lines those that are not blank.
-    package private(set) var count: Int64 = 0
+    package var count: Int64 { scan.count }
 
     /// The trailers in the last frame of grpc-web; `nil` until they are whole, or if compressed or longer than 16 KiB.
-    package private(set) var trailers: ByteBuffer?
+    package var trailers: ByteBuffer? { scan.trailers }
 
     /// Whether a WebSocket's peer has said that it ends (RFC 6455 §5.5.1).
-    package private(set) var hasClosed = false
+    package var hasClosed: Bool { scan.hasClosed }
 
     package init(_ format: Format) {
         scan =
@@ -44,20 +44,13 @@ package struct StreamCounter: Sendable {
 
     /// Takes the next bytes of the stream; bytes that the format does not allow end the counting.
     package mutating func feed(_ bytes: ByteBuffer) {
-        guard !isStopped else { return }
-        isStopped = !bytes.withUnsafeReadableBytes { scan.feed($0) }
-        count = scan.count
-        hasClosed = scan.hasClosed
-        if let whole = scan.trailers { trailers = whole }
+        if !isStopped { isStopped = !bytes.withUnsafeReadableBytes { scan.feed($0) } }
     }
 
     /// Says that the stream has ended: a last line without a line feed counts too, and base64 without its padding.
     package mutating func finish() {
-        guard !isStopped else { return }
+        if !isStopped { scan.finish() }
         isStopped = true
-        scan.finish()
-        count = scan.count
-        if let whole = scan.trailers { trailers = whole }
     }
 }
 

@@ -3,8 +3,7 @@ package import NIOCore
 /// One message of a stream, as it is shown: a WebSocket message or control frame, a server-sent event, a JSON text.
 package struct StreamedMessage: Sendable, Hashable {
     package enum Direction: UInt8, Sendable, Hashable, CaseIterable {
-        case fromClient = 0
-        case fromServer = 1
+        case fromClient, fromServer
     }
 
     package enum Kind: Sendable, Hashable {

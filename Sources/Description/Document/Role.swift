@@ -9,33 +9,18 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case label
     /// The name of a member, field, parameter or cookie.
     case key
-    case string, number
-    /// A word with a fixed meaning: `true`, `false`, `null`.
-    case literal
+    /// A literal is a word with a fixed meaning: `true`, `false`, `null`.
+    case string, number, literal
     /// Brackets, commas, signs between other things.
     case punctuation
-    /// The name of a markup element, or a style sheet's selector.
-    case tag
-    /// The name of a markup attribute, or a style sheet's property.
-    case attribute
-    case comment
-    case keyword
-    case link
-    case success
-    /// An outcome that leads elsewhere (3xx).
-    case redirect
-    /// An outcome that is the client's fault (4xx).
-    case clientError
-    /// An outcome that is the server's fault (5xx).
-    case serverError
-    case failure
+    /// The name of a markup element and of its attribute, or a style sheet's selector and property.
+    case tag, attribute
+    case comment, keyword, link
+    /// Outcomes: 2xx, 3xx, 4xx, 5xx and others.
+    case success, redirect, clientError, serverError, failure
     case warning
-    /// What is only in the newer of two.
-    case added
-    /// What is only in the older of two.
-    case removed
-    /// What differs between two.
-    case changed
+    /// What is only in the newer of two, only in the older one, or differs.
+    case added, removed, changed
     case match
     /// Two pixels above each other, drawn as a half block.
     case image

@@ -63,9 +63,8 @@ struct GRPCCall {
         if case .found(let method) = lookup { type = isServer ? method.output : method.input }
         let body = RecordedBody(source: source, id: exchange.record.id, side: side)
         let coding = source.isMasking ? nil : fields.combinedValue(of: .contentEncoding)
-        let codings = coding.map { ContentCoding.list($0) } ?? []
         let reader = GRPCFrameReader(framing, payloadLimit: messageLimit)
-        let timed = TimedBody(body, codings: codings, decodedLimit: ContentDecoder.mostDecoded)
+        let timed = TimedBody(body, codings: ContentCoding.list(coding), decodedLimit: ContentDecoder.mostDecoded)
         let encoding = fields.value(of: "grpc-encoding")
         let form = GRPCMessageForm(mediaType)
         let text = GRPCMessageText(encoding: encoding, form: form, type: type, descriptors: descriptors)

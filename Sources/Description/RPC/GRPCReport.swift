@@ -19,8 +19,6 @@ package struct GRPCReport {
     private var messages = FirstAndLast<GRPCCall.Message>()
     private var firstArrival: Int64?
 
-    private var directions: [GRPCCall.Direction] { call.directions }
-
     /// Reads a call's messages; `nil` where neither body is gRPC. Throws the source's error.
     package init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet? = nil) throws {
         let limit = GRPCReport.messageLimit
@@ -38,7 +36,7 @@ package struct GRPCReport {
 
     /// What the lines are headed by, for example `gRPC messages (1 from the client, 3 from the server, so far)`.
     package var title: String {
-        var facts = directions.map { "\($0.messageCount) from the \($0.name)" }
+        var facts = call.directions.map { "\($0.messageCount) from the \($0.name)" }
         if exchange.record.state == .inFlight { facts.append("so far") }
         if let firstArrival {
             facts.append("the first after \(Measures.duration(max(0, firstArrival - exchange.record.startedAt)))")
@@ -57,7 +55,7 @@ package struct GRPCReport {
             lines.append("… \(messages.leftOut) more; \(hint)")
         }
         for message in messages.last { lines += call.lines(message, limit: limit, &contentLeft) }
-        for index in directions.indices { lines += endLines(index, &contentLeft) }
+        for index in call.directions.indices { lines += endLines(index, &contentLeft) }
         return (lines + outcomeLines).map(VisibleText.of)
     }
 
@@ -71,7 +69,7 @@ package struct GRPCReport {
         if segments.count == 2 { lines.append(labelled("method", segments.joined(separator: "/"))) }
         switch call.lookup {
         case nil:
-            guard directions.contains(where: { $0.text.form == .protobuf }) else { break }
+            guard call.directions.contains(where: { $0.text.form == .protobuf }) else { break }
             let way = "--proto-descriptor FILE, in the console descriptor FILE"
             lines.append(labelled("read as", "numbered fields; a descriptor file names them: \(way)"))
         case .unknown(let reason): lines.append(labelled("read as", "numbered fields; \(reason)"))
@@ -85,7 +83,7 @@ package struct GRPCReport {
 
     /// What there is to say of a direction at its end.
     private func endLines(_ index: Int, _ contentLeft: inout Int) -> [String] {
-        let direction = directions[index]
+        let direction = call.directions[index]
         let isInFlight = exchange.record.state == .inFlight
         var lines: [String] = []
         if let frame = direction.reader.unfinished {
@@ -93,7 +91,7 @@ package struct GRPCReport {
             let gap = at.flatMap { at in direction.lastArrival.map { max(0, at - $0) } }
             let part = "\(frame.kind == .trailers ? "the trailers, " : "")\(frame.received) of \(frame.size) bytes"
             let note = part + (isInFlight ? " so far" : ", its end is missing")
-            let number = messages.count + directions[..<index].count { $0.reader.unfinished != nil } + 1
+            let number = messages.count + call.directions[..<index].count { $0.reader.unfinished != nil } + 1
             let message = GRPCCall.Message(number: number, frame: frame, direction: index, at: at, gap: gap)
             lines.append(call.line(message, [note]))
             if frame.kind == .message, contentLeft > 0 {

@@ -28,9 +28,8 @@ package struct LoadedBody {
         fields = exchange.messages.fields(of: side)
         mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
         // The bytes of a WebSocket or a tunnel follow the head; what that says of coding is not about them.
-        let isMessage = exchange.record.kind == .http
-        let coding = isMessage && !source.isMasking ? fields.combinedValue(of: .contentEncoding) : nil
-        let named = coding.map { ContentCoding.list($0) } ?? []
+        let isCoded = exchange.record.kind == .http && !source.isMasking
+        let named = isCoded ? ContentCoding.list(fields.combinedValue(of: .contentEncoding)) : []
         codings = isWire ? [] : named
         let names = named.isEmpty ? "no content coding" : "still \(named.map(\.description).joined(separator: ", "))"
         wireFact = isWire ? "as on the wire: \(names)" : nil
