@@ -10,19 +10,14 @@ struct Base64Group: Sendable {
 
     /// The bytes of one group.
     struct Decoded {
-        private let bytes: (UInt8, UInt8, UInt8)
-        private let count: Int
-
-        init(bits: UInt32, count: Int) {
-            bytes = (
-                UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8),
-                UInt8(truncatingIfNeeded: bits)
-            )
-            self.count = count
-        }
+        /// The first byte is the highest of 24 bits.
+        let bits: UInt32
+        let count: Int
 
         func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-            try withUnsafeBytes(of: bytes) { try body(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+            try withUnsafeBytes(of: (bits << 8).bigEndian) {
+                try body(UnsafeRawBufferPointer(rebasing: $0.prefix(count)))
+            }
         }
     }
 

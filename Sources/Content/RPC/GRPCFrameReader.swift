@@ -37,7 +37,7 @@ package final class GRPCFrameReader: StreamReader {
 
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (GRPCFrame) throws -> Void) rethrows {
         if framing == .webText { return try readBase64(bytes, emit) }
-        try readFrames(bytes, at: .each(from: offset), emit)
+        try readFrames(bytes, from: offset, emit)
         if problem == nil { offset += Int64(bytes.count) }
     }
 
@@ -49,7 +49,7 @@ package final class GRPCFrameReader: StreamReader {
             guard let last = base64.unpadded() else {
                 return fail(.truncated, offset, "the body ends within a group of base64")
             }
-            try last.withBytes { try readFrames($0, at: .group(groupStart..<offset), emit) }
+            try last.withBytes { try readFrames($0, from: groupStart, groupEnd: offset, emit) }
         }
         guard problem == nil, prefixTaken > 0 else { return }
         let what = prefixTaken == GRPCFrameReader.prefixLength && flags & 0x80 != 0 ? "trailers" : "message"
@@ -70,41 +70,22 @@ package final class GRPCFrameReader: StreamReader {
             case .invalid: fail(.malformed, offset, "0x\(byte.padded(to: 2, radix: 16)) is no base64 in this place")
             case .whole(let decoded):
                 offset += 1
-                try decoded.withBytes { try readFrames($0, at: .group(groupStart..<offset), emit) }
+                try decoded.withBytes { try readFrames($0, from: groupStart, groupEnd: offset, emit) }
             }
         }
     }
 
-    private enum Place {
-        case each(from: Int64)
-        /// All in one group of base64.
-        case group(Range<Int64>)
-
-        func start(_ index: Int) -> Int64 {
-            switch self {
-            case .each(let first): first + Int64(index)
-            case .group(let range): range.lowerBound
-            }
-        }
-
-        /// The offset after the last of this many bytes.
-        func end(_ count: Int) -> Int64 {
-            switch self {
-            case .each(let first): first + Int64(count)
-            case .group(let range): range.upperBound
-            }
-        }
-    }
-
+    /// The bytes of a group of base64 all stand from `start` to `groupEnd` in the body.
     private func readFrames(
         _ bytes: UnsafeRawBufferPointer,
-        at place: Place,
+        from start: Int64,
+        groupEnd: Int64? = nil,
         _ emit: (GRPCFrame) throws -> Void
     ) rethrows {
         var position = 0
         while position < bytes.count, problem == nil {
             if prefixTaken < GRPCFrameReader.prefixLength {
-                if prefixTaken == 0 { frameStart = place.start(position) }
+                if prefixTaken == 0 { frameStart = groupEnd == nil ? start + Int64(position) : start }
                 takePrefix(bytes[position])
                 position += 1
             } else {
@@ -117,7 +98,7 @@ package final class GRPCFrameReader: StreamReader {
                 position += taken
             }
             if prefixTaken == GRPCFrameReader.prefixLength, received == Int(length), problem == nil {
-                try endFrame(place.end(position), emit)
+                try endFrame(groupEnd ?? start + Int64(position), emit)
             }
         }
     }
@@ -127,11 +108,8 @@ package final class GRPCFrameReader: StreamReader {
             // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
             guard byte & (framing == .grpc ? 0xFE : 0x7E) == 0 else {
                 let allowed = framing == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
-                return fail(
-                    .malformed,
-                    frameStart,
-                    "the flags of a message are 0x\(byte.padded(to: 2, radix: 16)), not \(allowed)"
-                )
+                let flags = "0x\(byte.padded(to: 2, radix: 16))"
+                return fail(.malformed, frameStart, "the flags of a message are \(flags), not \(allowed)")
             }
             guard !hasTrailers else { return fail(.malformed, frameStart, "more follows the trailers") }
             flags = byte

@@ -1,4 +1,6 @@
 package import HTTPModel
+package import NIOCore
+import Text
 
 extension GRPCOutcome {
     private static let statusName: FieldName = "grpc-status"
@@ -17,5 +19,12 @@ extension GRPCOutcome {
     /// Undoes the percent-encoding of `grpc-message`. A broken escape stays as sent, invalid UTF-8 reads as U+FFFD.
     package static func percentDecoded(_ value: some Collection<UInt8>) -> String {
         String(decoding: FormFields.percentDecoded(value), as: UTF8.self)
+    }
+
+    package static let detailsType = "google.rpc.Status"
+
+    /// What a server says about an error beside status and message: a message of ``detailsType``, if it sent one.
+    package static func details(_ fields: FieldSection) -> ByteBuffer? {
+        fields.value(of: "grpc-status-details-bin").flatMap { Base64Text.decode($0.utf8) }.map { ByteBuffer(bytes: $0) }
     }
 }

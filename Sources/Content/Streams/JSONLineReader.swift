@@ -74,17 +74,11 @@ package final class JSONLineReader: StreamReader {
         count += 1
         let size = size - trailingSpace
         let length = min(text.readableBytes, Int(clamping: size))
-        let payload = text.getSlice(at: text.readerIndex, length: length) ?? text
         let range = (start ?? offset)..<offset
-        return StreamedMessage(
-            number: count,
-            direction: direction,
-            kind: .line,
-            range: range,
-            size: size,
-            payload: payload,
-            isText: true,
-            isWhole: isWhole
-        )
+        var message = StreamedMessage(number: count, direction: direction, kind: .line, range: range, size: size)
+        message.payload = text.getSlice(at: text.readerIndex, length: length) ?? text
+        message.isText = true
+        message.isWhole = isWhole
+        return message
     }
 }

@@ -127,16 +127,13 @@ package final class ServerSentEventReader: StreamReader {
         count += 1
         var details = event.details
         if details.type.isEmpty { details.type = "message" }
-        return StreamedMessage(
-            number: count,
-            direction: direction,
-            kind: .event(details),
-            range: event.start..<offset,
-            size: event.size,
-            payload: event.data,
-            isText: true,
-            isWhole: isWhole
-        )
+        let range = event.start..<offset
+        var message = StreamedMessage(number: count, direction: direction, kind: .event(details), range: range)
+        message.size = event.size
+        message.payload = event.data
+        message.isText = true
+        message.isWhole = isWhole
+        return message
     }
 
     private struct OpenEvent {

@@ -201,6 +201,7 @@ package struct DetailWriter {
 
     mutating func fact(_ label: String, _ value: String, _ role: Role = .text) { fact(label, [Span(value, role)]) }
 
+    /// Adds nothing without a value.
     mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
     }

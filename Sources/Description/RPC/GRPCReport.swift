@@ -129,9 +129,9 @@ package struct GRPCReport {
         let name = outcome.name ?? "(no status of this number is defined)"
         var lines = [labelled("grpc-status", "\(outcome.status) \(name)")]
         if !outcome.message.isEmpty { lines.append(labelled("grpc-message", outcome.message)) }
-        guard let details = sections.lazy.compactMap({ GRPCStatusDetails.read($0) }).first else { return lines }
-        let content = descriptors?.decode(details, as: GRPCStatusDetails.type) ?? ProtobufContent.schemaless(details)
-        lines.append(labelled("details", "\(GRPCStatusDetails.type), \(Measures.size(Int64(details.readableBytes)))"))
+        guard let details = sections.lazy.compactMap({ GRPCOutcome.details($0) }).first else { return lines }
+        let content = descriptors?.decode(details, as: GRPCOutcome.detailsType) ?? ProtobufContent.schemaless(details)
+        lines.append(labelled("details", "\(GRPCOutcome.detailsType), \(Measures.size(Int64(details.readableBytes)))"))
         return lines + content.lines.map { labelled("", $0) }
     }
 }

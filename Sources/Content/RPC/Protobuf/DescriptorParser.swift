@@ -103,7 +103,8 @@ struct DescriptorParser {
                 guard let (_, field) = try parseField(range, scope: "") else { continue }
                 message.fields[field.number] = field
             case (3...4, .bytes(let range)), (6, .bytes(let range)): nested.append((field.number, range))
-            case (7, .bytes(let range)): message.isMapEntry = try flag(7, in: range)
+            case (7, .bytes(let range)):
+                if case .varint(let bits)? = try value(7, in: range) { message.isMapEntry = bits != 0 }
             case (8, .bytes(let range)): message.oneofNames.append(try name(in: range))
             default: break
             }
@@ -172,12 +173,7 @@ struct DescriptorParser {
                 descriptor.fullName = DescriptorParser.joined(scope, try text(range, "an enum's name"))
             case (2, .bytes(let range)):
                 var number: Int32 = 0
-                var value = WireCursor(bytes, range)
-                while let part = try value.next() {
-                    if part.number == 2, case .varint(let bits) = part.value {
-                        number = Int32(truncatingIfNeeded: bits)
-                    }
-                }
+                if case .varint(let bits)? = try value(2, in: range) { number = Int32(truncatingIfNeeded: bits) }
                 let name = try name(in: range)
                 if descriptor.names[number] == nil { descriptor.names[number] = name }
             default: break
@@ -188,22 +184,18 @@ struct DescriptorParser {
 
     // MARK: Parts
 
-    /// The name that stands first in most messages of descriptor.proto.
+    /// The name that is the first field of most messages of descriptor.proto.
     private func name(in range: Range<Int>) throws(ProtobufError) -> String {
-        var cursor = WireCursor(bytes, range)
-        while let field = try cursor.next() {
-            if field.number == 1, case .bytes(let range) = field.value { return try text(range, "a name") }
-        }
-        return ""
+        guard case .bytes(let range)? = try value(1, in: range) else { return "" }
+        return try text(range, "a name")
     }
 
-    private func flag(_ number: Int, in range: Range<Int>) throws(ProtobufError) -> Bool {
-        var isSet = false
+    /// The last value of a field in a message.
+    private func value(_ number: Int, in range: Range<Int>) throws(ProtobufError) -> WireField.Value? {
+        var last: WireField.Value?
         var cursor = WireCursor(bytes, range)
-        while let field = try cursor.next() {
-            if field.number == number, case .varint(let value) = field.value { isSet = value != 0 }
-        }
-        return isSet
+        while let field = try cursor.next() { if field.number == number { last = field.value } }
+        return last
     }
 
     /// A type's name, which is in full and begins with a point in what protoc writes.

@@ -153,12 +153,16 @@ struct BodyView {
     }
 
     private func jsonLines(_ text: String, _ writer: inout DetailWriter) {
-        let lines = text.utf8.split { $0 == 0x0A || $0 == 0x1E }.filter { $0.contains { $0 > 0x20 } }
-        for (index, line) in lines.enumerated() where writer.takesMore() {
-            if writer.json(Array(line), isCut: body.isCut, at: place?.line(index + 1)) != nil {
-                TextLayout.write(String(decoding: line, as: UTF8.self), role: .warning, into: &writer)
+        for (index, line) in BodyView.texts(text).enumerated() where writer.takesMore() {
+            if writer.json(line, isCut: body.isCut, at: place?.line(index + 1)) != nil {
+                TextLayout.write(line.text(line.indices), role: .warning, into: &writer)
             }
         }
+    }
+
+    /// The JSON texts of a body that has one a line, or of a JSON text sequence.
+    static func texts(_ text: String) -> [[UInt8]] {
+        text.utf8.split { $0 == 0x0A || $0 == 0x1E }.filter { $0.contains { $0 > 0x20 } }.map { Array($0) }
     }
 
     private func protobuf(_ writer: inout DetailWriter) {

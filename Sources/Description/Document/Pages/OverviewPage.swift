@@ -61,9 +61,7 @@ struct OverviewPage {
         }
         messageCounts(&writer)
         let operations = GraphQLView.operations(exchange, source: source)
-        if !operations.isEmpty {
-            writer.fact("GraphQL", operations.prefix(5).map(\.title).joined(separator: ", "))
-        }
+        writer.fact("GraphQL", Optional(operations.prefix(5).map(\.title).joined(separator: ", ")))
         writer.fact("started", Timestamp.readable(record.startedAt))
         if let total = record.timings.total {
             writer.fact("took", Measures.duration(total))
@@ -75,11 +73,10 @@ struct OverviewPage {
             progress.write(into: &writer, beside: DetailWriter.labelWidth + 1)
             writer.label("received", of: line)
         }
-        if !record.mediaType.isEmpty { writer.fact("media type", record.mediaType) }
-        if let origin = record.extras.origin { writer.fact("imported from", origin) }
-        let annotation = record.extras.annotation
-        if let comment = annotation.comment { writer.fact("comment", comment, .warning) }
-        if let colour = annotation.colour { writer.fact("colour", colour) }
+        writer.fact("media type", Optional(record.mediaType))
+        writer.fact("imported from", record.extras.origin)
+        writer.fact("comment", record.extras.annotation.comment, .warning)
+        writer.fact("colour", record.extras.annotation.colour)
         let flags = writer.options.held == nil ? record.flags : record.flags.subtracting(.held)
         let remarks = (writer.options.isSentFromHere ? ["sent from this console"] : []) + flags.sentences
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
@@ -159,7 +156,7 @@ struct OverviewPage {
         let isUpstream = connection.leg == .upstream
         let use = record.flags.contains(.upstreamReused) ? ", reused" : ", made for this exchange"
         writer.fact("connection", "\(connection.id)\(isUpstream ? use : "")")
-        if let version { writer.fact("version", version.description) }
+        writer.fact("version", version?.description)
         if isUpstream { handshakeTimes(connection, &writer) }
         guard let tls = connection.tls else {
             // An archive has no address of ours, and does not say how the server was reached.
@@ -187,7 +184,7 @@ struct OverviewPage {
     private func handshakeTimes(_ connection: ConnectionRecord, _ writer: inout DetailWriter) {
         let phases = [("DNS", connection.dns), ("TCP", connection.connect), ("TLS", connection.handshake)]
         let words = phases.compactMap { name, time in time.map { "\(name) \(Measures.duration($0))" } }
-        if !words.isEmpty { writer.fact("took", words.joined(separator: ", ")) }
+        writer.fact("took", Optional(words.joined(separator: ", ")))
     }
 
     /// What the server asked of us, and what it got, or got when the session was made that is resumed.

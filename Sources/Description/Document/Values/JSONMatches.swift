@@ -15,12 +15,12 @@ struct JSONMatches {
             return false
         }
         let isLines = body.mediaType.flatMap { StreamCounter.Format(mediaType: $0.essence) } == .jsonLines
-        let texts = isLines ? text.utf8.split { $0 == 0x0A || $0 == 0x1E }.map { Array($0) } : [Array(text.utf8)]
+        let texts = isLines ? BodyView.texts(text) : [Array(text.utf8)].filter { $0.contains { $0 > 0x20 } }
         var count = 0
         var miss = ""
         let heading = writer.place
         writer.add("")
-        for (number, bytes) in texts.filter({ $0.contains { $0 > 0x20 } }).enumerated() where writer.takesMore() {
+        for (number, bytes) in texts.enumerated() where writer.takesMore() {
             let place = isLines ? place.line(number + 1) ?? place : place
             do {
                 let tree = try JSONTree(bytes)
