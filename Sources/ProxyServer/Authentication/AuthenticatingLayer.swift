@@ -19,8 +19,11 @@ final class AuthenticatingLayer: ClientLayer {
         version: HTTPVersion,
         answer: TunnelClientLayer.Answer
     ) {
-        (self.tunnel, self.check, self.connection) = (tunnel, check, connection)
-        (self.version, self.answer) = (version, answer)
+        self.tunnel = tunnel
+        self.check = check
+        self.connection = connection
+        self.version = version
+        self.answer = answer
     }
 
     let wantsRead = false

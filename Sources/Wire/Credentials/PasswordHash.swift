@@ -68,7 +68,8 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
             throw ReadingError(description: "its key is not 16 to 64 bytes in base64")
         }
         self.costs = Costs(logarithm: logCost, blockSize: blockSize, parallelism: parallelism)
-        (self.salt, self.key) = (salt, key)
+        self.salt = salt
+        self.key = key
     }
 
     package var description: String {

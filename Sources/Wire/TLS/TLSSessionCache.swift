@@ -17,7 +17,8 @@ final class TLSSessionCache {
         let certificate: ClientCertificateDetails?
 
         init(owning pointer: OpaquePointer, _ certificate: ClientCertificateDetails?) {
-            (self.pointer, self.certificate) = (pointer, certificate)
+            self.pointer = pointer
+            self.certificate = certificate
         }
 
         deinit { SSL_SESSION_free(pointer) }

@@ -18,7 +18,8 @@ package final class ConnectHandshake: ProxyHandshake {
 
     /// Begins with the server's host and port, an IPv6 address in brackets, and the value of `Proxy-Authorization`.
     package init(authority: String, authorization: String? = nil) {
-        (self.authority, self.authorization) = (authority, authorization)
+        self.authority = authority
+        self.authorization = authorization
         parser = HTTP1ResponseParser(limits: Self.answerLimits)
         parser.expect(method: "CONNECT")
     }

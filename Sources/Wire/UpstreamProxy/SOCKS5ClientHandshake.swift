@@ -22,7 +22,10 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
 
     /// `host` is a name for the proxy, or an address without brackets; user and password have at most 255 bytes.
     package init(host: String, port: Int, user: String? = nil, password: String? = nil) {
-        (self.host, self.port, self.user, self.password) = (host, port, user, password ?? "")
+        self.host = host
+        self.port = port
+        self.user = user
+        self.password = password ?? ""
     }
 
     package func begin() -> ByteBuffer { ByteBuffer(bytes: user == nil ? [5, 1, 0] : [5, 2, 0, 2]) }

@@ -30,7 +30,9 @@ final class AddressSearch {
     static let resolutionDelay = TimeAmount.milliseconds(50)
 
     init(_ host: String, for client: ClientKey, loop: LoopContext) {
-        (self.host, self.client, self.loop) = (host, client, loop)
+        self.host = host
+        self.client = client
+        self.loop = loop
     }
 
     /// Begins; `report` is called once or twice, or with a failure that is the end.

@@ -34,7 +34,9 @@ package final class ProxyHandshakeHandler: ChannelDuplexHandler {
 
     /// `handshake` is `nil` for a proxy that reads the requests.
     package init(_ proxy: UpstreamProxy, to authority: String, handshake: (any ProxyHandshake)?) {
-        (self.proxy, self.authority, self.handshake) = (proxy, authority, handshake)
+        self.proxy = proxy
+        self.authority = authority
+        self.handshake = handshake
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {

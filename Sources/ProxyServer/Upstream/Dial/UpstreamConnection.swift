@@ -66,7 +66,8 @@ final class UpstreamConnection: ChannelDuplexHandler {
         self.loop = loop
         self.authority = authority
         self.isSecure = isSecure
-        (self.proxy, self.waitsForProxy) = (proxy, waitsForProxy)
+        self.proxy = proxy
+        self.waitsForProxy = waitsForProxy
         self.dnsTime = dnsTime
         self.makeLayer = makeLayer
         createdAt = began ?? loop.eventLoop.now

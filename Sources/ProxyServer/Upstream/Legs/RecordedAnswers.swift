@@ -20,7 +20,9 @@ package struct AskedRequest: Sendable {
     package var body: ComparedBody
 
     package init(url: RequestURL, head: RequestHead, body: ComparedBody = ComparedBody()) {
-        (self.url, self.head, self.body) = (url, head, body)
+        self.url = url
+        self.head = head
+        self.body = body
     }
 }
 
@@ -42,7 +44,9 @@ package struct RecordedAnswer: Sendable {
     package static let pieceSize = 64 << 10
 
     package init(exchange: ExchangeID, head: ResponseHead, bodySize: Int64) {
-        (self.exchange, self.head, self.bodySize) = (exchange, head, bodySize)
+        self.exchange = exchange
+        self.head = head
+        self.bodySize = bodySize
     }
 }
 

@@ -52,7 +52,9 @@ final class RecordedLeg: UpstreamLeg {
     private static let shortBody = 16 << 10
 
     init(_ answers: any RecordedAnswers, url: RequestURL, for client: ClientKey, loop: LoopContext) {
-        (self.answers, self.url, self.loop) = (answers, url, loop)
+        self.answers = answers
+        self.url = url
+        self.loop = loop
         share = ByteShare(of: .bodies, for: client)
     }
 
