@@ -191,7 +191,7 @@ package final class RunningProxy: Sendable {
 
     package var imports: (any SessionImports)? {
         session.map { _ in
-            RunningImports(
+            SessionImport(
                 recorder: recorder,
                 makeExchange: { [server] in server.makeExchangeID() },
                 makeConnection: { [server] in server.makeConnectionID() }

@@ -50,9 +50,7 @@ package struct ImportedArchive: Sendable {
         configuration.isTraffic = false
         let recorder = try Recorder(configuration)
         defer { recorder.close() }
-        let imports = SessionImport(session: session, recorder: recorder) { part in
-            (try? work?.report(nil, part: part)) != nil || work == nil
-        }
+        let imports = SessionImport(recorder: recorder)
         var (count, inFlight) = (0, 0)
         for path in paths {
             work?.begin("reading \((path as NSString).lastPathComponent)", .things("exchange"))
@@ -61,7 +59,7 @@ package struct ImportedArchive: Sendable {
                     recorder.noteRules(sources: rules.sources, switchedOff: rules.switchedOff, at: rules.at)
                 }
             }
-            let outcome = try imports.run(path)
+            let outcome = try imports.run(path) { (try? work?.report(nil, part: $0)) != nil || work == nil }
             if let interruption = work?.interruption { throw interruption }
             if let problem = outcome.problem { throw StartError("\(path) could not be read whole: \(problem)") }
             (count, inFlight) = (count + outcome.count, inFlight + outcome.unfinished)

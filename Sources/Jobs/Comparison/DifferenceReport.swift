@@ -17,12 +17,7 @@ package struct DifferenceReport {
     package init(_ settings: ComparisonSettings) { self.settings = settings }
 
     /// A session by the name that the user gave it.
-    package struct Named {
-        package var name: String
-        package var reader: SessionReader
-
-        package init(_ name: String, _ reader: SessionReader) { (self.name, self.reader) = (name, reader) }
-    }
+    package typealias Named = (name: String, reader: SessionReader)
 
     // MARK: - Two sessions
 

@@ -30,41 +30,41 @@ package struct ImportOutcome: Sendable, Hashable {
 }
 
 /// Reads a file and submits its exchanges to a recorder, as if they had just happened.
-package struct SessionImport {
-    let session: String
-    let recorder: Recorder
-    let makeExchange: @Sendable () -> ExchangeID
-    let makeConnection: @Sendable () -> ConnectionID
-    let progress: @Sendable (Double) -> Bool
+package struct SessionImport: SessionImports {
+    private let recorder: Recorder
+    private let makeExchange: @Sendable () -> ExchangeID
+    private let makeConnection: @Sendable () -> ConnectionID
 
     package init(
-        session: String,
         recorder: Recorder,
         makeExchange: @escaping @Sendable () -> ExchangeID,
-        makeConnection: @escaping @Sendable () -> ConnectionID,
-        progress: @escaping @Sendable (Double) -> Bool
+        makeConnection: @escaping @Sendable () -> ConnectionID
     ) {
-        self.session = session
         self.recorder = recorder
         self.makeExchange = makeExchange
         self.makeConnection = makeConnection
-        self.progress = progress
     }
 
     /// Numbers follow those of the recorder's session, which nobody else extends.
-    package init(session: String, recorder: Recorder, progress: @escaping @Sendable (Double) -> Bool) {
+    package init(recorder: Recorder) {
         let exchanges = Atomic(recorder.nextExchangeID)
         let connections = Atomic(recorder.nextConnectionID)
         self.init(
-            session: session,
             recorder: recorder,
             makeExchange: { ExchangeID(exchanges.wrappingAdd(1, ordering: .relaxed).oldValue) },
-            makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) },
-            progress: progress
+            makeConnection: { ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue) }
         )
     }
 
-    package func run(_ file: String) throws -> ImportOutcome {
+    package func importExchanges(
+        of file: String,
+        progress: @escaping @Sendable (Double) -> Bool
+    ) async throws -> ImportOutcome {
+        try await OwnThread.run { try run(file, progress) }
+    }
+
+    /// The blocking form of ``importExchanges(of:progress:)``.
+    package func run(_ file: String, _ progress: @escaping (Double) -> Bool) throws -> ImportOutcome {
         var outcome = ImportOutcome()
         do {
             let format = try ArchiveFile.format(of: file)
@@ -75,17 +75,17 @@ package struct SessionImport {
                 let session = "\(directory.path)/\(ArchiveFile.bundledSession)"
                 try zip.extract(entry, to: session)
                 do {
-                    try readSession(session, origin("bundle", file), &outcome)
+                    try readSession(session, origin("bundle", file), progress, &outcome)
                 } catch let error as SessionError {
                     throw error.naming(file, for: session)
                 }
             } else if format != nil {
                 let format = try ArchiveFile.content(of: file)
                 outcome.format = "a \(format.title)"
-                try readArchive(file, origin(format.origin, file), &outcome)
+                try readArchive(file, origin(format.origin, file), progress, &outcome)
             } else {
                 let path = try SessionQuery.open(file).path
-                try readSession(path, origin("session", path), &outcome)
+                try readSession(path, origin("session", path), progress, &outcome)
             }
         } catch {
             guard outcome.count > 0 else { throw error }
@@ -103,7 +103,12 @@ package struct SessionImport {
 
     private struct Stopped: Error {}
 
-    private func readArchive(_ file: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
+    private func readArchive(
+        _ file: String,
+        _ origin: String,
+        _ progress: (Double) -> Bool,
+        _ outcome: inout ImportOutcome
+    ) throws {
         let size = Double(max(1, FileFacts(path: file)?.size ?? 1))
         let output = RecorderOutput(recorder)
         let losses = ArchiveLosses()
@@ -129,8 +134,13 @@ package struct SessionImport {
 
     // MARK: - A session
 
-    private func readSession(_ path: String, _ origin: String, _ outcome: inout ImportOutcome) throws {
-        guard !SessionFiles.isSame(path, as: session) else {
+    private func readSession(
+        _ path: String,
+        _ origin: String,
+        _ progress: (Double) -> Bool,
+        _ outcome: inout ImportOutcome
+    ) throws {
+        guard !SessionFiles.isSame(path, as: recorder.path ?? "") else {
             throw StartError("\(path) is the session that is open.", hint: "Name another one.")
         }
         let reader = try SessionReader(path: path)

@@ -96,30 +96,9 @@ extension RecordedSessionEdits: SessionImports {
             configuration.isTraffic = false
             let recorder = try Recorder(configuration)
             defer { recorder.close() }
-            let outcome = try SessionImport(session: path, recorder: recorder, progress: progress).run(file)
+            let outcome = try SessionImport(recorder: recorder).run(file, progress)
             if let error = recorder.close().error { throw error }
             return outcome
         }
-    }
-}
-
-/// Imports into the session of the proxy in this process.
-struct RunningImports: SessionImports {
-    let recorder: Recorder
-    let makeExchange: @Sendable () -> ExchangeID
-    let makeConnection: @Sendable () -> ConnectionID
-
-    func importExchanges(
-        of file: String,
-        progress: @escaping @Sendable (Double) -> Bool
-    ) async throws -> ImportOutcome {
-        let work = SessionImport(
-            session: recorder.path ?? "",
-            recorder: recorder,
-            makeExchange: makeExchange,
-            makeConnection: makeConnection,
-            progress: progress
-        )
-        return try await OwnThread.run { try work.run(file) }
     }
 }

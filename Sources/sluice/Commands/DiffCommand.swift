@@ -93,11 +93,10 @@ struct Diff: ParsableCommand {
                 throw StartError("There is nothing to compare: no exchange of either session matches.")
             }
             let mask = try output.isMasked ? ReportMask([old, new], SessionMask.rules(of: old)) : nil
-            let sessions = (DifferenceReport.Named(names.0, old), DifferenceReport.Named(names.1, new))
             let text =
                 output.json
-                ? try report.json(difference, sessions.0, sessions.1, mask: mask)
-                : report.text(difference, sessions.0, sessions.1)
+                ? try report.json(difference, (names.0, old), (names.1, new), mask: mask)
+                : report.text(difference, (names.0, old), (names.1, new))
             if let remark = mask?.remark { StandardStreams.error("sluice: \(remark)\n") }
             return (text, difference.isSame)
         default:

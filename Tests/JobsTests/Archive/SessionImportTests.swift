@@ -165,7 +165,7 @@ struct SessionImportTests {
         configuration.isRecording = false
         let recorder = try Recorder(configuration, onFinished: { _ in Issue.record("told as traffic") })
         let (exchanges, connections) = (Counter(), Counter())
-        let imports = RunningImports(
+        let imports = SessionImport(
             recorder: recorder,
             makeExchange: { ExchangeID(exchanges.next()) },
             makeConnection: { ConnectionID(connections.next()) }
