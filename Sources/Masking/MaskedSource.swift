@@ -41,11 +41,7 @@ package final class MaskedSource: ExchangeSource {
         return other
     }
 
-    package convenience init(_ original: any ExchangeSource, _ mask: TextMask) {
-        self.init(original, mask, growth: MaskedSource.growth)
-    }
-
-    init(_ original: any ExchangeSource, _ mask: TextMask, growth: DecodedGrowth) {
+    package init(_ original: any ExchangeSource, _ mask: TextMask, growth: DecodedGrowth = MaskedSource.growth) {
         (self.original, self.mask, self.growth) = (original, mask, growth)
     }
 

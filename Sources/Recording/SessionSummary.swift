@@ -14,8 +14,6 @@ package struct SessionSummary: Sendable, Hashable {
     /// As received, of ended exchanges.
     package var requestBodyBytes: Int64 = 0
     package var responseBodyBytes: Int64 = 0
-
-    package init() {}
 }
 
 /// One recording, with microseconds since 1970.

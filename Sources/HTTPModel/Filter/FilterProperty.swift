@@ -12,13 +12,8 @@ package enum FilterProperty: Sendable, Hashable {
     case failure(ExchangeFailure.Code)
 
     init?(name: String) {
-        if let fact = Fact(rawValue: name) {
-            self = .fact(fact)
-        } else if let code = ExchangeFailure.Code(rawValue: name) {
-            self = .failure(code)
-        } else {
-            return nil
-        }
+        guard let property = FilterProperty.all.first(where: { $0.name == name }) else { return nil }
+        self = property
     }
 
     package var name: String {

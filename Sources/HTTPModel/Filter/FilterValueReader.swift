@@ -133,9 +133,7 @@ struct FilterValueReader {
         throw error(value, "'\(value.plain)' is no gRPC status", suggestion)
     }
 
-    private static let grpcNames = Array(
-        (0...).lazy.map { GRPCOutcome(status: $0).name?.lowercased() }.prefix { $0 != nil }.compactMap(\.self)
-    )
+    private static let grpcNames = GRPCOutcome.names.map { $0.lowercased() }
 
     static let anyCode = Int64.min...Int64.max
 

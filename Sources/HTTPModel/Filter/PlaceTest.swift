@@ -40,19 +40,15 @@ package struct PlaceTest: Sendable, Hashable {
     }
 
     /// A JSON number (RFC 8259 §6).
-    static func number(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    static func number(_ text: some Collection<UInt8>) -> Double? {
         guard (1...40).contains(text.count), let first = text.first, first == 0x2D || first &- 0x30 < 10,
             text.allSatisfy({ $0 &- 0x30 < 10 || $0 == 0x2E || $0 == 0x2D || $0 == 0x2B || $0 | 0x20 == 0x65 })
         else { return nil }
         return Double(String(decoding: text, as: UTF8.self))
     }
 
-    static func number(_ text: some StringProtocol) -> Double? {
-        Array(text.utf8).withUnsafeBufferPointer { number($0) }
-    }
-
     /// With at most 15 digits, so that `Double` is exact.
-    static func exactNumber(_ text: UnsafeBufferPointer<UInt8>) -> Double? { text.count <= 15 ? number(text) : nil }
+    static func exactNumber(_ text: some Collection<UInt8>) -> Double? { text.count <= 15 ? number(text) : nil }
 }
 
 extension Place {
@@ -98,16 +94,14 @@ extension FilterValueReader {
             return PlaceTest(place: place, condition: .number(range))
         }
         let glob = try glob(value, ignoringCase: place.part == .host)
-        let number = glob.literal.flatMap { text in
-            Array(text.utf8).withUnsafeBufferPointer { PlaceTest.exactNumber($0) }
-        }
+        let number = glob.literal.flatMap { PlaceTest.exactNumber($0.utf8) }
         return PlaceTest(place: place, condition: .text(glob, number: number))
     }
 
     /// `nil` if it is not a comparison or range.
     private func numberRange(_ value: FilterText) throws(FilterError) -> PlaceTest.NumberRange? {
         func bound(_ text: Substring, isIncluded: Bool) throws(FilterError) -> PlaceTest.NumberRange.Bound {
-            guard let number = PlaceTest.number(text) else {
+            guard let number = PlaceTest.number(text.utf8) else {
                 let offset = value.plain.unicodeScalars.distance(from: value.plain.startIndex, to: text.startIndex)
                 let message = text.isEmpty ? "a number is missing" : "'\(text)' is not a number"
                 throw error(value, at: offset, message, "put a text that begins with < or > in quotation marks")
@@ -123,7 +117,7 @@ extension FilterValueReader {
         guard let dots = text.firstRange(of: "..") else { return nil }
         let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])
         // Other texts, such as paths, may contain two dots.
-        guard first.isEmpty || PlaceTest.number(first) != nil, last.isEmpty || PlaceTest.number(last) != nil,
+        guard first.isEmpty || PlaceTest.number(first.utf8) != nil, last.isEmpty || PlaceTest.number(last.utf8) != nil,
             !first.isEmpty || !last.isEmpty
         else { return nil }
         let lower = first.isEmpty ? nil : try bound(first, isIncluded: true)

@@ -39,21 +39,20 @@ struct GlobParser {
 
     private mutating func parseSet(from start: Int) throws(GlobError) -> Glob.Element {
         var set = Glob.CharacterSet()
+        let open = GlobError(offset: start, message: "'[' has no ']'", hint: "write \\[ for a bracket")
         if position < characters.count, characters[position] == "!" || characters[position] == "^" {
             set.isNegated = true
             position += 1
         }
         while true {
-            guard position < characters.count else {
-                throw GlobError(offset: start, message: "'[' has no ']'", hint: "write \\[ for a bracket")
-            }
+            guard position < characters.count else { throw open }
             if characters[position] == "]" { break }
-            let first = try parseMember(of: start)
+            let first = try parseMember(of: open)
             var last = first
             if position + 1 < characters.count, characters[position] == "-", characters[position + 1] != "]" {
                 let dash = position
                 position += 1
-                last = try parseMember(of: start)
+                last = try parseMember(of: open)
                 guard first <= last else {
                     throw GlobError(offset: dash, message: "the range in the set runs backwards")
                 }
@@ -67,11 +66,9 @@ struct GlobParser {
         return set.single.map { .byte($0) } ?? .set(set)
     }
 
-    private mutating func parseMember(of start: Int) throws(GlobError) -> UInt8 {
+    private mutating func parseMember(of open: GlobError) throws(GlobError) -> UInt8 {
         if characters[position] == "\\" { position += 1 }
-        guard position < characters.count else {
-            throw GlobError(offset: start, message: "'[' has no ']'", hint: "write \\[ for a bracket")
-        }
+        guard position < characters.count else { throw open }
         let scalar = characters[position]
         guard scalar.isASCII, let byte = UInt8(exactly: scalar.value) else {
             throw GlobError(offset: position, message: "a set can only have ASCII characters")

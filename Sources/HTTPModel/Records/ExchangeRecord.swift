@@ -195,7 +195,7 @@ package struct GRPCOutcome: Sendable, Hashable {
 
     package var name: String? { GRPCOutcome.names.indices.contains(status) ? GRPCOutcome.names[status] : nil }
 
-    private static let names = [
+    static let names = [
         "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
         "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
         "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",

@@ -96,15 +96,22 @@ struct RowReader {
     }
 
     mutating func optionalNumber(in bounds: ClosedRange<Int64> = RecordedRange.amounts) throws -> Int64? {
+        guard let number = try next(SQLITE_INTEGER, "a number", sqlite3_column_int64) else { return nil }
+        guard bounds.contains(number) else { throw damage("is \(number)") }
+        return number
+    }
+
+    /// Reads the next column if it has the type.
+    private mutating func next<Value>(
+        _ type: CInt,
+        _ what: String,
+        _ read: (SQLiteStatement, CInt) -> Value
+    ) throws -> Value? {
         column += 1
-        switch sqlite3_column_type(statement, column) {
-        case SQLITE_NULL: return nil
-        case SQLITE_INTEGER:
-            let number = sqlite3_column_int64(statement, column)
-            guard bounds.contains(number) else { throw damage("is \(number)") }
-            return number
-        default: throw damage("is not a number")
-        }
+        let found = sqlite3_column_type(statement, column)
+        guard found != SQLITE_NULL else { return nil }
+        guard found == type else { throw damage("is not \(what)") }
+        return read(statement, column)
     }
 
     /// `nil` also for a negative duration, from a clock that was set back.
@@ -128,29 +135,19 @@ struct RowReader {
 
     /// Bytes that are not UTF-8 become U+FFFD.
     mutating func optionalText() throws -> String? {
-        column += 1
-        switch sqlite3_column_type(statement, column) {
-        case SQLITE_NULL: return nil
-        case SQLITE_TEXT:
-            guard let start = sqlite3_column_text(statement, column) else { throw damage("cannot be read") }
-            let count = Int(sqlite3_column_bytes(statement, column))
-            return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-        default: throw damage("is not text")
-        }
+        guard let start = try next(SQLITE_TEXT, "text", sqlite3_column_text) else { return nil }
+        guard let start else { throw damage("cannot be read") }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
     mutating func optionalBytes() throws -> ByteBuffer? {
-        column += 1
-        switch sqlite3_column_type(statement, column) {
-        case SQLITE_NULL: return nil
-        case SQLITE_BLOB:
-            let count = Int(sqlite3_column_bytes(statement, column))
-            guard count > 0 else { return ByteBuffer() }
-            guard let start = sqlite3_column_blob(statement, column) else { throw damage("cannot be read") }
-            bytesRead += count
-            return ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: count))
-        default: throw damage("is not a blob")
-        }
+        guard let start = try next(SQLITE_BLOB, "a blob", sqlite3_column_blob) else { return nil }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        guard count > 0 else { return ByteBuffer() }
+        guard let start else { throw damage("cannot be read") }
+        bytesRead += count
+        return ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: count))
     }
 
     private func present<Value>(_ value: Value?) throws -> Value {

@@ -90,29 +90,18 @@ package struct SessionPattern: Sendable, Hashable {
         for part in parts {
             switch part {
             case .text(let text): name += text
-            case .time(let field, let digits): name += Self.padded(Self.value(of: field, in: fields), to: digits)
-            case .number: name += Self.padded(number, to: 4)
+            case .time(let field, _): name += Self.text(of: field, at: &fields)
+            case .number: name += String(repeating: "0", count: max(0, 4 - "\(number)".count)) + "\(number)"
             case .copy: if number > 1 { name += "-\(number)" }
             }
         }
         return name
     }
 
-    private static func value(of field: Character, in time: tm) -> Int {
-        switch field {
-        case "Y": Int(time.tm_year) + 1_900
-        case "m": Int(time.tm_mon) + 1
-        case "d": Int(time.tm_mday)
-        case "H": Int(time.tm_hour)
-        case "M": Int(time.tm_min)
-        case "S": Int(time.tm_sec)
-        default: Int(time.tm_yday) + 1
-        }
-    }
-
-    private static func padded(_ number: Int, to digits: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    private static func text(of field: Character, at time: inout tm) -> String {
+        var bytes = [CChar](repeating: 0, count: 16)
+        let count = strftime(&bytes, bytes.count, "%\(field)", &time)
+        return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// 1 without a number; `nil` for other names.
