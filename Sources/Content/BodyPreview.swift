@@ -10,7 +10,6 @@ package struct BodyPreview: Sendable, Hashable {
     }
 
     package var content: Content
-    /// The media type it was sent with; `nil` if there was none that can be read.
     package var mediaType: MediaType?
     package var encodedSize: Int
     /// In bytes, as far as it was decoded.

@@ -18,7 +18,6 @@ package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
     package var offset: Int
     package var message: String
 
-    /// One sentence for people, for example `gzip: the data ends too early, at byte 512`.
     package var description: String {
         switch kind {
         case .unknownCoding: message

@@ -25,7 +25,6 @@ package struct Thumbnail: Sendable, Hashable {
         }
     }
 
-    /// Images of more pixels are not decoded.
     package static let mostPixels = 1 << 24
     static let mostBytes = 48 << 20
 
@@ -42,7 +41,6 @@ package struct Thumbnail: Sendable, Hashable {
         let width: Int
         let height: Int
 
-        /// The size of an image made to fit, of the same shape.
         func fitting(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
             let scale = max(1, Double(width) / Double(self.width), Double(height) / Double(self.height))
             return (

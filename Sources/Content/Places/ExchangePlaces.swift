@@ -26,14 +26,11 @@ package final class ExchangePlaces {
         lastSide = nil
         if let text = place.text(of: exchange.record) { return [PlaceValue(text)] }
         switch (place.root, place.part) {
-        case (.message(let number), _):
-            guard let message = try message(number) else { return [] }
-            return try message.values(place.part, place.steps)
-        case (.grpc, _):
-            return try grpcMessages().flatMap { $0.values(at: place.steps) }
+        case (.message(let number), _): return try message(number)?.values(place.part, place.steps) ?? []
+        case (.grpc, _): return try grpcMessages().flatMap { $0.values(at: place.steps) }
         case (_, .method):
-            return exchange.messages.head(of: .requestSent).flatMap { StoredHead.request($0) }
-                .map { [PlaceValue($0.method)] } ?? []
+            let head = exchange.messages.head(of: .requestSent).flatMap { StoredHead.request($0) }
+            return head.map { [PlaceValue($0.method)] } ?? []
         case (_, .status):
             let status = exchange.record.receivedStatus(exchange.messages)
             return status > 0 ? [PlaceValue(String(status))] : []

@@ -1,15 +1,12 @@
-/// A value at a place of a message.
 package struct PlaceValue: Sendable, Hashable {
     /// How a value is written where it stands.
     package enum Notation: Sendable, Hashable {
         case plain
         /// Percent-encoded, with `+` for a space.
         case percentEncoded
-        /// A string of JSON.
         case jsonString
         /// A number, `true`, `false` or `null`.
         case jsonScalar
-        /// An object or an array of JSON.
         case jsonContainer
         case xml
     }

@@ -1,14 +1,12 @@
 /// Up to four digits of base64 (RFC 4648 §4), which stand for up to three bytes. gRPC-Web encodes each piece that a
 /// sender flushes on its own, so padding may stand wherever a piece ended.
 struct Base64Group: Sendable {
-    /// What a digit came to.
     enum Step {
         case needsMore
         case whole(Decoded)
         case invalid
     }
 
-    /// The bytes of one group.
     struct Decoded {
         /// The first byte is the highest of 24 bits.
         let bits: UInt32

@@ -37,17 +37,3 @@ package struct GRPCFrame: Sendable, Hashable {
         return ContentDecoder.decode(payload, codings: [coding], limit: limit)
     }
 }
-
-/// Why the bytes of a body are not gRPC, or not all of it.
-package struct GRPCFramingError: Error, Hashable, CustomStringConvertible {
-    package enum Kind: Sendable, Hashable {
-        case malformed, truncated
-    }
-
-    package var kind: Kind
-    package var offset: Int64
-    package var message: String
-
-    /// One sentence for people, for example `the body ends within the prefix of message 2, at byte 19`.
-    package var description: String { "\(message), at byte \(offset)" }
-}

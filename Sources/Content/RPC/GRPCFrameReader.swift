@@ -10,7 +10,7 @@ package final class GRPCFrameReader: StreamReader {
     /// How many bytes of a payload are kept; may be changed between pieces.
     package var payloadLimit: Int
     package private(set) var messageCount = 0
-    package private(set) var problem: GRPCFramingError?
+    package private(set) var problem: StreamError?
 
     private let framing: GRPCFraming
     private var offset: Int64 = 0
@@ -143,7 +143,7 @@ package final class GRPCFrameReader: StreamReader {
         )
     }
 
-    private func fail(_ kind: GRPCFramingError.Kind, _ offset: Int64, _ message: String) {
-        problem = GRPCFramingError(kind: kind, offset: offset, message: message)
+    private func fail(_ kind: StreamError.Kind, _ offset: Int64, _ message: String) {
+        problem = StreamError(kind: kind, offset: offset, message: message)
     }
 }

@@ -17,7 +17,6 @@ package protocol ExchangeSource {
 
     /// Whether secrets are replaced: then bodies come without their content coding.
     var isMasking: Bool { get }
-    /// The same exchanges as recorded.
     var asRecorded: any ExchangeSource { get }
     /// The same exchanges for commands of a shell: each secret has a mark, for which the command has a variable.
     var forCommands: any ExchangeSource { get }

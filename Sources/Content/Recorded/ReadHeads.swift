@@ -11,7 +11,7 @@ package final class ReadHeads {
     private lazy var responseType = ContentType(fields(of: .responseReceived))
     private lazy var responseSentType = ContentType(fields(of: .responseSent))
 
-    /// A `Content-Type` field, as text and read; both `nil` where there is none.
+    /// A `Content-Type` field, as text and read.
     package struct ContentType {
         package let text: String?
         package let mediaType: MediaType?

@@ -3,9 +3,6 @@ import NIOCore
 /// Reads the JSON texts out of a stream that has one a line, or of a JSON text sequence (RFC 7464). What the texts say
 /// is not looked at. Blank lines are passed over; a carriage return before the line feed is no part of a text.
 package final class JSONLineReader: StreamReader {
-    /// Lines have no bytes they do not allow.
-    package var problem: StreamError? { nil }
-
     private let direction: StreamedMessage.Direction
     private let textLimit: Int
     private var boundary = JSONLineBoundary()

@@ -7,8 +7,6 @@ package final class ServerSentEventReader: StreamReader {
     private static let longestName = 16
     private static let longestShortValue = 1024
 
-    /// An event stream has no bytes it does not allow.
-    package var problem: StreamError? { nil }
     /// How many comment lines there were: mostly signs of life.
     package private(set) var commentCount: Int64 = 0
 

@@ -74,23 +74,26 @@ package struct ServerSentEventDetails: Sendable, Hashable {
     package var retry: Int64?
 }
 
-/// Why the bytes of a stream could not be read further.
+/// Why the rest of a stream cannot be read.
 package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where the bytes went wrong: an offset in the stream without content coding.
+    package enum Kind: Sendable, Hashable {
+        case malformed, truncated
+    }
+
+    package var kind = Kind.malformed
+    /// In the stream without content coding.
     package var offset: Int64
     package var message: String
 
-    /// One sentence, for example `the opcode 3 is reserved, at byte 512`.
     package var description: String { "\(message), at byte \(offset)" }
 }
 
 /// Reads the items out of one direction of a stream that comes in pieces, in memory that does not grow with it.
 package protocol StreamReader<Item>: AnyObject {
     associatedtype Item
-    associatedtype Problem: Error
 
     /// Where the bytes stopped being what the format allows; nothing after it is read.
-    var problem: Problem? { get }
+    var problem: StreamError? { get }
     /// Takes the next bytes and hands over each item that became whole with them.
     func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (Item) throws -> Void) rethrows
     /// Says that there are no more bytes, and hands over what is not whole.
@@ -98,6 +101,9 @@ package protocol StreamReader<Item>: AnyObject {
 }
 
 extension StreamReader {
+    /// Most formats allow all bytes.
+    package var problem: StreamError? { nil }
+
     package func feed(_ bytes: ByteBuffer, _ emit: (Item) throws -> Void) rethrows {
         try bytes.withUnsafeReadableBytes { try feed($0, emit) }
     }

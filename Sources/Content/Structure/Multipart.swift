@@ -7,7 +7,6 @@ package struct MultipartPart: Sendable {
     package var content: ByteBuffer
     package var range: Range<Int>
 
-    /// The `name` of the form field, from `Content-Disposition`.
     package var name: String? { dispositionParameter("name") }
     /// The `filename`, from `Content-Disposition`; present for uploaded files.
     package var fileName: String? { dispositionParameter("filename") }

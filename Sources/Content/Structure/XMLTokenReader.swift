@@ -5,7 +5,6 @@ package struct XMLSyntaxError: Error, Hashable, CustomStringConvertible {
     package var column: Int
     package var message: String
 
-    /// One sentence, for example `line 3, column 7: the comment does not end`.
     package var description: String { "line \(line), column \(column): \(message)" }
 }
 

@@ -21,9 +21,7 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
     }
 
     package static let utf8 = Charset("utf-8")
-    /// UTF-16, low byte first.
     package static let utf16LittleEndian = Charset("utf-16le")
-    /// UTF-16, high byte first.
     package static let utf16BigEndian = Charset("utf-16be")
     /// The superset of Latin-1 that the web uses for it.
     package static let windows1252 = Charset("windows-1252")
@@ -91,7 +89,6 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StringProtocol {
-    /// The position of an ASCII text.
     func range(ofASCII needle: String) -> Range<Index>? {
         let needle = Array(needle.utf8)
         var start = utf8.startIndex

@@ -2,7 +2,6 @@ package import NIOCore
 
 /// Checks UTF-8 piece by piece (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 package struct UTF8Check: Sendable {
-    /// Missing continuation bytes.
     private var pending = 0
     /// How many bytes at the end belong to a character that is not whole yet.
     package private(set) var unfinishedCount = 0

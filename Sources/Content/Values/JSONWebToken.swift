@@ -5,12 +5,10 @@ package struct JSONWebToken: Sendable {
     /// Longer texts are ignored.
     private static let longest = 64 * 1024
 
-    /// As signed.
     package let header: [UInt8]
     /// `nil` if it is encrypted (RFC 7516).
     package let payload: [UInt8]?
 
-    /// `nil` if the text is not a token.
     package init?(_ text: some StringProtocol) {
         // Any header begins with `{"`, which is `eyJ` in base64url.
         guard text.utf8.count <= JSONWebToken.longest, text.hasPrefix("ey") else { return nil }

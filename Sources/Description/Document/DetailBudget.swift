@@ -19,7 +19,6 @@ package struct DetailBudget: Sendable {
 
     var isSpent: Bool { isAbandoned() || .now >= deadline }
 
-    /// Why a part of a document is missing.
     struct SpentError: Error, CustomStringConvertible {
         var description: String { "it takes too long" }
     }

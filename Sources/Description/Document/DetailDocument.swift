@@ -1,6 +1,5 @@
 /// What the detail pane shows of an exchange: lines, some of which open blocks that can be folded.
 package struct DetailDocument: Sendable {
-    /// The lines, all of them, whatever is folded.
     package let lines: [DetailLine]
     /// Whether nothing was left out; where something was, the document says so.
     package let isWhole: Bool
@@ -9,7 +8,6 @@ package struct DetailDocument: Sendable {
     /// How the body is shown, where the page has one.
     package var bodyForm: BodyForm?
     package var isUnfinished = false
-    /// Which messages of a stream it has; `nil` where it has none.
     package var messages: MessageWindow?
     /// How long lines are broken into rows, as far as it was asked.
     package let breaks = BreaksMemory()
@@ -40,13 +38,9 @@ package struct DetailDocument: Sendable {
     /// sign begins one, but removed and added lines that follow each other are one.
     package var differences: [Int] {
         guard page == .difference else { return [] }
+        func isMoved(_ line: Int) -> Bool { [.added, .removed].contains(lines[line].spans.first?.role) }
         return lines.indices.filter { line in
-            switch lines[line].spans.first?.role {
-            case .changed: true
-            case .added, .removed:
-                line == 0 || ![.added, .removed].contains(lines[line - 1].spans.first?.role)
-            default: false
-            }
+            isMoved(line) ? line == 0 || !isMoved(line - 1) : lines[line].spans.first?.role == .changed
         }
     }
 

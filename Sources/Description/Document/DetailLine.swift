@@ -16,7 +16,6 @@ package struct DetailLine: Sendable, Hashable {
     package var wraps: Bool
     /// Whether a word that has room in a row is never broken, however long it is.
     package var keepsWords = false
-    /// What can be copied of it other than its text.
     package var copyable: Copyable?
     /// The section or message that the line is the heading of, by which place and folds are found again in another
     /// document.

@@ -32,7 +32,6 @@ package enum BodyForm: String, CaseIterable, Sendable {
     case wire
 }
 
-/// Which of two messages is shown, where a rule made another out of the first.
 package enum MessageVersion: String, CaseIterable, Sendable {
     case received, sent
 }

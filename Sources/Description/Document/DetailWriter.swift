@@ -108,7 +108,6 @@ package struct DetailWriter {
         if !lines.isEmpty { lines[lines.count - 1].name = name }
     }
 
-    /// Takes lines away again, from this one on.
     mutating func drop(from line: Int) { lines.removeSubrange(min(line, lines.count)...) }
 
     mutating func append(_ span: Span) {
@@ -187,7 +186,6 @@ package struct DetailWriter {
         }
     }
 
-    /// Names, or names with values, in one line.
     func inOneLine(_ parts: [String]) -> String { parts.joined(separator: sign(" · ", " | ")) }
 
     mutating func fact(_ label: String, _ value: [Span]) { add([DetailWriter.label(label)] + value) }

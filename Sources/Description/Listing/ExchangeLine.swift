@@ -9,7 +9,6 @@ package enum ExchangeLine {
     /// How much of a server's message there is room for; `show` has it whole.
     private static let messageWidth = 100
 
-    /// The titles of the columns of `human`.
     package static let header = line(["ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE", "URL"])
 
     /// The exchange in the columns of `header`, and what is special about it. The time of day is local, the size that

@@ -86,7 +86,6 @@ package enum ListedColumn: Sendable, Hashable {
     }
 }
 
-/// Why a list of columns cannot be read.
 package struct ListedColumnError: Error, Sendable, CustomStringConvertible {
     package let message: String
     package let suggestion: String?

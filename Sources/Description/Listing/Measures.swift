@@ -1,6 +1,5 @@
 import Text
 
-/// Sizes and durations as people read them.
 package enum Measures {
     /// Bytes in at most four digits and a unit, for example `1.5 KB` (powers of 1000).
     package static func size(_ bytes: Int64) -> String {

@@ -81,7 +81,6 @@ package struct GRPCReport {
         return lines
     }
 
-    /// What there is to say of a direction at its end.
     private func endLines(_ index: Int, _ contentLeft: inout Int) -> [String] {
         let direction = call.directions[index]
         let isInFlight = exchange.record.state == .inFlight

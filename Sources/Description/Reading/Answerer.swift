@@ -7,7 +7,6 @@ package enum Answerer: Sendable, Hashable {
     case server(String?)
     /// The server, but a rule changed the status.
     case changed(TraceEntry)
-    /// A rule, in place of the server.
     case rule(TraceEntry)
     /// Sluice itself: no rule gave the answer, and no server.
     case sluice

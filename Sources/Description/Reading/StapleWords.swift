@@ -1,7 +1,6 @@
 package import Content
 package import HTTPModel
 
-/// What a stapled answer about revocation says, in words.
 package enum StapleWords {
     /// A phrase, for example `good, from 2026-11-20 10:00:00.000 UTC to 2026-11-27 10:00:00.000 UTC`.
     package static func sentence(_ staple: StapledStatus) -> String {

@@ -94,7 +94,6 @@ package final class ExchangeFollower {
         }
     }
 
-    /// What stopped the decoding of a body.
     package var problem: DecodingProblem? { decoder?.problem }
 
     private func finish(_ remarks: [String], _ sink: ExportSink) throws {

@@ -19,7 +19,6 @@ package enum MessageExport {
 
     package enum Outcome: Sendable {
         case found(Message)
-        /// There are only so many.
         case missing(count: Int)
         /// The session does not have the bodies any more; why, without the end of the sentence.
         case dropped(String)
@@ -34,8 +33,8 @@ package enum MessageExport {
         descriptors: DescriptorSet? = nil,
         limit: Int = longest
     ) throws -> Outcome {
+        var count = 0
         if var call = GRPCCall(exchange, source: source, descriptors: descriptors, messageLimit: limit) {
-            var count = 0
             while let message = try call.next() {
                 count = message.number
                 guard count == number else { continue }
@@ -46,17 +45,14 @@ package enum MessageExport {
         guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: limit, decodedLimit: .max) else {
             return .noStream
         }
-        var count = 0
         while let message = try timeline.next() {
             count += 1
             guard count == number else { continue }
-            var found = Message(bytes: message.payload, text: nil, isText: message.isText, remarks: message.notes)
-            if !message.isWhole {
-                let soFar = exchange.record.state == .inFlight
-                found.remarks.append(soFar ? "it is not whole yet" : "its end is missing")
-            }
-            if message.leftOut > 0 { found.remarks.append("its last \(message.leftOut) bytes are left out") }
-            return .found(found)
+            var remarks = message.notes
+            let soFar = exchange.record.state == .inFlight
+            if !message.isWhole { remarks.append(soFar ? "it is not whole yet" : "its end is missing") }
+            if message.leftOut > 0 { remarks.append("its last \(message.leftOut) bytes are left out") }
+            return .found(Message(bytes: message.payload, isText: message.isText, remarks: remarks))
         }
         return missing(count, in: exchange)
     }

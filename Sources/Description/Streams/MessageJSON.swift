@@ -40,6 +40,5 @@ extension JSONWriter {
 }
 
 extension StreamedMessage {
-    /// The payload, as far as it is there, in base64.
     package var base64: String { Data(payload.readableBytesView).base64EncodedString() }
 }

@@ -14,7 +14,7 @@ enum RPCProbe {
 
     private struct Reading: Equatable {
         var frames: [GRPCFrame] = []
-        var problem: GRPCFramingError?
+        var problem: StreamError?
         var unfinished: GRPCFrame?
         var messageCount = 0
     }

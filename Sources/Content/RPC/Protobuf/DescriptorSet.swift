@@ -1,6 +1,5 @@
 package import NIOCore
 
-/// Why a file is not a descriptor set.
 package struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
     package var message: String
     package var hint: String
@@ -22,7 +21,6 @@ package struct DescriptorSet: Sendable {
         package var isServerStreaming = false
     }
 
-    /// What a request's path names.
     package enum Lookup: Sendable, Hashable {
         case found(Method)
         /// Nothing that the set has, for the reason given.

@@ -1,7 +1,6 @@
 import HTTPModel
 import Text
 
-/// Scalar values as they are printed.
 enum ProtobufScalar {
     /// A JSON string; what a terminal would obey or hide is escaped.
     static func quoted(_ text: some StringProtocol) -> String { JSONWriter.quoted(String(text)) }

@@ -4,7 +4,6 @@ package struct ProtobufError: Error, Hashable, CustomStringConvertible {
     package var offset: Int
     package var message: String
 
-    /// One sentence, for example `field 2 is cut off, at byte 17`.
     package var description: String { "\(message), at byte \(offset)" }
 }
 

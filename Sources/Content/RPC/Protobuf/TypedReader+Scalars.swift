@@ -70,7 +70,6 @@ extension TypedReader {
         return number(field.kind, value).filter { $0 != "\"" }
     }
 
-    /// The key of an entry that was sent without one.
     func defaultKey(_ field: FieldDescriptor) -> String { field.kind == .bool ? "false" : "0" }
 
     /// The value of an entry that was sent without one.

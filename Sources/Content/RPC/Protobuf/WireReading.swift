@@ -4,11 +4,7 @@ import Text
 enum WireReading {
     /// The other readings of a varint that tell something: a negative number, a truth value, a moment.
     static func varint(_ value: UInt64) -> String {
-        switch value {
-        case 0: return "or false"
-        case 1: return "or true"
-        default: break
-        }
+        if value < 2 { return value == 0 ? "or false" : "or true" }
         let signed = Int64(bitPattern: value)
         if signed < 0 { return "or \(signed)" }
         if let moment = moment(value) { return "or \(moment)" }
@@ -81,9 +77,8 @@ enum WireReading {
     }
 
     static func bytes(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {
-        var text = "<"
-        for byte in bytes.prefix(limit) { text += byte.padded(to: 2, radix: 16) }
-        text += bytes.count > limit ? "…>" : ">"
-        return (text, bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes")
+        let digits = bytes.prefix(limit).map { $0.padded(to: 2, radix: 16) }.joined()
+        let size = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
+        return ("<\(digits)\(bytes.count > limit ? "…" : "")>", size)
     }
 }

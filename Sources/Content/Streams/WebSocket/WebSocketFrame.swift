@@ -1,10 +1,8 @@
 /// What kind of frame a WebSocket frame is (RFC 6455 §5.2, §11.8).
 package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
-    /// A further frame of the message before it.
     case continuation = 0x0
     case text = 0x1
     case binary = 0x2
-    /// The end of one direction.
     case close = 0x8
     /// A question whether the peer is there.
     case ping = 0x9
@@ -31,7 +29,6 @@ struct WebSocketFrameHead {
     var isControl: Bool { opcode.isControl }
 }
 
-/// Reads frame heads, byte by byte.
 struct WebSocketHeadScan {
     enum Step {
         case more
@@ -43,7 +40,6 @@ struct WebSocketHeadScan {
         case flags, length
         /// `left` bytes of a length of `of` bytes are still to come.
         case extended(left: Int, of: Int)
-        /// So many bytes of the masking key are still to come.
         case mask(left: Int)
     }
 

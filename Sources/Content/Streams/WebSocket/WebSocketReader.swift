@@ -23,7 +23,6 @@ package final class WebSocketReader: StreamReader {
     /// The frame whose payload is passing, and how much of it is still to come.
     private var frame: WebSocketFrameHead?
     private var payloadLeft: Int64 = 0
-    /// The data message whose frames are passing.
     private var message: OpenMessage?
     /// The control frame that is passing, maybe between the frames of a message.
     private var control: OpenMessage?

@@ -112,7 +112,6 @@ struct BodyView {
         }
     }
 
-    /// The format of a text whose type says nothing.
     private static func sniffed(_ text: String) -> Format {
         let start = text.utf8.prefix(256).drop { $0 <= 0x20 }
         switch start.first {

@@ -30,7 +30,6 @@ struct FormTable {
         }
     }
 
-    /// Whether a text cannot be read without doubt: it has characters that cannot be seen, or that were not UTF-8.
     private static func isOdd(_ text: String) -> Bool {
         VisibleText.of(text) != text || text.contains("\u{FFFD}") || text.first == " " || text.last == " "
     }

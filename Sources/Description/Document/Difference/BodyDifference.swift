@@ -10,9 +10,7 @@ struct BodyDifference {
     let new: LoadedBody
 
     func write(into writer: inout DetailWriter) {
-        for failure in [old.failure, new.failure].compactMap({ $0 }) {
-            writer.add("The body cannot be read: \(failure)", .failure)
-        }
+        for body in [old, new] { body.failure.map { writer.add("The body cannot be read: \($0)", .failure) } }
         if old.bytes == new.bytes {
             return writer.add(old.bytes.readableBytes == 0 ? "There is none." : "The body is the same.", .faint)
         }

@@ -3,7 +3,6 @@ import HTTPModel
 
 /// Two JSON texts compared by what they mean: the order of members and white space do not count, that of elements does.
 struct JSONDifference {
-    /// More changes are not looked for.
     static let mostChanges = 2000
 
     struct Change {

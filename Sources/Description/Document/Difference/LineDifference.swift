@@ -1,7 +1,6 @@
 import HTTPModel
 import Text
 
-/// Two texts compared line by line, with some lines around each difference.
 struct LineDifference {
     private static let context = 3
     private static let mostLines = 4000

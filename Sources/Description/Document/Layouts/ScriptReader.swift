@@ -9,7 +9,6 @@ struct ScriptReader {
         var range: Range<Int>
     }
 
-    /// The words of a language that have a colour.
     enum Language {
         case script, graphQL
     }

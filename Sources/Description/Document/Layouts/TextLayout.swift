@@ -1,7 +1,6 @@
 import HTTPModel
 import Text
 
-/// Text as it came, line by line.
 enum TextLayout {
     /// Adds the lines of a text; what cannot be seen is made visible, a carriage return at a line's end too where
     /// asked.

@@ -2,7 +2,6 @@ import HTTPModel
 import Text
 
 extension ExchangeRecord.Kind {
-    /// What it is, to people.
     package var sentence: String {
         switch self {
         case .http: "HTTP"
