@@ -2,8 +2,8 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Masks a body that comes in pieces, without its content coding; the split into pieces changes nothing. At most
-/// `longestWindow` bytes are in memory.
+/// Masks a body that comes in pieces, without its content coding; the split into pieces changes nothing. At most 16
+/// windows are in memory.
 final class BodyMask {
     static let window = 256 * 1024
     /// How many settled bytes are kept to find the name before a value.
@@ -13,8 +13,6 @@ final class BodyMask {
     private let mask: TextMask
     private let mediaType: MediaType?
     private let window: Int
-    /// A longer secret is masked up to a byte that can end it.
-    private let longestWindow: Int
     private var wanted: Int
     private var syntax: ScanSyntax?
     private var isBinary = false
@@ -27,7 +25,7 @@ final class BodyMask {
 
     init(_ mask: TextMask, _ mediaType: MediaType?, window: Int = BodyMask.window) {
         (self.mask, self.mediaType, self.window) = (mask, mediaType, window)
-        (longestWindow, wanted) = (window * 16, window)
+        wanted = window
     }
 
     func add(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
@@ -73,7 +71,8 @@ final class BodyMask {
             start = bytes[start...].firstIndex { "\"'&<>\r\n".utf8.contains($0) } ?? bytes.count
             isInSecret = start == bytes.count
         }
-        let mayGrow = !isLast && bytes.count - contextCount < longestWindow
+        // A longer secret is masked up to a byte that can end it.
+        let mayGrow = !isLast && bytes.count - contextCount < 16 * window
         var marks = mask.marks(in: bytes, syntax, isCut: mayGrow, isBinary: isBinary)
         marks.removeAll { $0.range.upperBound <= start }
         if let first = marks.first, first.range.lowerBound < start { marks[0].range = start..<first.range.upperBound }

@@ -254,11 +254,7 @@ package final class MaskedSource: ExchangeSource {
         private var decoder: ContentDecoder
         private let masking: BodyMask
         private let textMask: TextMask
-        private let fields: FieldSection
-        private let type: MediaType?
         private var codings: [ContentCoding]
-        private var limit: Int
-        private let growth: DecodedGrowth
         private(set) var readCount: Int64 = 0
         private(set) var decodedCount = 0
         private var isAtEnd = false
@@ -268,7 +264,7 @@ package final class MaskedSource: ExchangeSource {
         private var bytes = ByteBuffer()
         private(set) var start: Int64 = 0
 
-        var part: String { side == .requestReceived || side == .requestSent ? "request body" : "response body" }
+        var part: String { side.isRequest ? "request body" : "response body" }
         var count: Int { masking.count }
         var problem: DecodingProblem? { uncoded ?? decoder.problem }
 
@@ -279,14 +275,12 @@ package final class MaskedSource: ExchangeSource {
             _ mask: TextMask,
             _ growth: DecodedGrowth
         ) {
-            fields = exchange.messages.fields(of: side)
+            let fields = exchange.messages.fields(of: side)
             codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
-            limit = codings.isEmpty ? .max : ContentDecoder.mostDecoded
-            self.growth = growth
+            let limit = codings.isEmpty ? .max : ContentDecoder.mostDecoded
             (id, self.side, self.source) = (exchange.record.id, side, source)
             decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)
-            type = fields.value(of: .contentType).flatMap { MediaType($0) }
-            masking = BodyMask(mask, type)
+            masking = BodyMask(mask, fields.value(of: .contentType).flatMap { MediaType($0) })
             textMask = mask
         }
 
@@ -311,7 +305,7 @@ package final class MaskedSource: ExchangeSource {
 
         private func readPiece(isKept: Bool = true) throws {
             textMask.part = part
-            textMask.origin = side == .requestReceived || side == .requestSent ? .request : .response
+            textMask.origin = side.isRequest ? .request : .response
             let piece = try source.body(of: id, side: side, offset: readCount, limit: MaskedSource.pieceSize)
             if readCount == 0, !codings.isEmpty { beginning = piece }
             readCount += Int64(piece.readableBytes)
@@ -338,8 +332,8 @@ package final class MaskedSource: ExchangeSource {
                 problem.isAtBeginning(decoded: decodedCount, beginning), DecodingProblem.isPlain(beginning)
             else { return false }
             uncoded = problem.givenAsReceived
-            (codings, limit) = ([], .max)
-            decoder = ContentDecoder(codings: [], limit: limit)
+            codings = []
+            decoder = ContentDecoder(codings: [], limit: .max)
             (readCount, isAtEnd) = (0, false)
             return true
         }

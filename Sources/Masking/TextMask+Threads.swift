@@ -32,7 +32,7 @@ extension TextMask {
         static let mostRemembered = 16_384
 
         var secrets: [(secret: FoundSecret, host: String, isSought: Bool)] = []
-        var suspects: [Candidate] = []
+        var suspects: [(suspect: TextMask.Suspect, text: [UInt8])] = []
         var unreadCount = 0
         var earlier: [SecretKind: Int] = [:]
         /// Lately found secrets and whether they are sought: each is handed over once.

@@ -13,11 +13,6 @@ package final class TextMask {
         package let beginning: String
     }
 
-    struct Candidate: Sendable {
-        let suspect: Suspect
-        let text: [UInt8]
-    }
-
     /// Further ones are only counted.
     package static let mostSuspects = 1_000
     private static let mostFieldNames = 1_024
@@ -33,7 +28,8 @@ package final class TextMask {
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// Hashes of header lines without secrets.
     private var settledLines: Set<Int> = []
-    var candidates: [Candidate] = [] { didSet { settledSuspects = nil } }
+    /// A later secret may be found in the text of a suspect.
+    var candidates: [(suspect: Suspect, text: [UInt8])] = [] { didSet { settledSuspects = nil } }
     private var settledSuspects: [Suspect]?
     var candidateTexts: Set<[UInt8]> = []
     var findings: Findings?
@@ -202,7 +198,7 @@ package final class TextMask {
                 name: name ?? field,
                 beginning: String(decoding: bytes[range.prefix(6)], as: UTF8.self)
             )
-            candidates.append(Candidate(suspect: suspect, text: Array(bytes[range])))
+            candidates.append((suspect, Array(bytes[range])))
         }
     }
 }
