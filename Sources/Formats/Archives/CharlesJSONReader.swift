@@ -44,29 +44,17 @@ package struct CharlesJSONReader: JSONArchiveReader {
                 )
             case ("tunnel", .literal): transaction.isTunnel = reader.json.text(first) == "true"
             case ("webSocket", .literal): transaction.isWebSocket = reader.json.text(first) == "true"
-            case ("times", .objectBegin):
-                try reader.members { reader, name, first in
-                    guard name == "start", first.kind == .string else { return try reader.json.skip(first) }
-                    transaction.start = reader.json.string(first)
-                }
+            case ("times", .objectBegin): transaction.start = try reader.texts("start")["start"] ?? ""
             case ("durations", .objectBegin):
                 try reader.members { reader, name, first in
                     guard let amount = reader.amount(first) else { return try reader.json.skip(first) }
                     if transaction.durations.count < 20 { transaction.durations[name] = amount }
                 }
             case ("ssl", .objectBegin):
-                try reader.members { reader, name, first in
-                    switch (name, first.kind) {
-                    case ("protocol", .string): transaction.tlsProtocol = reader.json.string(first)
-                    case ("cipherSuite", .string): transaction.cipherSuite = reader.json.string(first)
-                    default: try reader.json.skip(first)
-                    }
-                }
-            case ("alpn", .objectBegin):
-                try reader.members { reader, name, first in
-                    guard name == "protocol", first.kind == .string else { return try reader.json.skip(first) }
-                    transaction.alpn = reader.json.string(first)
-                }
+                let tls = try reader.texts("protocol", "cipherSuite")
+                transaction.tlsProtocol = tls["protocol"] ?? ""
+                transaction.cipherSuite = tls["cipherSuite"] ?? ""
+            case ("alpn", .objectBegin): transaction.alpn = try reader.texts("protocol")["protocol"] ?? ""
             case ("request", .objectBegin): try reader.message(&transaction.request)
             case ("response", .objectBegin): try reader.message(&transaction.response)
             default: try reader.json.skip(first)
@@ -111,15 +99,8 @@ package struct CharlesJSONReader: JSONArchiveReader {
 
     private mutating func fields(_ message: inout CharlesTransaction.Message) throws {
         try elements { reader in
-            var field = (name: "", value: "")
-            try reader.members { reader, name, first in
-                switch (name, first.kind) {
-                case ("name", .string): field.name = reader.json.string(first)
-                case ("value", .string): field.value = reader.json.string(first)
-                default: try reader.json.skip(first)
-                }
-            }
-            message.add(field, reader.losses)
+            let field = try reader.texts("name", "value")
+            message.add((field["name"] ?? "", field["value"] ?? ""), reader.losses)
         }
     }
 

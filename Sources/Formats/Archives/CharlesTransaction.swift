@@ -144,12 +144,9 @@ struct CharlesTransaction {
 
     private func setTimes(_ entry: inout ArchiveEntry) {
         entry.time = durations["total"]
-        entry.timings["dns"] = durations["dns"]
-        entry.timings["ssl"] = durations["ssl"]
+        let names = ["dns": "dns", "ssl": "ssl", "send": "request", "wait": "latency", "receive": "response"]
+        for (phase, name) in names { entry.timings[phase] = durations[name] }
         if let connect = durations["connect"] { entry.timings["connect"] = connect + (durations["ssl"] ?? 0) }
-        entry.timings["send"] = durations["request"]
-        entry.timings["wait"] = durations["latency"]
-        entry.timings["receive"] = durations["response"]
     }
 
     private func setAddresses(_ entry: inout ArchiveEntry) {

@@ -101,7 +101,27 @@ package struct FiddlerReader: ArchiveReader {
             message.addField(field.name, field.value, bytes: UTF8Check.isValid(bytes) ? nil : bytes, losses)
         }
         let isChunked = message.field("transfer-encoding")?.lowercased().contains("chunked") == true
-        if isChunked, let bytes = message.bytes { message.bytes = ChunkedText.joined(bytes) ?? bytes }
+        if isChunked, let bytes = message.bytes { message.bytes = FiddlerReader.joinedChunks(bytes) ?? bytes }
+    }
+
+    /// A body in chunks (RFC 9112 §7.1) in one piece; `nil` for other bytes.
+    private static func joinedChunks(_ bytes: ByteBuffer) -> ByteBuffer? {
+        var rest = bytes.readableBytesView
+        var body = ByteBuffer()
+        while let end = rest.firstIndex(of: 0x0A) {
+            let line = String(decoding: rest[..<end].prefix { $0 != UInt8(ascii: ";") && $0 != 0x0D }, as: UTF8.self)
+            guard !line.isEmpty, line.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+                let size = Int(line, radix: 16)
+            else { return nil }
+            rest = rest[(end + 1)...]
+            if size == 0 { return body }
+            guard size <= rest.count else { return nil }
+            body.writeBytes(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            guard rest.first == 0x0D || rest.first == 0x0A else { return nil }
+            rest = rest.dropFirst(rest.first == 0x0D ? 2 : 1)
+        }
+        return nil
     }
 
     private func contents(of entry: ZipReader.Entry?, _ limit: Int) throws -> [UInt8]? {
@@ -169,28 +189,5 @@ private struct FiddlerMeta {
             entry.clientAddress = ArchiveEntry.bracketed(address) + (port ?? "")
         }
         entry.comment = flags["ui-comments"] ?? ""
-    }
-}
-
-/// A body in chunks (RFC 9112 §7.1).
-private enum ChunkedText {
-    /// The chunks put together; `nil` where the bytes are none.
-    static func joined(_ bytes: ByteBuffer) -> ByteBuffer? {
-        var rest = bytes.readableBytesView
-        var body = ByteBuffer()
-        while let end = rest.firstIndex(of: 0x0A) {
-            let line = String(decoding: rest[..<end].prefix { $0 != UInt8(ascii: ";") && $0 != 0x0D }, as: UTF8.self)
-            guard !line.isEmpty, line.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
-                let size = Int(line, radix: 16)
-            else { return nil }
-            rest = rest[(end + 1)...]
-            if size == 0 { return body }
-            guard size <= rest.count else { return nil }
-            body.writeBytes(rest.prefix(size))
-            rest = rest.dropFirst(size)
-            guard rest.first == 0x0D || rest.first == 0x0A else { return nil }
-            rest = rest.dropFirst(rest.first == 0x0D ? 2 : 1)
-        }
-        return nil
     }
 }

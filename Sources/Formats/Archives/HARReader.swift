@@ -52,7 +52,9 @@ package struct HARReader: JSONArchiveReader {
             guard name == "log", first.kind == .objectBegin else { return try reader.json.skip(first) }
             try reader.members { reader, name, first in
                 switch (name, first.kind) {
-                case ("creator", .objectBegin): return try reader.readCreator()
+                case ("creator", .objectBegin):
+                    reader.creator = try reader.texts("name")["name"]?.lowercased() ?? ""
+                    return
                 case ("pages", .arrayBegin): return try reader.readPages()
                 case ("entries", .arrayBegin): hasEntries = true
                 default: return try reader.json.skip(first)
@@ -73,24 +75,10 @@ package struct HARReader: JSONArchiveReader {
         _ = try json.next()
     }
 
-    private mutating func readCreator() throws {
-        try members { reader, name, first in
-            guard name == "name", first.kind == .string else { return try reader.json.skip(first) }
-            reader.creator = reader.json.string(first).lowercased()
-        }
-    }
-
     private mutating func readPages() throws {
         try elements { reader in
-            var (id, title) = ("", "")
-            try reader.members { reader, name, first in
-                switch (name, first.kind) {
-                case ("id", .string): id = reader.json.string(first)
-                case ("title", .string): title = reader.json.string(first)
-                default: try reader.json.skip(first)
-                }
-            }
-            if reader.pages.count < HARReader.mostPages { reader.pages[id] = title }
+            let page = try reader.texts("id", "title")
+            if reader.pages.count < HARReader.mostPages { reader.pages[page["id"] ?? ""] = page["title"] ?? "" }
         }
     }
 

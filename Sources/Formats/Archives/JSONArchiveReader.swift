@@ -15,6 +15,16 @@ extension JSONArchiveReader {
         }
     }
 
+    /// The members of an object that have these names and are texts.
+    mutating func texts(_ names: String...) throws -> [String: String] {
+        var texts: [String: String] = [:]
+        try members { reader, name, first in
+            guard names.contains(name), first.kind == .string else { return try reader.json.skip(first) }
+            texts[name] = reader.json.string(first)
+        }
+        return texts
+    }
+
     /// Calls `body` at each object of an array; other values are skipped and counted.
     mutating func elements(_ body: (inout Self) throws -> Void) throws {
         while let token = try json.next(), token.kind != .arrayEnd {

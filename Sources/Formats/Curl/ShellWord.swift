@@ -60,9 +60,7 @@ package enum ShellWord {
 
     /// The words of a command that writes any bytes: `printf '…'`, in octal what could get lost or steer a terminal.
     static func printing(_ bytes: [UInt8]) -> [[UInt8]] {
-        var format = Format()
-        format.add(bytes)
-        let lines = format.parts.map { Array("'".utf8) + $0 + Array("'".utf8) }
+        let lines = Format(bytes, escapesMarks: false).parts.map { Array("'".utf8) + $0 + Array("'".utf8) }
         return [Array("printf".utf8), Array(lines.joined(separator: Array("\\\n".utf8)))]
     }
 
@@ -75,9 +73,9 @@ package enum ShellWord {
             switch piece {
             case .variable(let expansion): parts = [Array("\"\(expansion)\"".utf8)]
             case .text(let bytes):
-                var format = Format(escapesMarks: true)
-                format.add(bytes)
-                parts = format.parts.map { Array("\"$(printf '".utf8) + $0 + Array("')\"".utf8) }
+                parts = Format(bytes, escapesMarks: true).parts.map {
+                    Array("\"$(printf '".utf8) + $0 + Array("')\"".utf8)
+                }
             }
             for part in parts {
                 if !word.isEmpty, word.count + part.count - lineStart > longestLine {
@@ -93,11 +91,10 @@ package enum ShellWord {
     /// The format of a `printf`, in parts that a line can have.
     private struct Format {
         private(set) var parts: [[UInt8]] = [[]]
-        var escapesMarks = false
+        private let escapesMarks: Bool
 
-        init(escapesMarks: Bool = false) { self.escapesMarks = escapesMarks }
-
-        mutating func add(_ bytes: [UInt8]) {
+        init(_ bytes: [UInt8], escapesMarks: Bool) {
+            self.escapesMarks = escapesMarks
             if let text = String(validating: bytes, as: UTF8.self) {
                 for scalar in text.unicodeScalars { add(scalar) }
             } else {

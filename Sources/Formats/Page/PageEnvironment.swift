@@ -4,17 +4,14 @@ import HTTPModel
 import Masking
 
 /// What a page tells of the session as a whole: who recorded and exported it, by which rules, and what is masked.
-struct PageEnvironment {
+enum PageEnvironment {
     /// More sets of rules than these, the latest ones, are only counted.
     private static let mostSets = 10
     /// The bytes of a profile's file that are written.
     private static let longestRules = 128 << 10
     private static let mostSecrets = 200
 
-    let facts: SessionFacts
-    let isMasked: Bool
-
-    func write(into writer: inout JSONWriter) throws {
+    static func session(_ facts: SessionFacts, isMasked: Bool, into writer: inout JSONWriter) throws {
         writer.member("name", facts.name)
         writer.optionalMember("note", facts.note)
         writer.member("version", facts.version)

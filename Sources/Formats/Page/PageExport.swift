@@ -84,9 +84,8 @@ package struct PageExport: ExchangeExport {
         guard !isOpen else { return }
         isOpen = true
         var output = ByteBuffer(string: PageMarkup.beginning(title: facts.title ?? facts.name))
-        let environment = PageEnvironment(facts: facts, isMasked: source.isMasking)
         try data("facts", into: &output) {
-            try environment.write(into: &$0)
+            try PageEnvironment.session(facts, isMasked: source.isMasking, into: &$0)
             try $0.object("filter") { try PageEnvironment.language(into: &$0) }
         }
         try sink(output)
