@@ -1,5 +1,4 @@
 import Formats
-import Foundation
 import HTTPModel
 import Jobs
 import NIOCore
@@ -10,7 +9,6 @@ import Synchronization
 
 /// An origin, a client and a real proxy in one process, without a network.
 package enum Demo {
-    /// A limit for faults.
     private static let limit = Duration.seconds(30)
 
     /// Prints the exchanges, a summary and further commands.

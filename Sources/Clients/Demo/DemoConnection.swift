@@ -23,7 +23,15 @@ final class DemoConnection {
     private var targetPrefix: String
     private var http2: DemoHTTP2Connection?
 
-    init(_ connection: ProxyConnection, _ origin: RequestURL) {
+    static func open(
+        to origin: RequestURL,
+        through proxy: SocketAddress,
+        _ body: (DemoConnection) async throws -> Void
+    ) async throws {
+        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, origin)) }
+    }
+
+    private init(_ connection: ProxyConnection, _ origin: RequestURL) {
         self.connection = connection
         self.origin = origin
         targetPrefix = "\(origin.scheme)://\(origin.authority)"

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPModel
 import Jobs
 import NIOCore

@@ -4,7 +4,6 @@ import NIOCore
 
 struct DemoRequest {
     let head: RequestHead
-    /// At most `bodyLimit` bytes.
     private(set) var body = ByteBuffer()
     private(set) var bodySize = 0
     private(set) var checksum = CRC32()
@@ -22,7 +21,6 @@ struct DemoRequest {
 struct DemoAnswer {
     var status = 200
     var fields: [(String, String)] = []
-    /// Each piece is written after the one before.
     var pieces: [ByteBuffer] = []
     var isChunked = false
     var trailers: FieldSection?

@@ -107,11 +107,8 @@ package struct ComposedRequest: Sendable {
 
     /// Reads an edited draft; throws errors with their line. Lines at the top that begin with `#` are ignored.
     package init(draft: String, original: ComposedRequest?) throws(ControlError) {
-        let blank = HeldMessage.request(
-            RequestHead(method: "GET", target: "/"),
-            body: ByteBuffer(),
-            destination: Destination(scheme: "http", host: "", port: 80)
-        )
+        let (head, nowhere) = (RequestHead(method: "GET", target: "/"), Destination(scheme: "http", host: "", port: 80))
+        let blank = HeldMessage.request(head, body: ByteBuffer(), destination: nowhere)
         try self.init(try HoldDraft(original?.message ?? blank).apply(draft))
     }
 

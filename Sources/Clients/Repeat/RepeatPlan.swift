@@ -15,7 +15,6 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
 
     package static let mostTimes = 100_000
     package static let mostParallel = 256
-    /// One hour.
     package static let longestDelay = 3_600_000
     /// More requests to another machine need confirmation.
     package static let confirmedTimes = 100
@@ -25,7 +24,6 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         self.init(times: times, parallel: parallel...parallel, delayMilliseconds: delayMilliseconds...delayMilliseconds)
     }
 
-    /// With ranges.
     package init(times: Int, parallel: ClosedRange<Int>, delayMilliseconds: ClosedRange<Int>) {
         self.times = min(max(times, 1), RepeatPlan.mostTimes)
         self.parallel = min(max(parallel.upperBound, 1), RepeatPlan.mostParallel)

@@ -20,8 +20,7 @@ extension ComparedRequest {
         }
     }
 
-    /// `fields` are those of the head.
-    init(method: String, url: RequestURL, fields: FieldSection, body: ComparedBody, rules: Matching) {
+    init(_ method: String, _ url: RequestURL, _ fields: FieldSection, _ body: ComparedBody, _ rules: Matching) {
         self.init()
         self.method = method
         if !rules.ignored.contains(.scheme) { scheme = ComparedRequest.normalized(scheme: url.scheme) }

@@ -1,4 +1,3 @@
-import Content
 import Description
 import Formats
 import Foundation
@@ -50,7 +49,6 @@ package final class Replay: RecordedAnswers {
         var missPlaces: [String: Int] = [:]
     }
 
-    /// Further misses are only counted.
     private static let mostMisses = 100
     private static let readerCount = 4
 
@@ -111,13 +109,7 @@ package final class Replay: RecordedAnswers {
     private var givesOnce: Bool { options.givesOnce || options.rules.afterLast == .miss }
 
     func compared(_ request: AskedRequest) -> ComparedRequest {
-        ComparedRequest(
-            method: request.head.method,
-            url: request.url,
-            fields: request.head.fields,
-            body: request.body,
-            rules: matching
-        )
+        ComparedRequest(request.head.method, request.url, request.head.fields, request.body, matching)
     }
 
     package func find(_ request: AskedRequest) -> ExchangeID? {
@@ -236,10 +228,10 @@ package final class Replay: RecordedAnswers {
     private func count(_ miss: ReplayMiss) {
         progress.withLock { progress in
             progress.misses += 1
-            if let place = progress.missPlaces[miss.key] {
+            if let place = progress.missPlaces[miss.text] {
                 progress.firstMisses[place].count += 1
             } else if progress.firstMisses.count < Replay.mostMisses {
-                progress.missPlaces[miss.key] = progress.firstMisses.count
+                progress.missPlaces[miss.text] = progress.firstMisses.count
                 progress.firstMisses.append(miss)
             }
         }
@@ -279,7 +271,6 @@ package final class Replay: RecordedAnswers {
         return text
     }
 
-    /// Further misses are not printed.
     private static let mostTold = 20
 }
 

@@ -201,13 +201,8 @@ extension SessionReader {
         let record = recorded.record
         let head = recorded.requestHead(version).flatMap { StoredHead.request($0) }
         let method = version == .sent ? head?.method ?? record.method : record.method
-        return ComparedRequest(
-            method: method,
-            url: version == .sent ? record.sentURL ?? record.url : record.url,
-            fields: head?.fields ?? FieldSection(),
-            body: try body(recorded, version),
-            rules: matching
-        )
+        let url = version == .sent ? record.sentURL ?? record.url : record.url
+        return ComparedRequest(method, url, head?.fields ?? FieldSection(), try body(recorded, version), matching)
     }
 
     private func body(_ recorded: RecordedRequest, _ version: MessageVersion) throws -> ComparedBody {

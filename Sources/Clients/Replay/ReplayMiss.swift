@@ -12,9 +12,6 @@ struct ReplayMiss: Sendable {
     let text: String
     var count = 1
 
-    /// Equal misses are reported together.
-    var key: String { text }
-
     init(_ request: AskedRequest, _ reason: String, nearest: String = "") {
         let asked = "\(request.head.method) \(request.url)"
         let message = nearest.isEmpty ? reason : "Nothing recorded answers \(asked)."

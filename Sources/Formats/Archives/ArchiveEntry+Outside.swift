@@ -1,7 +1,6 @@
 import Content
 import HTTPModel
 import NIOCore
-import Text
 
 /// What HARs say in members of their own, and not in the message: made a part of the message where that lacks it.
 extension ArchiveEntry {

@@ -1,5 +1,4 @@
 import Content
-import HTTPModel
 
 /// What a file with exchanges is, or one that is taken for one, by its first bytes; its name says nothing.
 package enum ArchiveFormat: Sendable, Hashable {

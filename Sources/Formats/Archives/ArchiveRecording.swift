@@ -2,7 +2,6 @@ import Content
 import Foundation
 package import HTTPModel
 import NIOCore
-import Text
 
 /// Makes the events of a recording of an archive's entries.
 package struct ArchiveRecording {

@@ -1,5 +1,4 @@
 import Content
-import HTTPModel
 
 /// Reads a session that Charles exported as JSON (`.chlsj`): an array of transactions, of any length.
 package struct CharlesJSONReader: JSONArchiveReader {

@@ -1,6 +1,5 @@
 import Content
 import HTTPModel
-import NIOCore
 import Text
 
 /// Reads the entries of a HAR 1.2 one after the other, whatever its size.

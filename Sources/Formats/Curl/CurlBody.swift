@@ -1,5 +1,4 @@
 import Content
-import Description
 import HTTPModel
 import Masking
 import NIOCore

@@ -2,7 +2,6 @@ package import Content
 package import Description
 package import HTTPModel
 import NIOCore
-import Text
 
 /// Exports requests as cURL commands that send them again: one command line, a script for `sh`, or for `xargs -0`
 /// commands separated by NUL. Exchanges that are not requests are left out, in a script with a comment.

@@ -1,4 +1,3 @@
-import HTTPModel
 import Masking
 import Text
 

@@ -2,7 +2,6 @@ import Content
 import Description
 import HTTPModel
 import NIOCore
-import Text
 
 /// Requests and responses as HAR 1.2 has them.
 extension HAREntry {

@@ -1,7 +1,6 @@
 import Content
 import Description
 import HTTPModel
-import NIOCore
 
 /// The messages of WebSockets and event streams, as Chrome writes them into an archive.
 ///

@@ -1,8 +1,6 @@
 package import Content
 package import Description
 package import HTTPModel
-import Masking
-import NIOCore
 import Text
 
 /// Exports a description of the API that the exchanges are of, as OpenAPI 3.1.1 in JSON: paths with their parameters,

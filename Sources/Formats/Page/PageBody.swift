@@ -2,7 +2,6 @@ import Content
 import Description
 import Foundation
 import HTTPModel
-import Masking
 import NIOCore
 
 /// The beginning of a body, as a page has it: text, a picture that browsers draw safely, or bytes.

@@ -1,7 +1,6 @@
 import Content
 import Description
 import HTTPModel
-import Masking
 
 /// What a page tells of the session as a whole: who recorded and exported it, by which rules, and what is masked.
 enum PageEnvironment {

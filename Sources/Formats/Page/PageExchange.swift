@@ -2,7 +2,6 @@ import Content
 import Description
 import HTTPModel
 import NIOCore
-import Text
 
 /// An exchange as a page has it: a row of the list, and its details. The members are those of ``JSONExport`` and a few
 /// more.

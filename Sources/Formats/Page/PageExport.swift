@@ -1,7 +1,6 @@
 package import Content
 package import Description
 package import HTTPModel
-import Masking
 import NIOCore
 import Text
 

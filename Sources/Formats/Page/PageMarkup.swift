@@ -1,5 +1,3 @@
-import Text
-
 /// What a page is made of besides its data: constant, but for its title.
 enum PageMarkup {
     /// The digests of ``PageScript`` and ``PageStyle`` (SHA-256, in base64) for the page's policy; a test compares

@@ -1,7 +1,5 @@
 package import Content
-import Description
 package import HTTPModel
-import NIOCore
 
 /// What of an exchange can be copied, by the words that name it.
 package enum CopyForm: String, CaseIterable, Sendable, Hashable {

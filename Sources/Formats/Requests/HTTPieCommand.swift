@@ -1,7 +1,5 @@
-import HTTPModel
 import Masking
 import NIOCore
-import Text
 
 /// A request as an HTTPie command.
 struct HTTPieCommand {

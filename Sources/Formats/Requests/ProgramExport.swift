@@ -2,7 +2,6 @@ package import Content
 package import Description
 package import HTTPModel
 import NIOCore
-import Text
 
 /// Exports requests as one program that sends them again in turn: commands of HTTPie for `sh`, calls of `fetch` for Node, or
 /// calls of Python's requests.

@@ -1,5 +1,4 @@
 package import Content
-import Description
 package import HTTPModel
 package import NIOCore
 

@@ -1,8 +1,6 @@
 import Content
-import Description
 import Foundation
 import HTTPModel
-import Masking
 import NIOCore
 
 /// A body as a JSON string: text or base64. A long body is read twice, so that it is never whole in memory.

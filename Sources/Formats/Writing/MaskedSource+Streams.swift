@@ -1,5 +1,4 @@
 import Content
-import Description
 package import HTTPModel
 package import Masking
 

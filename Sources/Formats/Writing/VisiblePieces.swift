@@ -1,5 +1,4 @@
 import Content
-import HTTPModel
 package import NIOCore
 import Text
 

@@ -221,13 +221,7 @@ struct ReplayMatchingTests {
                 ],
                 body: text
             )
-            return ComparedRequest(
-                method: asked.head.method,
-                url: asked.url,
-                fields: asked.head.fields,
-                body: asked.body,
-                rules: rules
-            )
+            return ComparedRequest(asked.head.method, asked.url, asked.head.fields, asked.body, rules)
         }
         var rules = ReplayRules()
         for index in 0..<6_000 {

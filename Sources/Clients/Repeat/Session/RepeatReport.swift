@@ -132,6 +132,7 @@ package struct RepeatReport: Sendable {
         let shown = Array(rows.prefix(Self.shownRows))
         let statusWidth = max(6, (shown + [all]).map { statuses($0).columns }.max() ?? 0)
         let nameRoom = screen.map { $0.width - numbers - statusWidth - 2 }
+        let ellipsis = screen?.ellipsis ?? "…"
         // On a narrow terminal each name has a line of its own.
         let isWide = nameRoom.map { $0 >= Self.shortestName } ?? true
         func figures(_ cells: [String], _ statuses: String) -> String {
@@ -141,13 +142,9 @@ package struct RepeatReport: Sendable {
             let (cells, statuses) = (cells(row), statuses(row))
             let room = isWide ? nameRoom : screen?.width
             let whole = name(row)
-            let title = room.map { TextWidth.cutMiddle(whole, to: $0, ellipsis: screen?.ellipsis ?? "…") } ?? whole
+            let title = room.map { TextWidth.cutMiddle(whole, to: $0, ellipsis: ellipsis) } ?? whole
             if isWide { return figures(cells, statuses.filled(to: statusWidth)) + "  \(title)\n" }
-            let cut = TextWidth.cut(
-                statuses,
-                to: max(6, (screen?.width ?? 0) - numbers),
-                ellipsis: screen?.ellipsis ?? "…"
-            )
+            let cut = TextWidth.cut(statuses, to: max(6, (screen?.width ?? 0) - numbers), ellipsis: ellipsis)
             return "\(title)\n\(figures(cells, cut))\n"
         }
         var text = figures(Self.titles, isWide ? "STATUS".filled(to: statusWidth) + "  REQUEST" : "STATUS") + "\n"
@@ -209,11 +206,10 @@ package struct RepeatReport: Sendable {
             let parts = ExchangeDifference.Part.allCases.compactMap { part in
                 counts.parts[part].map { "\(part.rawValue) of \($0.grouped)" }
             }
-            let different =
-                counts.different > 0 ? ", \(counts.different.grouped) different (\(parts.joined(separator: ", ")))" : ""
-            lines.append(
-                "Compared with the recorded answers: \(counts.same.grouped) of \(counts.compared.grouped) the same\(different)."
-            )
+            let list = parts.joined(separator: ", ")
+            let different = counts.different > 0 ? ", \(counts.different.grouped) different (\(list))" : ""
+            let same = "\(counts.same.grouped) of \(counts.compared.grouped) the same"
+            lines.append("Compared with the recorded answers: \(same)\(different).")
         }
         for (count, reason) in [
             (all.comparison.withoutRecorded, "no whole answer was recorded"),
@@ -222,10 +218,10 @@ package struct RepeatReport: Sendable {
             lines.append("Not compared, since \(reason): \(count.grouped).")
         }
         if let old = all.recorded.summary, let new = all.times.summary {
-            lines.append(
-                "Recorded times: p50 \(Measures.duration(old.p50)), p95 \(Measures.duration(old.p95)); "
-                    + "now: p50 \(Measures.duration(new.p50)), p95 \(Measures.duration(new.p95))."
-            )
+            func words(_ times: RepeatTimes.Summary) -> String {
+                "p50 \(Measures.duration(times.p50)), p95 \(Measures.duration(times.p95))"
+            }
+            lines.append("Recorded times: \(words(old)); now: \(words(new)).")
         }
         if counts.compared > 0 { lines.append(settings.ignored(counts.leftOut)) }
         for row in rows.filter({ $0.comparison.differences.different > 0 }).prefix(Self.shownRows) {

@@ -41,9 +41,9 @@ package final class RepeatWay: Sendable {
         guard let control else { return try await start(settings, limit) }
         let status = try await ControlClient(control).status()
         guard let proxy = status.forwardAddress else {
+            let modes = status.listeners.map(\.mode).joined(separator: ", ")
             throw StartError(
-                "The running Sluice is not a forward proxy: it listens as "
-                    + "\(status.listeners.map(\.mode).joined(separator: ", ")).",
+                "The running Sluice is not a forward proxy: it listens as \(modes).",
                 hint: "Start it with --mode regular as well, or omit --control."
             )
         }
