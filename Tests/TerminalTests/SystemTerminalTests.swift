@@ -64,7 +64,7 @@ struct SystemTerminalTests {
         try terminal.enter()
         try terminal.enter()
         let entered = pty.written()
-        for sequence in ["?1049h", "?25l", "?7l", "?1002h", "?1006h", "?2004h", "?1004h"] {
+        for sequence in ["?1049h", "?25l", "?7l", "?1002h", "?1006h", "?2004h"] {
             #expect(
                 entered.split(separator: "\u{1B}[\(sequence)", omittingEmptySubsequences: false).count == 2,
                 "\(sequence)"
@@ -74,7 +74,7 @@ struct SystemTerminalTests {
         terminal.leave()
         terminal.leave()
         let left = pty.written()
-        for sequence in ["?1049l", "?25h", "?7h", "?1002l", "?1006l", "?2004l", "?1004l", "0m"] {
+        for sequence in ["?1049l", "?25h", "?7h", "?1002l", "?1006l", "?2004l", "0m"] {
             #expect(left.contains("\u{1B}[\(sequence)"), "\(sequence)")
         }
         #expect(try pty.attributes() == before)

@@ -160,12 +160,7 @@ extension PickerState {
     fileprivate mutating func complete(_ words: [String]) {
         guard !words.isEmpty else { return }
         let completion = ValueCompletion.word(in: line.characters, at: line.cursor, of: words)
-        guard !completion.text.isEmpty || !completion.candidates.isEmpty else {
-            candidates = ["no match"]
-            return
-        }
-        line.replace(from: completion.start, with: completion.text)
-        (selected, problem, candidates) = (0, "", completion.candidates)
+        (selected, problem, candidates) = (0, "", completion.complete(&line))
     }
 }
 

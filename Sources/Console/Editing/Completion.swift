@@ -99,6 +99,12 @@ struct ValueCompletion: Hashable {
 
     static let most = 40
 
+    /// Completes the line; returns what is left to choose from.
+    func complete(_ line: inout LineEditor) -> [String] {
+        line.replace(from: start, with: text)
+        return text.isEmpty && candidates.isEmpty ? ["no match"] : candidates
+    }
+
     static func word(in characters: [Character], at cursor: Int, of words: [String]) -> ValueCompletion {
         let before = characters.prefix(cursor)
         var start = before.lastIndex { $0 == " " || $0 == "," }.map { $0 + 1 } ?? 0

@@ -95,10 +95,8 @@ extension ConsoleModel {
 
     private mutating func take(_ completion: ValueCompletion, into prompt: PromptState) -> [Effect] {
         var prompt = prompt
-        prompt.line.replace(from: completion.start, with: completion.text)
         prompt.forgetMistake()
-        prompt.candidates = completion.candidates
-        if completion.candidates.isEmpty, completion.text.isEmpty { prompt.candidates = ["no match"] }
+        prompt.candidates = completion.complete(&prompt.line)
         return replaceTop(by: .prompt(prompt))
     }
 

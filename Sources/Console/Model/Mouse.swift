@@ -10,11 +10,11 @@ extension ConsoleModel {
             return []
         case .wheelUp: return scroll(mouse, -3)
         case .wheelDown: return scroll(mouse, 3)
-        case .press(.left):
+        case .press:
             guard let overlay = overlays.last else { return press(Layout(self), mouse) }
             return press(overlay, mouse)
         case .drag where isDraggingSplit && overlays.isEmpty: return drag(to: mouse)
-        default: return []
+        case .drag: return []
         }
     }
 

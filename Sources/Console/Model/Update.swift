@@ -114,7 +114,6 @@ extension ConsoleModel {
         case .mouse(let mouse): return take(mouse)
         case .paste(let text): return paste(text)
         case .background(let color): return suit(color)
-        case .focus: return []
         }
     }
 

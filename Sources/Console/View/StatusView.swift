@@ -71,9 +71,7 @@ enum StatusView {
         theme.hasColours ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
     }
 
-    static func left(_ model: ConsoleModel) -> String { text(items(model).filter { !$0.isRight }) }
-
-    private static func text(_ items: [Item]) -> String { items.compactMap(\.forms.first).joined(separator: separator) }
+    static func text(_ items: [Item]) -> String { items.compactMap(\.forms.first).joined(separator: separator) }
 
     /// The items that fit, in their order: first the least important become shorter, then they are left out.
     static func fitting(_ items: [Item], width: Int) -> [Item] {

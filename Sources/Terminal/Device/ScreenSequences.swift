@@ -1,5 +1,5 @@
-/// The sequences that take the screen and give it back. They come from terminfo if it has them; mouse, focus and pastes
-/// are in no database, and terminals without them ignore them.
+/// The sequences that take the screen and give it back. They come from terminfo if it has them; mouse and pastes are in
+/// no database, and terminals without them ignore them.
 package struct ScreenSequences: Sendable {
     let enter: [UInt8]
     let leave: [UInt8]
@@ -11,9 +11,9 @@ package struct ScreenSequences: Sendable {
         let screen = terminfo?.alternateScreen ?? .init(on: csi("?1049h"), off: csi("?1049l"))
         let keypad = terminfo?.keypad ?? .init(on: csi("?1h"), off: csi("?1l"))
         let cursor = terminfo.map(\.showCursor).flatMap { $0.isEmpty ? nil : $0 } ?? csi("?25h")
-        // No line wrapping; pastes in brackets; focus.
-        let on = ["?25l", "?7l", "?2004h", "?1004h"].flatMap(csi)
-        let off = ["?2026l", "0m", "?1004l", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(csi)
+        // No cursor, no line wrapping, pastes in brackets.
+        let on = ["?25l", "?7l", "?2004h"].flatMap(csi)
+        let off = ["?2026l", "0m", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(csi)
         enter = screen.on + keypad.on + on
         // A terminal with one screen only, such as Linux' console, is left empty: the shell would write into what is there.
         let end = screen.off.isEmpty ? ["H", "2J"].flatMap(csi) : screen.off

@@ -2,9 +2,8 @@ import Foundation
 
 /// The terminal the program was started in.
 ///
-/// While entered, input is raw, the alternate screen is shown without a cursor and without line wrapping, and mouse,
-/// focus and pastes are reported. The terminal is restored by ``leave()``, by `exit` or by a crash; only `SIGKILL`
-/// leaves no chance.
+/// While entered, input is raw, the alternate screen is shown without a cursor and without line wrapping, and mouse and
+/// pastes are reported. Only `SIGKILL` leaves the terminal like that: ``leave()``, `exit` and crashes restore it.
 package final class SystemTerminal: TerminalDevice {
     package let capabilities: TerminalCapabilities
     package let inputDescriptor: Int32

@@ -39,10 +39,6 @@ struct ControlSequence {
             return mouse(button: parameter(0), isRelease: final == 0x6D)
         }
         guard marker == nil, !hasIntermediates else { return nil }
-        if introducer == .csi, parameters.isEmpty {
-            if final == 0x49 { return .focus(true) }
-            if final == 0x4F { return .focus(false) }
-        }
         if introducer == .csi, final == 0x4D { return mouse(button: parameter(0).map { $0 - 32 }, isRelease: nil) }
         guard var key = key() else { return nil }
         if alt { key.modifiers.insert(.alt) }
@@ -177,19 +173,14 @@ extension MouseEvent {
         guard button & 128 == 0, x > 0, y > 0 else { return nil }
         let kind: Kind
         switch (button & 64 != 0, button & 3) {
-        case (true, _) where isRelease: return nil
+        case (false, _) where isRelease: kind = .release
+        case _ where isRelease: return nil
         case (true, 0): kind = .wheelUp
         case (true, 1): kind = .wheelDown
-        case (true, _): return nil
-        case (false, _) where isRelease && button & 32 == 0: kind = .release
-        case (false, 3): return nil
-        case (false, let number):
-            let pressed: Button = number == 0 ? .left : number == 1 ? .middle : .right
-            kind = isRelease ? .release : button & 32 != 0 ? .drag(pressed) : .press(pressed)
+        case (false, 0): kind = button & 32 != 0 ? .drag : .press
+        default: return nil
         }
-        // Bits 2 to 4 are shift, alt and control.
-        let modifiers = Key.Modifiers(rawValue: UInt8(button >> 2 & 7))
-        self.init(kind, x: min(x, 65_535) - 1, y: min(y, 65_535) - 1, modifiers: modifiers)
+        self.init(kind, x: min(x, 65_535) - 1, y: min(y, 65_535) - 1)
     }
 }
 

@@ -3,30 +3,19 @@ package enum InputEvent: Hashable, Sendable {
     case mouse(MouseEvent)
     /// A very long text comes in several pieces.
     case paste(String)
-    case focus(Bool)
     case background(TerminalBackground)
 }
 
 package struct MouseEvent: Hashable, Sendable {
-    package enum Button: Hashable, Sendable { case left, middle, right }
-
-    package enum Kind: Hashable, Sendable {
-        case press(Button)
-        case release
-        case drag(Button)
-        /// Away from the user, and towards him.
-        case wheelUp, wheelDown
-    }
+    /// Of the left button, and of the wheel: away from the user, and towards him.
+    package enum Kind: Hashable, Sendable { case press, drag, release, wheelUp, wheelDown }
 
     package var kind: Kind
     /// Column and row, from 0.
     package var x: Int
     package var y: Int
-    package var modifiers: Key.Modifiers
 
-    package init(_ kind: Kind, x: Int, y: Int, modifiers: Key.Modifiers = []) {
-        (self.kind, self.x, self.y, self.modifiers) = (kind, x, y, modifiers)
-    }
+    package init(_ kind: Kind, x: Int, y: Int) { (self.kind, self.x, self.y) = (kind, x, y) }
 }
 
 /// The terminal's background, asked with ``query``: red, green and blue, each 0–255.

@@ -52,9 +52,9 @@ struct ActingUpdateTests {
         var model = console()
         let text = try #require(applied(model.press("ctrl-k")))
         #expect(text.contains("name: everything"))
-        #expect(!StatusView.left(model).contains("everything is held"))
+        #expect(!StatusView.text(StatusView.items(model)).contains("everything is held"))
         model.answer { $0.takeOver([ProfileSource(file: "sluice-rules.yaml", text: text, isUnsaved: true)], nil) }
-        #expect(StatusView.left(model).contains("everything is held"))
+        #expect(StatusView.text(StatusView.items(model)).contains("everything is held"))
         #expect(applied(model.press("ctrl-k"))?.contains("everything") == false)
     }
 

@@ -79,7 +79,7 @@ struct DetailPageTests {
         model.press("3")
         #expect(model.detail.page == .response && model.detail.text.reading.cursor.line == 59)
         let y = Layout(model).detail.y + 3
-        _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: 10, y: y))))
+        _ = model.update(.input(.mouse(MouseEvent(.press, x: 10, y: y))))
         #expect(model.detail.page == .request && model.detail.text.reading.cursor.line == 2)
         _ = model.update(.input(.mouse(MouseEvent(.wheelUp, x: 120, y: y))))
         #expect(model.detail.page == .response && model.detail.text.reading.top.line < 40)

@@ -152,7 +152,7 @@ struct ListUpdateTests {
     @Test func `the mouse selects a row, opens it at once more, and scrolls`() {
         var model = list(100)
         let layout = Layout(model)
-        let click = Message.input(.mouse(MouseEvent(.press(.left), x: 5, y: layout.list.y + 1)))
+        let click = Message.input(.mouse(MouseEvent(.press, x: 5, y: layout.list.y + 1)))
         _ = model.update(click)
         #expect(model.list.selected == layout.listRows - 1)
         #expect(!model.detail.isOpen)
@@ -173,11 +173,11 @@ struct ListUpdateTests {
         var model = ModelFixture.listing(ModelFixture.plain(20), Size(width: 160, height: 40))
         model.press("enter")
         let divider = Layout(model).divider
-        _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: divider.x, y: divider.y + 3))))
-        _ = model.update(.input(.mouse(MouseEvent(.drag(.left), x: 40, y: 7))))
+        _ = model.update(.input(.mouse(MouseEvent(.press, x: divider.x, y: divider.y + 3))))
+        _ = model.update(.input(.mouse(MouseEvent(.drag, x: 40, y: 7))))
         _ = model.update(.input(.mouse(MouseEvent(.release, x: 40, y: 7))))
         #expect(abs(Layout(model).divider.x - 40) <= 1)
-        _ = model.update(.input(.mouse(MouseEvent(.drag(.left), x: 100, y: 7))))
+        _ = model.update(.input(.mouse(MouseEvent(.drag, x: 100, y: 7))))
         #expect(abs(Layout(model).divider.x - 40) <= 1)
     }
 

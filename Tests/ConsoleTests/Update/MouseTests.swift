@@ -22,7 +22,7 @@ struct MouseTests {
         let line = screen.row(y)
         let place = try #require(line.range(of: text)).lowerBound
         let x = line.distance(from: line.startIndex, to: place)
-        return model.update(.input(.mouse(MouseEvent(.press(.left), x: x, y: y))))
+        return model.update(.input(.mouse(MouseEvent(.press, x: x, y: y))))
     }
 
     @Test func `a click on a view's name shows the view`() throws {
@@ -91,7 +91,7 @@ struct MouseTests {
         var model = try #require(Screens.all.first { $0.name == "holds" }?.make(size, Look()))
         let first = try #require(model.proxy.holds.first)
         let rect = OverlayView.holdRows(model.proxy.holds.count, size)
-        _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: rect.x + 1, y: rect.y))))
+        _ = model.update(.input(.mouse(MouseEvent(.press, x: rect.x + 1, y: rect.y))))
         guard case .holds(let selected)? = model.overlays.last else {
             Issue.record("no queue")
             return

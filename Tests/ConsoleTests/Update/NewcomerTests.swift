@@ -188,7 +188,7 @@ struct NewcomerTests {
         var status = ModelFixture.status()
         status.recordingProblem = "The disk is full."
         _ = model.update(.proxy(status, []))
-        #expect(StatusView.left(model).contains("NOT RECORDING · The disk is full."))
+        #expect(StatusView.text(StatusView.items(model)).contains("NOT RECORDING · The disk is full."))
     }
 
     @Test func `what is added to a filter is a term of its own, and no spaces are kept`() {

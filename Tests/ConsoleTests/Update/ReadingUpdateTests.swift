@@ -286,12 +286,12 @@ struct ReadingUpdateTests {
         var model = list(30)
         model.press("enter")
         let line = Layout(model).detail.y
-        _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: 70, y: line))))
-        _ = model.update(.input(.mouse(MouseEvent(.drag(.left), x: 70, y: 12))))
+        _ = model.update(.input(.mouse(MouseEvent(.press, x: 70, y: line))))
+        _ = model.update(.input(.mouse(MouseEvent(.drag, x: 70, y: 12))))
         _ = model.update(.input(.mouse(MouseEvent(.release, x: 70, y: 12))))
         #expect(abs(Layout(model).detail.y - 12) <= 1)
         // On a name, a press turns to its page.
-        _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: 15, y: Layout(model).detail.y))))
+        _ = model.update(.input(.mouse(MouseEvent(.press, x: 15, y: Layout(model).detail.y))))
         #expect(model.detail.options.page == .request && !model.isDraggingSplit)
     }
 

@@ -386,7 +386,7 @@ struct RulesUpdateTests {
         for command: Command in [.toggleTool, .panel, .ruleFromExchange, .repeatRequest, .holds, .abort, .saveProfile] {
             #expect(model.whyNot(command) == "The proxy has ended.")
         }
-        #expect(StatusView.left(model).hasPrefix("The proxy has ended."))
+        #expect(StatusView.text(StatusView.items(model)).hasPrefix("The proxy has ended."))
         #expect(model.whyNot(.copy) == nil)
     }
 }

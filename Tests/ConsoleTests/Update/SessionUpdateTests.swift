@@ -126,9 +126,9 @@ struct SessionUpdateTests {
     @Test func `the recording goes off and on, and the status line says so`() {
         var model = console()
         #expect(model.press("ctrl-r").words == ["record off"])
-        #expect(StatusView.left(model).contains("· recording"))
+        #expect(StatusView.text(StatusView.items(model)).contains("· recording"))
         _ = model.update(.proxy(status(isOn: false, passed: 12), []))
-        #expect(StatusView.left(model).contains("NOT RECORDING · 12 passed"))
+        #expect(StatusView.text(StatusView.items(model)).contains("NOT RECORDING · 12 passed"))
         #expect(model.press("ctrl-r").words == ["record on"])
         #expect(model.perform(.record, "off").words == ["record off"])
         #expect(model.perform(.record, "maybe").isEmpty)

@@ -297,7 +297,7 @@ struct DocumentRowsTests {
         _ = model.update(.input(.mouse(MouseEvent(.wheelDown, x: 5, y: body.y + 2))))
         #expect(model.detail.text.reading.top == ReadingPlace(line: 0, row: 3))
         #expect(model.detail.text.reading.cursor == model.detail.text.reading.top)
-        _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: 5, y: body.y + 2))))
+        _ = model.update(.input(.mouse(MouseEvent(.press, x: 5, y: body.y + 2))))
         #expect(model.detail.text.reading.cursor == ReadingPlace(line: 1, row: 0))
         for _ in 0..<20 { _ = model.update(.input(.mouse(MouseEvent(.wheelUp, x: 5, y: body.y + 2)))) }
         #expect(model.detail.text.reading.top == ReadingPlace())

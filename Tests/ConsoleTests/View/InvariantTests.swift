@@ -53,7 +53,7 @@ struct InvariantTests {
                 let width = Int.random(in: 1...250, using: &random)
                 _ = model.update(.resized(Size(width: width, height: Int.random(in: 1...40, using: &random))))
             case 1:
-                let kinds: [MouseEvent.Kind] = [.press(.left), .release, .drag(.left), .wheelUp, .wheelDown]
+                let kinds: [MouseEvent.Kind] = [.press, .release, .drag, .wheelUp, .wheelDown]
                 let kind = kinds.randomElement(using: &random) ?? .release
                 let x = Int.random(in: -1...250, using: &random)
                 _ = model.update(.input(.mouse(MouseEvent(kind, x: x, y: Int.random(in: -1...80, using: &random)))))

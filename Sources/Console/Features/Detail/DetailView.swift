@@ -44,11 +44,11 @@ enum DetailView {
         let hasKeys = model.context == .detail
         // Below the list, the names are in the line between the two.
         if top.y > 0, Layout(model).isBelow { screen.fill(top, with: "─", style: theme.frame) }
-        let hasOther = halves(model, in: body).other != nil
+        let (own, other) = halves(model, in: body)
         let tabs = tabs(model, width: rect.width)
         for tab in tabs {
             let selection = hasKeys ? theme.selection : theme.dimSelection
-            let isBeside = hasOther && tab.page == model.detail.page.counterpart
+            let isBeside = other != nil && tab.page == model.detail.page.counterpart
             let style =
                 tab.page == model.detail.page
                 ? selection.with(.bold) : isBeside ? theme.dimSelection : theme.style(.label)
@@ -63,7 +63,6 @@ enum DetailView {
             screen.write("reading …", x: body.x, y: body.y, style: theme.faint)
             return
         }
-        let (own, other) = halves(model, in: body)
         DocumentView.draw(model.detail.text, model, hasCursor: hasKeys, in: own, on: &screen)
         guard let other, let beside = model.detail.beside, beside.document != nil else { return }
         let between = Rect(x: min(own.maxX, other.maxX), y: body.y, width: 1, height: body.height)

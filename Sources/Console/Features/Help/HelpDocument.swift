@@ -141,7 +141,8 @@ enum HelpDocument {
             model.keymap.keys(for: command, argument: tool.key, in: .list).first ?? ":\(command.rawValue) \(tool.key)"
         }
         let rows = Tool.all.map { tool in
-            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { "\(key($0, tool)) ".filled(to: 8) }.joined()
+            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { "\(key($0, tool)) ".filled(to: 8) }
+                .joined()
             return DetailLine([Span(keys, .key), Span("\(tool.title): \(model.describe(tool))")])
         }
         let titles = "on/off  panel   rule    tool"
