@@ -7,39 +7,16 @@ struct BlockCookies: FirstRuleTool {
     let rules: RuleList<RuleHeading>
 
     func handler(for opening: ExchangeOpening, by match: RuleMatch<RuleHeading>) -> any StageHandler {
-        Handler(match.rule.name)
-    }
-
-    private final class Handler: StageHandler {
-        private let rule: String
-
-        init(_ rule: String) { self.rule = rule }
-
-        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        FieldsHandler(match.rule.name) { head, fields in
+            let (message, name, key) =
+                head == .request ? ("request", FieldName.cookie, "Cookie") : ("response", .setCookie, "Set-Cookie")
+            let values = fields.values(of: name)
+            guard fields.removeAll(name) > 0 else { return nil }
             // A client may split its cookies over several fields (RFC 9113 §8.2.3).
-            let cookies = head.fields.values(of: .cookie).flatMap { $0.split(separator: ";") }
-            if head.fields.removeAll(.cookie) > 0 {
-                exchange.fired(rule: rule, "request: removed Cookie: \(names(cookies))")
-            }
-            return .forward
-        }
-
-        func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {
-            _ = responseHead(&head, &exchange)
-        }
-
-        func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            let cookies = head.fields.values(of: .setCookie)
-            if head.fields.removeAll(.setCookie) > 0 {
-                exchange.fired(rule: rule, "response: removed Set-Cookie: \(names(cookies.map { $0[...] }))")
-            }
-            return .forward
-        }
-
-        /// Only names, because values are often secrets.
-        private func names(_ cookies: [Substring]) -> String {
+            let cookies = head == .request ? values.flatMap { $0.split(separator: ";") } : values.map { $0[...] }
+            // Only names, because values are often secrets.
             let names = cookies.map { $0.prefix { $0 != "=" && $0 != ";" }.drop { $0 == " " } }
-            return names.joined(separator: ", ").clipped()
+            return "\(message): removed \(key): \(names.joined(separator: ", ").clipped())"
         }
     }
 }

@@ -3,6 +3,40 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
+/// Edits the fields of every head of an exchange.
+final class FieldsHandler: StageHandler {
+    enum Head: Equatable {
+        case request, response
+        case interim(status: Int)
+    }
+
+    private let rule: String
+    /// Returns what it changed, for the trace.
+    private let edit: (Head, inout FieldSection) -> String?
+
+    init(_ rule: String, _ edit: @escaping (Head, inout FieldSection) -> String?) {
+        self.rule = rule
+        self.edit = edit
+    }
+
+    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        apply(.request, &head.fields, &exchange)
+    }
+
+    func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {
+        _ = apply(.interim(status: head.status), &head.fields, &exchange)
+    }
+
+    func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        apply(.response, &head.fields, &exchange)
+    }
+
+    private func apply(_ head: Head, _ fields: inout FieldSection, _ exchange: inout StageExchange) -> Verdict {
+        if let change = edit(head, &fields) { exchange.fired(rule: rule, change) }
+        return .forward
+    }
+}
+
 /// Work that may block its thread, as a closure.
 struct Work: BlockingWork {
     let body: @Sendable () -> WorkOutcome

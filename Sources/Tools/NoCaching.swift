@@ -8,38 +8,8 @@ struct NoCaching: FirstRuleTool {
     let rules: RuleList<RuleHeading>
 
     func handler(for opening: ExchangeOpening, by match: RuleMatch<RuleHeading>) -> any StageHandler {
-        Handler(match.rule.name)
-    }
-
-    private final class Handler: StageHandler {
-        private let rule: String
-
-        init(_ rule: String) { self.rule = rule }
-
-        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            let set = [("Pragma", "no-cache"), ("Cache-Control", "no-cache")]
-            edit("request", &head.fields, removing: ["If-Modified-Since", "If-None-Match"], setting: set, &exchange)
-            return .forward
-        }
-
-        /// Interim responses are never stored.
-        func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {
-            edit("response \(head.status)", &head.fields, removing: ["Last-Modified", "ETag"], setting: [], &exchange)
-        }
-
-        func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            let set = [("Expires", "0"), ("Cache-Control", "no-cache")]
-            edit("response", &head.fields, removing: ["Last-Modified", "ETag"], setting: set, &exchange)
-            return .forward
-        }
-
-        private func edit(
-            _ message: String,
-            _ fields: inout FieldSection,
-            removing removed: [String],
-            setting set: [(name: String, value: String)],
-            _ exchange: inout StageExchange
-        ) {
+        FieldsHandler(match.rule.name) { head, fields in
+            let (message, removed, set) = NoCaching.edits(of: head)
             var changes: [String] = []
             for name in removed {
                 let values = fields.values(of: FieldName(name))
@@ -53,7 +23,17 @@ struct NoCaching: FirstRuleTool {
                 let before = values.isEmpty ? "" : " in place of \(values.joined(separator: ", ").clipped(to: 60))"
                 changes.append("set \(name): \(value)\(before)")
             }
-            if !changes.isEmpty { exchange.fired(rule: rule, "\(message): \(changes.joined(separator: "; "))") }
+            return changes.isEmpty ? nil : "\(message): \(changes.joined(separator: "; "))"
+        }
+    }
+
+    private static func edits(of head: FieldsHandler.Head) -> (String, removed: [String], set: [(String, String)]) {
+        let (validators, noCache) = (["Last-Modified", "ETag"], ("Cache-Control", "no-cache"))
+        return switch head {
+        case .request: ("request", ["If-Modified-Since", "If-None-Match"], [("Pragma", "no-cache"), noCache])
+        case .response: ("response", validators, [("Expires", "0"), noCache])
+        // Interim responses are never stored.
+        case .interim(let status): ("response \(status)", validators, [])
         }
     }
 }

@@ -130,9 +130,7 @@ package struct EditableProfile: Sendable, Hashable {
         let rules = try rules(of: section)
         var edited = self
         if rules.isEmpty, isOn {
-            guard tool.takesTrue else {
-                throw ProfileError("'\(tool.key)' has no rules to switch on", file: name)
-            }
+            guard tool.takesTrue else { throw ProfileError("'\(tool.key)' has no rules to switch on", file: name) }
             try edited.insert(RuleText("true"), into: section)
         }
         for rule in rules where rule.isEnabled != isOn { try edited.setEnabled(rule.id, isOn) }

@@ -38,9 +38,7 @@ extension ProfileEditor {
         let (pair, _) = try find(id)
         if index == id.index { return source.text(0..<source.bytes.count) }
         let isFlow = pair.form == .flow
-        if isFlow, hasGapComments(pair), !outline.isBraced {
-            return try opened(pair, id.section).move(id, to: index)
-        }
+        if isFlow, hasGapComments(pair), !outline.isBraced { return try opened(pair, id.section).move(id, to: index) }
         let ranges = pair.entries.map { isFlow ? $0.range : outline.lines($0, in: pair) }
         var texts = ranges.map { range in
             let end = range.upperBound
@@ -117,9 +115,7 @@ extension ProfileEditor {
         if outline.isBraced { throw inBraces(pair.node) }
         let opened = try ProfileEditor(openedText(pair, pair.entries, []), file)
         guard let other = opened.outline[section], other.form == .block, other.entries.count == pair.entries.count
-        else {
-            throw ProfileError("a list written this way cannot be edited here", file: file, at: pair.node)
-        }
+        else { throw ProfileError("a list written this way cannot be edited here", file: file, at: pair.node) }
         return opened
     }
 

@@ -110,9 +110,7 @@ struct ProfileEditor {
         }
         let old = entry.node[key]
         guard let change = old.map({ replacing($0, by: value.flow) }) ?? adding("\(key): \(value.flow)", to: entry)
-        else {
-            throw ProfileError("'\(key)' cannot be edited here", file: file, at: old ?? entry.node)
-        }
+        else { throw ProfileError("'\(key)' cannot be edited here", file: file, at: old ?? entry.node) }
         return change
     }
 

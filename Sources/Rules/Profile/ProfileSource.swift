@@ -67,9 +67,7 @@ extension ProfileSource {
         /// The files that a text names under `include`; what else is wrong with it is found later.
         private func includes(of source: ProfileSource) throws(ProfileError) -> [(String, Node)] {
             // Most profiles include nothing, and need not be parsed twice.
-            guard source.text.contains("include"), let node = try source.root?["include"] else {
-                return []
-            }
+            guard source.text.contains("include"), let node = try source.root?["include"] else { return [] }
             var reader = ProfileReader(file: source.file)
             return node.members.compactMap { entry in reader.path(entry, "include").map { ($0, entry) } }
         }

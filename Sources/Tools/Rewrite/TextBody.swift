@@ -15,9 +15,7 @@ struct BodyEdit: Sendable {
     /// Edits a text, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``, or
     /// ``UnusableEditError`` where the text would grow too much.
     func apply(to text: inout TextBody) throws -> String? {
-        guard let match else {
-            return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil
-        }
+        guard let match else { return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil }
         let count = try text.replace(match, with: replacement, onlyFirst: onlyFirst)
         let matches = "\(count.grouped) match\(count == 1 ? "" : "es") of \(match.description)"
         return count == 0 ? nil : matches + (replacement.isEmpty ? " deleted" : " replaced")
