@@ -17,8 +17,6 @@ package struct CharlesSettings: Sendable, Hashable {
     package var sslProxying: CharlesSSLProxying?
     /// Access Control: further clients as CIDR.
     package var access: [String] = []
-
-    package init() {}
 }
 
 package struct CharlesTool<Entry: Sendable & Hashable>: Sendable, Hashable {
@@ -142,7 +140,4 @@ package struct CharlesThrottleValues: Sendable, Hashable {
     /// The range of the quality in unstable time, in percent.
     package var lowQuality = 100.0
     package var highQuality = 100.0
-
-    /// No bandwidth, otherwise perfect.
-    package init() {}
 }

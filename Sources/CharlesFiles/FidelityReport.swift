@@ -30,8 +30,6 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
 
     package private(set) var lines: [Line] = []
 
-    init() {}
-
     mutating func add(_ rule: String, _ fate: Fate) { lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate)) }
 
     /// Appends the lines of another report.

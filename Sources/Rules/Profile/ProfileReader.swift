@@ -244,7 +244,5 @@ package struct ProfileFields {
     let keys: [GrammarKey]
     package fileprivate(set) var values: [String: Node] = [:]
 
-    init(node: Node, keys: [GrammarKey]) { (self.node, self.keys) = (node, keys) }
-
     package subscript(key: String) -> Node? { values[key] }
 }

@@ -4,8 +4,6 @@ package import HTTPModel
 package struct RecordRules: Sendable {
     private(set) var locations = LocationChoice()
 
-    init() {}
-
     package var isEverything: Bool { locations.isEverything }
 
     /// Whether an exchange is recorded, by the client's URL; an undecrypted tunnel has just host and port.
