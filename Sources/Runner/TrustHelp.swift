@@ -1,4 +1,3 @@
-/// How to trust the authority on each platform.
 package enum TrustHelp {
     package struct Line: Sendable, Hashable {
         package let text: String

@@ -2,7 +2,6 @@ import Foundation
 import Runner
 import Text
 
-/// The result of a check of this machine.
 package struct Finding: Sendable, Hashable, Encodable {
     package enum Level: String, Sendable, Encodable {
         case ok
@@ -33,7 +32,6 @@ package struct Finding: Sendable, Hashable, Encodable {
 }
 
 extension [Finding] {
-    /// Whether something stops Sluice.
     package var hasProblems: Bool { contains { $0.level == .problem } }
 
     /// A line for each finding, with the command that solves it below, and a summary.

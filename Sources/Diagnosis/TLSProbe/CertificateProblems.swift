@@ -3,7 +3,6 @@ import HTTPModel
 import Text
 import Wire
 
-/// Problems of a server's certificates, and what to do at the server.
 enum CertificateProblems {
     /// Failed verification, weak keys and signatures, and a stapled revocation.
     static func all(in findings: TLSProbeFindings) -> [TLSReport.Problem] {

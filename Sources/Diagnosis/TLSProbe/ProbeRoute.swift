@@ -7,7 +7,6 @@ import Text
 
 package typealias ProbeStream = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-/// How a probe connects to the server: directly or through a proxy.
 package protocol ProbeRoute: Sendable {
     var proxy: UpstreamProxy? { get }
 

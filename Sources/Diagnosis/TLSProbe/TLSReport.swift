@@ -1,7 +1,6 @@
 import HTTPModel
 import Wire
 
-/// The result of `sluice tls`.
 package struct TLSReport: Sendable {
     /// As in JSON.
     enum Code: String, Sendable, Hashable {
@@ -75,10 +74,8 @@ package struct TLSReport: Sendable {
     var demandsClientCertificate = false
     /// Empty if the server was not reached.
     var transportSecurity: [TransportSecurity.Row] = []
-    /// The library that speaks TLS.
     var library: String
 
-    /// Whether an ordinary client connects.
     package var isAcceptable: Bool { usual != nil && problems.isEmpty }
 
     /// Whole days; negative after the end.

@@ -4,15 +4,15 @@ import Formats
 import Foundation
 import NIOCore
 
-/// The bytes of a file, or of what gzip or a zip has packed in it.
+/// The bytes of a file, unpacked from gzip or a zip.
 struct ArchiveContent {
-    /// Never a container, but for a zip that ``zip`` is.
+    /// A container only if ``zip`` is set.
     private(set) var format = ArchiveFormat.har
     /// The pieces of the archive; an empty one is the end.
     private(set) var refill: () throws -> [UInt8] = { [] }
-    /// A zip that is a session as a whole.
+    /// A zip whose files together are a session.
     private(set) var zip: ZipReader?
-    /// The bodies that a HAR has beside it.
+    /// Bodies in files beside a HAR.
     private(set) var attachments: HARReader.Attachments = { _ in nil }
 
     private static let pieceSize = 1 << 20

@@ -5,7 +5,6 @@ import Foundation
 
 /// A file with exchanges that is not a session of Sluice.
 package enum ArchiveFile {
-    /// The session within a bundle.
     static let bundledSession = "session.sluice"
 
     /// `nil` for a session, and for a file that cannot be read, which is reported when it is opened. Throws `FileError` for

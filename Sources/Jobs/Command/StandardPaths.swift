@@ -8,7 +8,6 @@ package enum StandardPaths {
     /// `$XDG_CONFIG_HOME/sluice`.
     package static var configuration: String { directory("XDG_CONFIG_HOME", ".config") }
 
-    /// The certificate of the user's own authority.
     package static var authorityCertificate: String { configuration + "/" + CertificateAuthority.certificateFileName }
 
     /// Unnamed sessions: `$XDG_STATE_HOME/sluice/sessions`.

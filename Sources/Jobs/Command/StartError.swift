@@ -1,4 +1,3 @@
-/// Why a command failed.
 package struct StartError: Error, CustomStringConvertible {
     package let message: String
     package let hint: String

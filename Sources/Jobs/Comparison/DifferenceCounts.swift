@@ -3,7 +3,6 @@ package import Description
 package import HTTPModel
 import Text
 
-/// How exchanges are compared.
 package struct ComparisonSettings: Sendable {
     package let rules: ComparisonRules
     package let named: [IgnoreRule]

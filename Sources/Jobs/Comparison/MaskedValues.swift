@@ -4,7 +4,6 @@ import Formats
 package import HTTPModel
 package import Masking
 
-/// The values of differences with secrets masked.
 package struct MaskedValues {
     private var differences: [[Int64]: ExchangeDifference] = [:]
 

@@ -168,7 +168,6 @@ package struct SessionDifference: Sendable {
 
     // MARK: - Comparing
 
-    /// The counts of endpoints by their number.
     private typealias Found = [Int: DifferenceCounts]
 
     /// Compares pairs on as many threads as there are processors, each with its own readers.

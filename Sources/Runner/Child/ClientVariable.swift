@@ -1,4 +1,3 @@
-/// A variable that names a proxy or authorities to programs.
 package struct ClientVariable: Sendable {
     package enum Content: Sendable, Equatable {
         case proxy

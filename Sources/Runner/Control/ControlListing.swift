@@ -83,7 +83,6 @@ package enum ControlListing {
         String(decoding: try ControlLine.encode(value), as: UTF8.self)
     }
 
-    /// A line each.
     package static func jsonLines(_ values: [some Encodable]) throws -> String {
         try values.map { try json($0) }.joined()
     }
