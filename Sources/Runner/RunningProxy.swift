@@ -181,10 +181,7 @@ package final class RunningProxy: Sendable {
             recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
             rules: rules,
             recorder: recorder,
-            holds: holds,
-            decryptAgain: { [server] in server.decryptAgain($0, port: $1) },
-            setVerified: { [server] in server.setVerified($0, $1) },
-            undecryptedHosts: { [server] in server.undecryptedHosts },
+            server: server,
             onProfileFiles: { [weak self] in await self?.watchProfile() }
         )
     }

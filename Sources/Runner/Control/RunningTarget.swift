@@ -16,14 +16,8 @@ struct RunningTarget: LocalHolds {
     var recordingProblem: @Sendable () -> String? = { nil }
     let rules: RulesInForce
     let recorder: Recorder
-    let holds: HoldBoard
+    let server: ProxyServer
     private var session: String? { recorder.path }
-    /// At one port or all; returns the number of clients.
-    var decryptAgain: @Sendable (_ host: String, _ port: Int?) -> Int = { _, _ in 0 }
-    /// `nil` switches; returns whether it is verified then.
-    var setVerified: @Sendable (_ host: String, _ isVerified: Bool?) -> Bool = { _, _ in true }
-    /// Since clients refused the certificate.
-    var undecryptedHosts: @Sendable () -> [String] = { [] }
     var onProfileFiles: @Sendable () async -> Void = {}
 
     func status() async -> ControlStatus {
@@ -41,7 +35,7 @@ struct RunningTarget: LocalHolds {
             edits: recorder.edits,
             profiles: await rules.profile?.sources.map(\.file) ?? [],
             tools: await rules.tools,
-            holds: holds.all.count,
+            holds: server.holds.all.count,
             rules: await rules.revision
         )
     }
@@ -60,7 +54,7 @@ struct RunningTarget: LocalHolds {
 
     func waitingHolds() async -> [WaitingHold] {
         let now = NIODeadline.now()
-        return holds.all.map { held in
+        return server.holds.all.map { held in
             let age = Double((now - held.since).nanoseconds) / 1e9
             return WaitingHold(
                 id: held.id,
@@ -75,15 +69,15 @@ struct RunningTarget: LocalHolds {
         }
     }
 
-    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool { holds.resolve(id, resolution) }
+    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool { server.holds.resolve(id, resolution) }
 
     func decrypt(_ place: String) async throws -> String {
         guard let (host, port) = RequestURL.splitAuthority(place) else {
             throw ControlError("'\(place.prefix(80))' is not a host or host:port.", hint: "For example localhost:8443.")
         }
-        let count = decryptAgain(host, port)
+        let count = server.decryptAgain(host, port: port)
         guard count > 0 else {
-            let others = undecryptedHosts().prefix(20).joined(separator: ", ")
+            let others = server.undecryptedHosts.prefix(20).joined(separator: ", ")
             let hint = "Other hosts are excluded by the profile's 'intercept'."
             throw ControlError(
                 "No client has refused Sluice's certificate for \(place) twice.",
@@ -98,7 +92,7 @@ struct RunningTarget: LocalHolds {
         guard let (host, _) = RequestURL.splitAuthority(place) else {
             throw ControlError("'\(place.prefix(80))' is not a host.", hint: "For example api.example.com.")
         }
-        return setVerified(host, isOn.map { !$0 })
+        return server.setVerified(host, isOn.map { !$0 })
             ? "The certificate of \(host) is verified again."
             : "The certificate of \(host) is not verified from the next request on, until Sluice ends."
     }

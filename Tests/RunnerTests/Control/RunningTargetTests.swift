@@ -303,7 +303,7 @@ private final class Running: Sendable {
             authority: AuthorityInUse(path: "/tmp/ca-cert.pem", certificate: Data([1, 2, 3])),
             rules: rules,
             recorder: recorder,
-            holds: server.holds
+            server: server
         )
         control = try await ControlServer.start(target, in: [directory + "/run"])
         client = try ControlClient(control.path, timeout: .seconds(120))
