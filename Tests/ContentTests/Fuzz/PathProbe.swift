@@ -11,9 +11,15 @@ enum PathProbe {
         let text = String(decoding: parts.first ?? [], as: UTF8.self)
         let place = try place(text)
         _ = (TextValue(text), JSONWebToken(text), BasicCredentials(text), EpochTime(text))
-        guard parts.count > 1, let tree = try? JSONTree(Array(parts[1])), !tree.nodes.isEmpty else { return }
+        guard parts.count > 1 else { return }
+        let body = Array(parts[1])
+        // Other texts have no places.
+        guard UTF8Check.isValid(body), let tree = try? JSONTree(body), !tree.nodes.isEmpty else { return }
         if let place {
             let nodes = tree.nodes(at: place.steps)
+            if let values = try? JSONPlaces.values(of: body, at: place.steps) {
+                try demand(values.count == nodes.count, "\(text) has \(values.count) values at \(nodes.count) nodes")
+            }
             try demand(Set(nodes).count == nodes.count, "\(text) leads to a value twice")
             try demand(nodes.allSatisfy(tree.nodes.indices.contains), "\(text) leads outside")
             try demand(!tree.misses(place).isEmpty, "no reason")
