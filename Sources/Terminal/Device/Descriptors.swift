@@ -21,9 +21,8 @@ package enum Descriptors {
         return count < 0 && errno == EAGAIN ? .nothingNow : .end
     }
 
-    /// Writes all the bytes, waiting if there is no room; `false` if the other end is gone.
-    @discardableResult
-    static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// Writes all the bytes, waiting if there is no room; an end that is gone loses them.
+    static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
@@ -34,12 +33,11 @@ package enum Descriptors {
                 } else if errno == EAGAIN {
                     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = repeated { poll(&entry, 1, -1) }
-                    if entry.revents & Int16(POLLERR | POLLNVAL) != 0 { return false }
+                    if entry.revents & Int16(POLLERR | POLLNVAL) != 0 { return }
                 } else {
-                    return false
+                    return
                 }
             }
-            return true
         }
     }
 

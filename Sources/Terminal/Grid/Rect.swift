@@ -49,7 +49,6 @@ package struct Rect: Hashable, Sendable {
         return isOver ? .max : sum
     }
 
-    package var size: Size { Size(width: width, height: height) }
     package func contains(x: Int, y: Int) -> Bool { x >= self.x && x < maxX && y >= self.y && y < maxY }
 
     package func intersection(_ other: Rect) -> Rect {
