@@ -45,9 +45,10 @@ package enum UTF8Pieces {
     }
 
     private static func encoding(of bytes: [UInt8]) throws -> Encoding {
+        if let (mark, _) = Charset.byteOrderMark(bytes), mark != .utf8 {
+            return .utf16(isBigEndian: mark == .utf16BigEndian)
+        }
         let start = bytes.prefix(2)
-        if start.elementsEqual([0xFF, 0xFE]) { return .utf16(isBigEndian: false) }
-        if start.elementsEqual([0xFE, 0xFF]) { return .utf16(isBigEndian: true) }
         let signs = "<{[".utf8
         if start.count == 2, start.last == 0, signs.contains(bytes[0]) { return .utf16(isBigEndian: false) }
         if start.count == 2, start.first == 0, signs.contains(bytes[1]) { return .utf16(isBigEndian: true) }

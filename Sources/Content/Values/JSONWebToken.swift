@@ -5,24 +5,24 @@ package struct JSONWebToken: Sendable {
     /// Longer texts are ignored.
     private static let longest = 64 * 1024
 
-    package let header: [UInt8]
+    private let head: JSONTree
+    private let claims: JSONTree?
+
+    package var header: [UInt8] { head.bytes }
     /// `nil` if it is encrypted (RFC 7516).
-    package let payload: [UInt8]?
+    package var payload: [UInt8]? { claims?.bytes }
 
     package init?(_ text: some StringProtocol) {
         // Any header begins with `{"`, which is `eyJ` in base64url.
         guard text.utf8.count <= JSONWebToken.longest, text.hasPrefix("ey") else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3 || parts.count == 5, let header = Base64Text.decode(parts[0]),
-            let tree = try? JSONTree(header), tree.member("alg", of: 0) != nil
-        else { return nil }
-        self.header = header
-        guard parts.count == 3 else {
-            payload = nil
-            return
+        func tree(_ part: Int) -> JSONTree? { Base64Text.decode(parts[part]).flatMap { try? JSONTree($0) } }
+        guard parts.count == 3 || parts.count == 5, let head = tree(0), head.member("alg", of: 0) != nil else {
+            return nil
         }
-        guard let payload = Base64Text.decode(parts[1]), (try? JSONTree(payload)) != nil else { return nil }
-        self.payload = payload
+        self.head = head
+        claims = parts.count == 3 ? tree(1) : nil
+        if parts.count == 3, claims == nil { return nil }
     }
 
     /// The token in the value of `Authorization` and the like: the last word.
@@ -30,17 +30,16 @@ package struct JSONWebToken: Sendable {
         value.split(separator: " ").last.flatMap { JSONWebToken($0) }
     }
 
-    package var algorithm: String? { JSONWebToken.text("alg", header) }
-    package var subject: String? { payload.flatMap { JSONWebToken.text("sub", $0) } }
+    package var algorithm: String? { JSONWebToken.text("alg", head) }
+    package var subject: String? { claims.flatMap { JSONWebToken.text("sub", $0) } }
 
     /// A moment of the payload (`exp`, `iat`, `nbf`) in microseconds since 1970.
     package func moment(_ name: String) -> Int64? {
-        guard let payload, let tree = try? JSONTree(payload), let node = tree.member(name, of: 0) else { return nil }
-        return EpochTime(tree.text(of: node), unit: .seconds)?.microseconds
+        guard let claims, let node = claims.member(name, of: 0) else { return nil }
+        return EpochTime(claims.text(of: node), unit: .seconds)?.microseconds
     }
 
-    private static func text(_ name: String, _ bytes: [UInt8]) -> String? {
-        guard let tree = try? JSONTree(bytes), let node = tree.member(name, of: 0) else { return nil }
-        return tree.string(of: node) ?? tree.text(of: node)
+    private static func text(_ name: String, _ tree: JSONTree) -> String? {
+        tree.member(name, of: 0).map { tree.string(of: $0) ?? tree.text(of: $0) }
     }
 }

@@ -72,10 +72,8 @@ struct WebSocketHeadScan {
             return take(length: byte & 0x7F)
         case .extended(let left, let count):
             number = number << 8 | UInt64(byte)
-            if left > 1 {
-                stage = .extended(left: left - 1, of: count)
-                return .more
-            }
+            stage = .extended(left: left - 1, of: count)
+            if left > 1 { return .more }
             guard let length = Int64(exactly: number) else {
                 return .malformed("the payload's length has its highest bit set")
             }

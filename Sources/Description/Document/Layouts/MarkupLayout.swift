@@ -40,7 +40,8 @@ struct MarkupLayout {
             case .openTag where isHTML && MarkupLayout.voidElements.contains(token.name):
                 writer.add(tag(token), indent: indent)
             case .openTag:
-                endImplied(by: token.name, writer)
+                let isSelfEnding = isHTML && MarkupLayout.selfEnding.contains(token.name)
+                if isSelfEnding, open.last?.name == token.name { open.removeLast() }
                 if let closing = next, closing.kind == .closeTag, closing.name == token.name {
                     writer.add(tag(token) + tag(closing), indent: indent)
                     (next, ahead) = (ahead, ahead == nil ? nil : reader.next())
@@ -66,11 +67,6 @@ struct MarkupLayout {
     }
 
     private var indent: Int { open.count * 2 }
-
-    private mutating func endImplied(by name: String, _ writer: DetailWriter) {
-        guard isHTML, MarkupLayout.selfEnding.contains(name), open.last?.name == name else { return }
-        open.removeLast()
-    }
 
     private mutating func close(_ token: MarkupReader.Token, _ writer: inout DetailWriter) {
         let searched = open.suffix(MarkupLayout.furthestOpen)

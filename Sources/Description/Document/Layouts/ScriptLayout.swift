@@ -41,8 +41,6 @@ private struct ScriptLines {
     private var braces: [Int] = []
     /// How many parentheses and brackets are open within each brace.
     private var groups = [0]
-    /// The indent of a line in a script that is broken here.
-    private var indent: Int { braces.count * 2 }
     /// Whether the line ends here, unless what follows belongs to it.
     private var wantsBreak = false
     /// Braces that the line being put together closes: the line that opens them, and this line.
@@ -115,7 +113,7 @@ private struct ScriptLines {
             if last.text != " " { spans.append(Span(String(last.text.dropLast()), last.role)) }
         }
         let line = writer.place
-        if !spans.isEmpty || keepsEmpty { writer.add(spans, indent: isDense ? indent : 0) }
+        if !spans.isEmpty || keepsEmpty { writer.add(spans, indent: isDense ? braces.count * 2 : 0) }
         for brace in closing where brace.close == line && brace.open < line {
             writer.fold(from: brace.open, "{ \((line - brace.open - 1).of("line")) }")
         }

@@ -35,12 +35,9 @@ struct DownloadProgress {
 
     /// Writes a bar, as long as there is room for it in one row, and figures; `label` columns stand before them.
     func write(into writer: inout DetailWriter, beside label: Int = 0) {
-        var words = [Measures.size(received)]
         let part = whole.map { min(1, Double(received) / Double($0)) } ?? 0
-        if let whole {
-            words[0] += " of \(Measures.size(whole))"
-            words.insert("\(Int(part * 100)) %", at: 0)
-        }
+        let size = Measures.size(received)
+        var words = whole.map { ["\(Int(part * 100)) %", "\(size) of \(Measures.size($0))"] } ?? [size]
         if let rate {
             words.append("\(Measures.size(rate))/s")
             if let whole, rate > 0, received < whole {

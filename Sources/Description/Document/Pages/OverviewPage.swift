@@ -212,15 +212,11 @@ struct OverviewPage {
         let end = Timestamp.readable(certificate.notAfter &* 1_000_000)
         let moment = record.startedAt / 1_000_000
         let isValid = (certificate.notBefore...max(certificate.notBefore, certificate.notAfter)).contains(moment)
-        writer.fact(
-            "  valid",
-            [Span("\(start) to \(end)", isValid ? .text : .failure), Span(isValid ? "" : " (not then)", .failure)]
-        )
-        if !certificate.alternativeNames.isEmpty {
-            let names = certificate.alternativeNames
-            let more = names.count > 50 ? " and \((names.count - 50).of("other"))" : ""
-            writer.fact("  names", names.prefix(50).joined(separator: ", ") + more)
-        }
+        let range = Span("\(start) to \(end)", isValid ? .text : .failure)
+        writer.fact("  valid", [range, Span(isValid ? "" : " (not then)", .failure)])
+        let names = certificate.alternativeNames
+        let more = names.count > 50 ? " and \((names.count - 50).of("other"))" : ""
+        writer.fact("  names", Optional(names.prefix(50).joined(separator: ", ") + more))
         if let staple = certificate.staple {
             let role: Role = staple.state == .good ? .success : staple.state == .revoked ? .failure : .text
             writer.fact("  OCSP staple", StapleWords.sentence(staple), role)
