@@ -46,9 +46,7 @@ package enum HoldOption: String, CaseIterable, Sendable {
         case .raw: edit.raw = try HoldEdit.message(value)
         }
     }
-}
 
-extension HoldOption {
     /// Reads `method=PUT`, `header=X-Mode: test` or the value of a place: `json.user.name=Ada`.
     package static func read(_ word: String, into edit: inout HoldEdit) throws {
         let name = String(word.prefix { $0 != "=" })

@@ -45,7 +45,6 @@ extension ConsoleModel {
 
     mutating func openHolds() -> [Effect] { push(.holds(selected: proxy.holds.first?.id)) }
 
-    /// Selects another held message; if none is selected, the first or the last.
     mutating func moveInHolds(from selected: String?, by lines: Int) {
         guard !proxy.holds.isEmpty else { return }
         let last = proxy.holds.count - 1
@@ -131,9 +130,8 @@ enum HoldsView {
         let style = model.look.theme.alert
         screen.fill(rect, style: style)
         let holds = model.proxy.holds
-        for row in 0..<rect.height where holds.indices.contains(row) {
+        for (row, hold) in holds.prefix(rect.height).enumerated() {
             let isLast = row == rect.height - 1 && holds.count > rect.height
-            let hold = holds[row]
             let more = isLast ? " (and \(holds.count - rect.height) more)" : ""
             let text = " HELD \(hold.id) \(hold.side) \(hold.method) \(hold.url)"
             let ways = "\(model.way(to: .holds)) shows it, \(model.way(to: .executeAll)) executes all"

@@ -116,7 +116,6 @@ extension ConsoleModel {
         return "Active: \(all). -\(highlights[0].number) removes one; leave empty to remove all."
     }
 
-    /// Colours what matches a filter; an empty one removes all colours, `-2` the second.
     mutating func setHighlight(_ text: String) -> [Effect] {
         guard !text.isEmpty else {
             highlights = []

@@ -76,7 +76,6 @@ extension ConsoleModel {
         return min(max(0, min(max(first, row - rows + 1), row)), max(0, count - rows))
     }
 
-    /// Loads the rows on the screen and some around them, if they are not known.
     mutating func loadRows(always: Bool = false) -> [Effect] {
         let rows = max(1, Layout(self).listRows)
         // The list may have become shorter since.

@@ -84,20 +84,24 @@ package struct ListQuery: Hashable, Sendable {
     static let longestBodyText = 4_096
 
     var filterWithoutBody: Filter {
-        var all = filter.and(.authorities(focusedHosts)).and(.except(ignoredHosts))
-        if let url = place?.url { all = all.and(.place(url, withBelow: true)) }
-        return period.map { all.and(.begun(in: $0)) } ?? all
+        narrowing.reduce(filter) { $0.and($1.filter) }
     }
 
     /// What an exchange must pass apart from the text in its bodies, each part with words for it.
     var terms: [(filter: Filter, words: String)] {
-        var terms = filter.conjuncts.map { (filter: $0, words: $0.description) }
+        let own = filter.conjuncts.map { (filter: $0, words: $0.description) }
+        return (own + narrowing).filter { !$0.filter.matchesEverything }
+    }
+
+    /// What narrows the list besides the filter.
+    private var narrowing: [(filter: Filter, words: String)] {
+        var terms: [(filter: Filter, words: String)] = []
         func add(_ filter: Filter, _ words: String) { terms.append((filter, words)) }
         if !focusedHosts.isEmpty { add(.authorities(focusedHosts), "the focus on \(Self.names(focusedHosts))") }
         if !ignoredHosts.isEmpty { add(.except(ignoredHosts), "the ignored hosts: \(Self.names(ignoredHosts))") }
         if let url = place?.url { add(.place(url, withBelow: true), "the place \(url)") }
         if let period { add(.begun(in: period), "the time \(TimelineView.words(period))") }
-        return terms.filter { !$0.filter.matchesEverything }
+        return terms
     }
 
     static func names(_ hosts: Set<String>) -> String { hosts.sorted().joined(separator: ", ") }

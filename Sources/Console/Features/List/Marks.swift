@@ -70,7 +70,6 @@ extension ConsoleModel {
         return ask { $0.only = numbers }
     }
 
-    /// Adds the selected host to those that are shown alone, or takes it from them.
     mutating func focusHost(_ argument: String?) -> [Effect] {
         let chosen: Set<String>
         if let argument {
@@ -96,7 +95,6 @@ extension ConsoleModel {
         return ask { $0.focusedHosts = hosts }
     }
 
-    /// Hides the selected host, or shows it again; what comes from it is recorded anyway.
     mutating func ignoreHost(_ argument: String?) -> [Effect] {
         guard let host = argument?.lowercased() ?? selectedAuthority else { return [] }
         guard !list.query.ignoredHosts.contains(host) else { return unignore(host) }

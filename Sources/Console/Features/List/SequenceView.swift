@@ -32,7 +32,7 @@ enum SequenceView {
             var x = line.x
             for column in arranged.drawn {
                 let cell = cell(column, record, model, axis)
-                let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base)
+                let style = merged(theme.style(cell.role), onto: base)
                 let text = column.column.isNumber ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
                 let limit = min(column.width, line.maxX - x)
                 screen.write(text, x: x, y: line.y, style: style, limit: limit)
@@ -107,24 +107,24 @@ enum SequenceView {
         _ record: ExchangeRecord,
         _ model: ConsoleModel,
         _ axis: TimeAxis
-    ) -> (text: String, role: Role?) {
+    ) -> (text: String, role: Role) {
         switch drawn.column {
         case .id: return (signs(record, model) + record.id.description, .faint)
         case .start: return (String(Timestamp.clock(record.startedAt).prefix(8)), .faint)
         case .method: return (record.method, .keyword)
         case .scheme: return (record.url.scheme, .faint)
-        case .host: return (host(record, drawn.width, model), nil)
-        case .path: return (path(record) + (remark(record, model)?.text ?? ""), nil)
+        case .host: return (host(record, drawn.width, model), .text)
+        case .path: return (path(record) + (remark(record, model)?.text ?? ""), .text)
         case .status: return status(record, model)
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint)
-        case .size: return (size(record), nil)
-        case .time: return (time(record, model), isSlow(record) ? .warning : nil)
+        case .size: return (size(record), .text)
+        case .time: return (time(record, model), isSlow(record) ? .warning : .text)
         case .version: return (version(record), .faint)
         case .process: return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint)
         case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint)
         case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning)
         case .waterfall: return (axis.bar(record, width: drawn.width), .link)
-        case .place(let place): return (model.list.values[record.id]?[place] ?? "", nil)
+        case .place(let place): return (model.list.values[record.id]?[place] ?? "", .text)
         }
     }
 
@@ -205,7 +205,7 @@ enum SequenceView {
     }
 
     /// The status in a word, and its role. In a recording that has ended, unfinished exchanges never ended.
-    static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> (text: String, role: Role?) {
+    static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> (text: String, role: Role) {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
         case .inFlight where !model.isLive: return ("cut", .failure)

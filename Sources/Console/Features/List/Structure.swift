@@ -26,8 +26,6 @@ package struct StructureState: Sendable {
         var isMore: Bool
     }
 
-    package static let mostExchanges = QueryService.mostExchanges
-
     package private(set) var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
     /// The newest exchanges at a place itself, the newest first, if they were asked for.
     package private(set) var exchanges: [StructureNode: [ExchangeRecord]] = [:] { didSet { arrange() } }
@@ -101,7 +99,7 @@ package struct StructureState: Sendable {
         guard open.contains(child.node), own > 0 else { return false }
         guard !lacksExchanges(at: child.node), let known = exchanges[child.node] else { return true }
         let isNewest = levels[child.node]?.children.allSatisfy { $0.newest < child.newest } ?? true
-        return known.count < min(own, StructureState.mostExchanges) || isNewest && known.first?.id != child.newest
+        return known.count < min(own, QueryService.mostExchanges) || isNewest && known.first?.id != child.newest
     }
 
     func lacksExchanges(at node: StructureNode) -> Bool {
@@ -128,6 +126,17 @@ extension StructureNode {
     fileprivate func contains(_ other: StructureNode) -> Bool {
         site == nil || site == other.site && other.segments.starts(with: segments)
     }
+
+    /// The exchanges at and below it; `nil` for the root.
+    var filter: Filter? {
+        guard let site = siteURL else { return nil }
+        func quoted(_ text: String) -> String { "\"" + text.replacing(["\\": "\\\\", "\"": "\\\""]) + "\"" }
+        let path = quoted(segments.map { "/" + $0 }.joined())
+        let place = segments.isEmpty ? "" : " path:\(path),\(path)\"/\"*"
+        return try? Filter("scheme:\(quoted(site.scheme)) host:\(quoted(site.host)) port:\(site.port)\(place)")
+    }
+
+    var words: String { (site ?? "") + segments.map { "/" + $0 }.joined() }
 }
 
 extension ConsoleModel {
@@ -176,7 +185,6 @@ extension ConsoleModel {
         return loadDetail(of: id) + loadLeaf(row.child)
     }
 
-    /// Reads the exchanges among which the open one is, to go from one to the next.
     private func loadLeaf(_ child: StructureChild) -> [Effect] {
         guard child.isLeaf, structure.lacksExchanges(at: child.node) else { return [] }
         return [.exchanges(at: child.node, generation: list.generation)]
@@ -200,7 +208,7 @@ extension ConsoleModel {
     mutating func openBranch() -> [Effect] {
         guard let row = structure.selectedRow else { return [] }
         if row.more > 0 {
-            let newest = "The \(StructureState.mostExchanges) newest are shown"
+            let newest = "The \(QueryService.mostExchanges) newest are shown"
             return tell("\(newest); \(way(to: .filter)) narrows them, for example since:5m.")
         }
         guard let id = row.id else { return toggle(row) }

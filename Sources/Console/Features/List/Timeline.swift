@@ -158,7 +158,6 @@ extension ConsoleModel {
         return ask { $0.period = bucket.span }
     }
 
-    /// Selects the bucket or host that was clicked; a second click opens it.
     mutating func pressTimeline(_ mouse: MouseEvent) -> [Effect] {
         let places = TimelineView.Places(self)
         if places.hosts.contains(x: mouse.x, y: mouse.y) {
@@ -177,7 +176,6 @@ extension ConsoleModel {
         return isAgain ? openInTimeline() : loadStatistics()
     }
 
-    /// Sorts the table by a column; the same one again reverses the order.
     mutating func sortTimeline(_ words: [Substring]) -> [Effect] {
         guard let column = words.first.flatMap({ TimelineState.Column(rawValue: String($0)) }) else {
             let names = TimelineState.Column.allCases.map(\.rawValue).joined(separator: ", ")
@@ -220,19 +218,6 @@ extension ConsoleModel {
         }
         return ["Times are in \(Timestamp.zone(at: first.span.lowerBound)); each line is \(length)."] + lines
     }
-}
-
-extension StructureNode {
-    /// The exchanges at and below it; `nil` for the root.
-    var filter: Filter? {
-        guard let site = siteURL else { return nil }
-        func quoted(_ text: String) -> String { "\"" + text.replacing(["\\": "\\\\", "\"": "\\\""]) + "\"" }
-        let path = quoted(segments.map { "/" + $0 }.joined())
-        let place = segments.isEmpty ? "" : " path:\(path),\(path)\"/\"*"
-        return try? Filter("scheme:\(quoted(site.scheme)) host:\(quoted(site.host)) port:\(site.port)\(place)")
-    }
-
-    fileprivate var words: String { (site ?? "") + segments.map { "/" + $0 }.joined() }
 }
 
 extension ResultClass {

@@ -47,7 +47,6 @@ extension ConsoleModel {
         return apply(texts, "\(place) is decrypted from its next connection on; open tunnels stay.")
     }
 
-    /// Stops verifying the certificate of a server from the next request on, or verifies it again.
     mutating func switchVerification(_ host: String?) -> [Effect] {
         if let host { return [.switchVerification(host)] }
         guard let record = selectedRecord, !isTreeInUse else {
@@ -103,12 +102,5 @@ extension ExchangeRecord {
         if kind == .http, url.scheme == "http" { return "This exchange is plain HTTP: there is nothing to decrypt." }
         guard kind == .tunnel, flags.isDisjoint(with: [.tunnelledTLS, .notIntercepted]) else { return nil }
         return "This tunnel has no TLS: there is nothing to decrypt."
-    }
-}
-
-extension RuleEditing {
-    /// Which hosts the texts have decrypted; every one if the texts cannot be read.
-    static func intercept(of texts: [ProfileSource]) -> InterceptRules {
-        (try? RuleProfile(sources: texts))?.intercept ?? InterceptRules()
     }
 }

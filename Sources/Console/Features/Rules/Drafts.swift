@@ -6,7 +6,6 @@ import Text
 import Tools
 
 extension ConsoleModel {
-    /// Completes the key or the word before the cursor of a rule; indents if there is none.
     mutating func complete(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, _) = editor.purpose else { return [] }
         var editor = editor

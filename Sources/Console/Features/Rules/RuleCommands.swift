@@ -89,6 +89,8 @@ extension Tool {
         all.map { ($0.descriptor.letterAlone.contains(.panel) ? "" : "x ") + $0.letter.uppercased() }
     }
 
+    var section: ProfileSection { .tool(self) }
+
     fileprivate static var ruleKeys: [String] { all.map { "a \($0.letter)" } }
 
     /// The tool with that key or letter, or whose name begins so.

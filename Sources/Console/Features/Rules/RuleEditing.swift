@@ -75,7 +75,6 @@ enum RuleEditing {
         return texts
     }
 
-    /// The enabled rule by which one key has a tool act on everything.
     static func ruleOnEverything(in texts: [ProfileSource]) -> Entry? {
         guard let tool = ToolRegistry.standard.onEverything, let text = tool.onEverything else { return nil }
         return rules(of: tool, in: texts).first { $0.rule.isEnabled && $0.rule.name == text.word("name") }
@@ -99,13 +98,14 @@ enum RuleEditing {
         return texts
     }
 
+    /// Which hosts the texts have decrypted; every one if the texts cannot be read.
+    static func intercept(of texts: [ProfileSource]) -> InterceptRules {
+        (try? RuleProfile(sources: texts))?.intercept ?? InterceptRules()
+    }
+
     static func profile(_ text: ProfileSource) -> EditableProfile {
         EditableProfile(text: text.text, file: text.file)
     }
-}
-
-extension Tool {
-    var section: ProfileSection { .tool(self) }
 }
 
 struct RuleDifference {

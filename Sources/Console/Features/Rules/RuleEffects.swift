@@ -85,7 +85,6 @@ extension EffectRunner {
         }
     }
 
-    /// Puts texts in force that list the tools that are switched off, and saves the rules.
     func saveSwitched(_ texts: [ProfileSource], madeFrom revision: String?) {
         control { [self] control in
             _ = try await control.applyProfile(texts, madeFrom: revision)

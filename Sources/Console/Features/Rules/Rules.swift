@@ -23,7 +23,6 @@ extension ConsoleModel {
         return changed.map { switchOn(tool) + apply($0, "\(tool.title) is on for everything.") }
     }
 
-    /// Switches a tool on that is off, so that changed rules take effect.
     func switchOn(_ tool: Tool) -> [Effect] { proxy.tool(tool)?.isOn == false ? [.setTool(tool, isOn: true)] : [] }
 
     private func way(to command: Command, of tool: Tool) -> String {

@@ -193,7 +193,6 @@ extension EffectRunner {
         }
     }
 
-    /// Executes a message as edited; a refusal is shown in the editor that is open for it.
     func editHold(_ id: String, _ change: HoldChange) {
         control { [self] control in
             do {

@@ -23,7 +23,6 @@ extension ConsoleModel {
             ? refuse("Name the file of a session, or of an archive; last is the newest session.") : [.backToLive]
     }
 
-    /// Takes over that another session is shown, or the console's own again.
     mutating func takeOpened(_ name: String?, hidesLive: Bool) -> [Effect] {
         if let name {
             home = home ?? shown
@@ -80,9 +79,7 @@ extension ConsoleModel {
         guard holds > told else { return }
         pin("A message is held in the live session: \(way(to: .backToLive)) goes there.")
     }
-}
 
-extension ConsoleModel {
     var noImport: String? {
         let back = way(to: .backToLive)
         if home != nil { return "Another session is shown; \(back) goes back to your own, which can import." }

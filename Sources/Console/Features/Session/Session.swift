@@ -49,20 +49,15 @@ extension ConsoleModel {
     var noClearing: String? {
         noChange ?? (list.total == 0 && list.progress == nil ? "The list is already empty." : nil)
     }
-    var noSession: String? {
-        if case .recorded = source { return nil }
-        return proxy.session == nil ? "Nothing is recorded here." : nil
-    }
+    var noSession: String? { isRecorded || proxy.session != nil ? nil : "Nothing is recorded here." }
 
-    private var noChange: String? {
-        if case .recorded = source { return nil }
-        return noSteering ?? noSession
-    }
+    private var isRecorded: Bool { if case .recorded = source { true } else { false } }
+
+    private var noChange: String? { isRecorded ? nil : noSteering ?? noSession }
 
     var noUndo: String? {
-        if lastChange != nil { return nil }
-        if case .recorded = source { return "Nothing to undo." }
-        return noSteering
+        guard lastChange == nil else { return nil }
+        return isRecorded ? "Nothing to undo." : noSteering
     }
 
     private var lastChange: SessionChange? {

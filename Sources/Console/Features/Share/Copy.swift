@@ -170,7 +170,6 @@ extension ConsoleModel {
 
     mutating func toggleDecoding() -> [Effect] {
         detail.options.decodesValues.toggle()
-        // The lines are other ones, and so are the blocks that begin folded.
         detail.text.shown = nil
         let decoded = "decoded: base64, URL-encoded text, dates"
         tell("Values are shown \(detail.options.decodesValues ? decoded : "without decoding").")

@@ -169,7 +169,6 @@ extension ConsoleModel {
         return [.compare(first, second, width: width)]
     }
 
-    /// Sends a request many times; the words are a plan, `100 x 10, 50ms`.
     mutating func repeatMany(_ words: String) throws -> [Effect] {
         guard let id = selectedID else { return [] }
         let plan = try RepeatPlan(words)
