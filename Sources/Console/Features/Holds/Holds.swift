@@ -37,7 +37,6 @@ extension ConsoleModel {
         return HeldSide(isRequest: hold.side == "request", ways: "\(ways[0]), \(ways[1]) or \(ways[2])")
     }
 
-    /// Reads the open exchange again if its message began to wait, or waits no more.
     mutating func readHeld() -> [Effect] {
         guard detail.isOpen, let id = detail.id, detail.options.held != heldSide(id) else { return [] }
         return loadDetail(of: id)

@@ -47,11 +47,9 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Its title in the list; that of times has their zone.
     func title(at now: Int64) -> String { self == .start ? "\(title) \(Timestamp.zone(at: now))" : title }
 
-    /// Whether its texts stand at the right.
-    var isNumber: Bool { [.id, .size, .time].contains(self) }
+    var isRightAligned: Bool { [.id, .size, .time].contains(self) }
 
     var meaning: String {
         switch self {

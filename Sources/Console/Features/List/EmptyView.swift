@@ -42,13 +42,10 @@ enum EmptyView {
         }
     }
 
-    /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
-    typealias Block = [DetailLine]
-
     /// The lines of as many blocks as fit, the first one always, separated by empty lines if those fit too.
-    static func fitting(_ blocks: [Block], _ size: Size) -> (lines: [DetailLine], count: Int, isWhole: Bool) {
+    static func fitting(_ blocks: [[DetailLine]], _ size: Size) -> (lines: [DetailLine], count: Int, isWhole: Bool) {
         var left = size.height
-        var kept: [Block] = []
+        var kept: [[DetailLine]] = []
         for block in blocks {
             let lines = block.flatMap { wrapped($0, size.width) }
             guard kept.isEmpty || lines.count <= left else { continue }
@@ -71,7 +68,7 @@ enum EmptyView {
         model.isLive && model.list.sessionTotal == 0 && model.proxy.problem == nil && !model.proxy.address.isEmpty
     }
 
-    static func blocks(_ model: ConsoleModel, width: Int) -> [Block] {
+    static func blocks(_ model: ConsoleModel, width: Int) -> [[DetailLine]] {
         if model.list.progress != nil, model.list.sessionTotal > 0 {
             return [[line("Searching the session …", .faint)]]
         }
@@ -86,11 +83,11 @@ enum EmptyView {
         DetailLine([Span(text, role)], indent: indent)
     }
 
-    private static func emptyResult(_ model: ConsoleModel) -> [Block] {
+    private static func emptyResult(_ model: ConsoleModel) -> [[DetailLine]] {
         if model.filter.isEditing, model.filter.error != nil {
             return [[line("The filter has an error; the part before it matches nothing.", .faint)]]
         }
-        var blocks: [Block] = [[line("None of \(model.list.sessionTotal) exchanges match.", .heading)]]
+        var blocks: [[DetailLine]] = [[line("None of \(model.list.sessionTotal) exchanges match.", .heading)]]
         if let term = model.list.excludedBy {
             blocks[0] += [line("Nothing matches this term:"), line(term, .warning, indent: 4)]
             if let meant = Filter.term(meantBy: term) {
@@ -123,7 +120,7 @@ enum EmptyView {
         return blocks
     }
 
-    private static func firstSteps(_ model: ConsoleModel, _ width: Int) -> [Block] {
+    private static func firstSteps(_ model: ConsoleModel, _ width: Int) -> [[DetailLine]] {
         let steps = FirstSteps(model)
         let keys = [
             Span(model.way(to: .help), .key), Span(" help  "), Span(model.way(to: .palette), .key),

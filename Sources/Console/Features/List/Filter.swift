@@ -215,7 +215,6 @@ enum FilterView {
         screen.write(count, x: x + used, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x - used))
     }
 
-    /// How many rows it needs: one, more for an error or for completions.
     static func rows(_ model: ConsoleModel, width: Int) -> Int {
         let filter = model.filter
         guard filter.isEditing else { return filter.error == nil ? 1 : 2 }

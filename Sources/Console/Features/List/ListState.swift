@@ -83,9 +83,7 @@ package struct ListQuery: Hashable, Sendable {
     /// The longest text to search for, in bytes.
     static let longestBodyText = 4_096
 
-    var filterWithoutBody: Filter {
-        narrowing.reduce(filter) { $0.and($1.filter) }
-    }
+    var filterWithoutBody: Filter { narrowing.reduce(filter) { $0.and($1.filter) } }
 
     /// What an exchange must pass apart from the text in its bodies, each part with words for it.
     var terms: [(filter: Filter, words: String)] {
@@ -93,7 +91,6 @@ package struct ListQuery: Hashable, Sendable {
         return (own + narrowing).filter { !$0.filter.matchesEverything }
     }
 
-    /// What narrows the list besides the filter.
     private var narrowing: [(filter: Filter, words: String)] {
         var terms: [(filter: Filter, words: String)] = []
         func add(_ filter: Filter, _ words: String) { terms.append((filter, words)) }

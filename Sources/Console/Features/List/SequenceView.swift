@@ -33,7 +33,7 @@ enum SequenceView {
             for column in arranged.drawn {
                 let cell = cell(column, record, model, axis)
                 let style = merged(theme.style(cell.role), onto: base)
-                let text = column.column.isNumber ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
+                let text = column.column.isRightAligned ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
                 let limit = min(column.width, line.maxX - x)
                 screen.write(text, x: x, y: line.y, style: style, limit: limit)
                 for (part, style) in parts(of: text, in: column.column, record, model) {
@@ -65,7 +65,7 @@ enum SequenceView {
             if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
                 title += sort.isDescending ? "▼" : "▲"
             }
-            let text = column.column.isNumber ? TextWidth.paddedLeft(title, to: column.width) : title
+            let text = column.column.isRightAligned ? TextWidth.paddedLeft(title, to: column.width) : title
             screen.write(text, x: x, y: rect.y, style: style, limit: min(column.width, rect.maxX - x))
             x += column.width + 1
         }
@@ -216,9 +216,7 @@ enum SequenceView {
         case .interrupted: return ("cut", .failure)
         case .complete:
             guard record.status > 0 else { return ("-", .faint) }
-            if let grpc = record.grpc?.status {
-                return ("rpc\(grpc)\(changed)", grpc > 0 ? .serverError : .success)
-            }
+            if let grpc = record.grpc?.status { return ("rpc\(grpc)\(changed)", grpc > 0 ? .serverError : .success) }
             let role: Role =
                 switch record.status {
                 case ..<300: .success

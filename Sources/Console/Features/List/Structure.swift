@@ -102,9 +102,7 @@ package struct StructureState: Sendable {
         return known.count < min(own, QueryService.mostExchanges) || isNewest && known.first?.id != child.newest
     }
 
-    func lacksExchanges(at node: StructureNode) -> Bool {
-        exchanges[node] == nil || outdatedExchanges.contains(node)
-    }
+    func lacksExchanges(at node: StructureNode) -> Bool { exchanges[node] == nil || outdatedExchanges.contains(node) }
 
     private mutating func add(_ node: StructureNode, depth: Int) {
         for child in levels[node]?.children ?? [] {
@@ -156,9 +154,7 @@ extension ConsoleModel {
         }
     }
 
-    func loadStructure() -> [Effect] {
-        structure.open.map { .structure($0, generation: list.generation) }
-    }
+    func loadStructure() -> [Effect] { structure.open.map { .structure($0, generation: list.generation) } }
 
     /// Reads the exchanges of a level's places that are open, if others have come since; and of the level's own place.
     func loadExchanges(in level: StructureLevel) -> [Effect] {

@@ -205,7 +205,6 @@ struct TimelineView {
             let arrow = model.timeline.isDescending ? arrows.down : arrows.up
             return column.rawValue.uppercased() + (model.timeline.sort == column ? arrow : "")
         }
-        /// Draws a line of the table: the numbers of a row, or the titles.
         func draw(_ label: String, _ row: StatisticsRow?, in line: Rect, _ base: Style) {
             screen.fill(line, style: base)
             screen.write(label, x: line.x, y: line.y, style: base, limit: max(0, name - 1))

@@ -103,9 +103,7 @@ enum RuleEditing {
         (try? RuleProfile(sources: texts))?.intercept ?? InterceptRules()
     }
 
-    static func profile(_ text: ProfileSource) -> EditableProfile {
-        EditableProfile(text: text.text, file: text.file)
-    }
+    static func profile(_ text: ProfileSource) -> EditableProfile { EditableProfile(text: text.text, file: text.file) }
 }
 
 struct RuleDifference {

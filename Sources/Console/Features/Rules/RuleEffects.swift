@@ -37,9 +37,7 @@ extension EffectRunner {
         }
     }
 
-    func reloadRules() {
-        changeRules { "Rules reloaded: \(try await $0.reloadProfile(discardsEdits: true))." }
-    }
+    func reloadRules() { changeRules { "Rules reloaded: \(try await $0.reloadProfile(discardsEdits: true))." } }
 
     private func changeRules(_ change: @escaping @Sendable (any ControlTarget) async throws -> String) {
         control { [self] control in

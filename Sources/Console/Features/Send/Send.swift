@@ -77,9 +77,10 @@ extension ConsoleModel {
             return refuse("requests takes a number from 1 to \(sending.requests.count), 1 for the newest.")
         }
         let request = sending.requests[sending.requests.count - number]
-        var editor = EditorState(purpose: request.purpose, title: "Edit and send", area: TextArea(request.text))
-        editor.remark = RequestWords.remark
-        return open(editor)
+        let area = TextArea(request.text)
+        return open(
+            EditorState(purpose: request.purpose, title: "Edit and send", area: area, remark: RequestWords.remark)
+        )
     }
 
     var noSent: String? {

@@ -38,7 +38,6 @@ extension ConsoleModel {
         return askAnew(ListQuery(sort: list.query.sort))
     }
 
-    /// What belongs to the session that is shown.
     private var shown: HomeState {
         get { .init(source: source, proxy: proxy, rules: rules, marks: marks, isGrowing: isGrowing, changes: changes) }
         set {

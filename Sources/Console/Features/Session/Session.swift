@@ -60,9 +60,7 @@ extension ConsoleModel {
         return isRecorded ? "Nothing to undo." : noSteering
     }
 
-    private var lastChange: SessionChange? {
-        changes.last.flatMap { $0.rulesBefore >= rules.past.count ? $0 : nil }
-    }
+    private var lastChange: SessionChange? { changes.last.flatMap { $0.rulesBefore >= rules.past.count ? $0 : nil } }
 
     var selectionWords: String {
         switch selection {

@@ -76,10 +76,9 @@ final class ViewedBodies: Sendable {
 
     func path(_ id: ExchangeID, _ side: BodySide, _ ending: String) throws -> String {
         let folder = try directory.withLock { directory in
-            if let directory { return directory.path }
-            let new = try TemporaryDirectory("view")
-            directory = new
-            return new.path
+            let open = try directory ?? TemporaryDirectory("view")
+            directory = open
+            return open.path
         }
         return "\(folder)/\(id.number)-\(side.isRequest ? "request" : "response").\(ending)"
     }
