@@ -100,7 +100,7 @@ extension ConsoleModel {
         return scopes
     }
 
-    /// Exports; the words are a format, perhaps a scope, and a file. By default the marked are exported, else all shown.
+    /// Exports; the words are a format, perhaps a scope, and a file. By default it is the marked, else all shown.
     mutating func export(_ words: String) throws -> [Effect] {
         let (word, others) = words.firstWord
         guard let format = ExportFormat(rawValue: word.lowercased()) else { return [] }
