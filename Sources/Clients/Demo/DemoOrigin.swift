@@ -1,4 +1,3 @@
-import HTTPModel
 import Jobs
 import NIOCore
 import NIOPosix

@@ -75,10 +75,7 @@ struct ReplayIndex: Sendable {
         var received: [(Fingerprint, Int32)] = []
         try reader.forEachRequest { recorded in
             let record = recorded.record
-            switch record.kind {
-            case .http, .webSocket, .upgraded: break
-            case .tunnel, .decryptedTunnel, .failedHandshake, .malformed: return
-            }
+            guard [.http, .webSocket, .upgraded].contains(record.kind) else { return }
             let isChosen = numbers?.contains(record.id.number) ?? true
             let reason = isChosen && rules.admits(record.url) ? ReplayIndex.leftOut(recorded) : .notChosen
             if let reason { leftOut[reason, default: 0] += 1 }
@@ -121,11 +118,8 @@ struct ReplayIndex: Sendable {
 
     private static func leftOut(_ recorded: RecordedRequest) -> LeftOut? {
         let record = recorded.record
-        switch record.kind {
-        case .webSocket: return .webSocket
-        case .upgraded: return .upgraded
-        default: break
-        }
+        if record.kind == .webSocket { return .webSocket }
+        if record.kind == .upgraded { return .upgraded }
         switch record.state {
         case .failed: return .failed
         case .blocked: return .blocked

@@ -7,13 +7,11 @@ package enum ArchiveFormat: Sendable, Hashable {
     case zip
     /// A zip with a session of Charles, and one with a session of Fiddler.
     case charlesZip, fiddlerZip
-    /// A file of another format, packed.
     case gzip
     /// Settings of Charles: rules, no exchanges.
     case charlesSettings
     /// A format that has a name and is not read.
     case unread(Unread)
-    /// XML with another outermost element.
     case otherXML(String)
 
     package struct Unread: Sendable, Hashable {

@@ -32,9 +32,8 @@ extension HARReader {
             // Chrome has what went wrong among the messages.
             if isError || message.opcode < 0 { return entry.addNote(ofSocket: message.data) }
             bytes += message.data.utf8.count
-            if bytes > HARReader.mostMessageBytes {
-                throw reader.json.error("a WebSocket has more than 1 GiB of messages")
-            }
+            let isTooLong = bytes > HARReader.mostMessageBytes
+            if isTooLong { throw reader.json.error("a WebSocket has more than 1 GiB of messages") }
             entry.add(message, reader.losses)
         }
     }

@@ -211,13 +211,8 @@ package struct CurlCommandReader {
             data.append(value.first == UInt8(ascii: "@") ? piece(of: value.dropFirst(), .asItIs) : .bytes(value))
         case "form", "form-string": try form(value, isText: option.name == "form-string")
         case "url-query":
-            if value.first == UInt8(ascii: "@") {
-                leave("--url-query \(text)")
-            } else if value.first == UInt8(ascii: "+") {
-                query.append(Array(value.dropFirst()))
-            } else {
-                query.append(encoded(value))
-            }
+            if value.first == UInt8(ascii: "@") { return leave("--url-query \(text)") }
+            query.append(value.first == UInt8(ascii: "+") ? Array(value.dropFirst()) : encoded(value))
         case "get": isQuery = true
         case "head": isHead = true
         case "upload-file": upload = text

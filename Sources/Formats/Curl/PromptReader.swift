@@ -39,7 +39,7 @@ enum PromptReader {
         var rest = bytes[start...]
         defer { command.end = rest.startIndex }
         let firstLine = rest.prefix(longestLine).prefix { $0 != 0x0A }
-        let isOldChrome = firstLine.contains(sequence: oldChromeQuote)
+        let isOldChrome = firstLine.firstRange(of: oldChromeQuote) != nil
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "^"), !isQuoted || isOldChrome {
                 if rest.first == 0x0D { rest.removeFirst() }
@@ -97,11 +97,5 @@ enum PromptReader {
         }
         if let quote { throw .unclosed("\"", at: quote - 1) }
         if let word { command.words.append(word) }
-    }
-}
-
-extension ArraySlice<UInt8> {
-    fileprivate func contains(sequence: [UInt8]) -> Bool {
-        indices.contains { self[$0...].starts(with: sequence) }
     }
 }

@@ -38,7 +38,7 @@ extension HAREntry {
     /// Writes the members that tell of streamed messages, where there are such.
     func streams(into writer: inout JSONWriter) throws {
         guard resourceType == "websocket" || resourceType == "eventsource" else { return }
-        guard let timeline = MessageTimeline(exchange, heads, source, options, responses: .responseSent) else { return }
+        guard let timeline = MessageTimeline(exchange, heads, source, options, .responseSent) else { return }
         // The frames of a WebSocket whose arrival was not recorded have at least not come before the request.
         var time = resourceType == "websocket" ? exchange.record.startedAt : nil
         writer.key(resourceType == "websocket" ? "_webSocketMessages" : "_eventSourceMessages")

@@ -22,7 +22,6 @@ struct PageBody {
     private let shown: ByteBuffer
     private let notes: [String]
 
-    /// Reads a body; `nil` where there is none.
     init?(_ exchange: RecordedExchange, _ side: BodySide, source: any ExchangeSource, totals: inout PageTotals) {
         let limits = totals.limits
         let type = exchange.messages.fields(of: side).value(of: .contentType).flatMap { MediaType($0) }

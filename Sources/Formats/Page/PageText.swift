@@ -16,6 +16,5 @@ enum PageText {
         }
     }
 
-    /// A text as the content of an element.
     static func escaped(_ text: String) -> String { VisibleText.of(text).markupEscaped }
 }

@@ -63,9 +63,8 @@ struct RequestToRepeat {
     /// The URL with its path and query as they were sent; bytes that no URL has are percent-encoded as they are.
     private static func url(_ record: ExchangeRecord, _ head: RequestHead) -> String {
         let target = head.originTarget.prefix { $0 != UInt8(ascii: "#") }
-        guard target.first == UInt8(ascii: "/"), target.contains(where: { $0 >= 0x80 }) else {
-            return record.url.description
-        }
+        let isPlain = target.first != UInt8(ascii: "/") || target.allSatisfy { $0 < 0x80 }
+        if isPlain { return record.url.description }
         let encoded = target.flatMap { $0 < 0x80 ? [$0] : Array($0.percentEscape.utf8) }
         return "\(record.url.scheme)://\(record.url.authority)" + String(decoding: encoded, as: UTF8.self)
     }

@@ -71,7 +71,6 @@ package protocol ExportedEntry: SendableMetatype {
     static func open(_ writer: inout JSONWriter, _ options: EntryOptions) throws
     /// Writes what stands after the entries, from the bracket of their array on.
     static func close(_ writer: inout JSONWriter) throws
-    /// Writes the members of the object.
     func write(into writer: inout JSONWriter) throws
 }
 
@@ -90,13 +89,12 @@ package struct EntryOptions: Sendable {
 }
 
 extension MessageTimeline {
-    /// The messages that an entry has.
     convenience init?(
         _ exchange: RecordedExchange,
         _ heads: ReadHeads,
         _ source: any ExchangeSource,
         _ options: EntryOptions,
-        responses: BodySide
+        _ responses: BodySide
     ) {
         self.init(
             exchange,

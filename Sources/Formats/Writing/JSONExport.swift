@@ -64,9 +64,7 @@ package struct JSONEntry: ExportedEntry {
     }
 
     private func streamed(into writer: inout JSONWriter) throws {
-        guard let timeline = MessageTimeline(exchange, heads, source, options, responses: .responseReceived) else {
-            return
-        }
+        guard let timeline = MessageTimeline(exchange, heads, source, options, .responseReceived) else { return }
         writer.key("messages")
         try writer.array { array in
             while let message = try timeline.next() { try array.object { try $0.streamedMessage(message) } }

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPModel
 import Jobs
 import ProxyServer
 package import Recording
