@@ -179,10 +179,7 @@ package final class ZipReader {
             if isLink(archive, index) { throw refuse("is a link") }
             if name.hasSuffix("/") { continue }
             if facts.encryption_method != 0 {
-                throw FileError(
-                    path,
-                    "is refused: the zip's entry '\(shown(name))' is encrypted; unpack it and open its files"
-                )
+                throw refuse("is encrypted; unpack it and open its files")
             }
             guard facts.comp_method == 0 || facts.comp_method == 8 else {
                 throw refuse("is packed by a method other than deflate (\(facts.comp_method))")

@@ -68,12 +68,7 @@ enum Cookies {
         // The settings of a page are no secrets elsewhere.
         let isSought = kind == .cookie ? ValueShape.isRandom(value) : !OrdinaryValue.isCommonWord(value)
         let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }
-        return FoundSecret(
-            range: start..<end,
-            kind: kind,
-            name: "cookie \(label)",
-            secret: decode(bytes[start..<end]),
-            isSought: isSought
-        )
+        let secret = decode(bytes[start..<end])
+        return FoundSecret(range: start..<end, kind: kind, name: "cookie \(label)", secret: secret, isSought: isSought)
     }
 }

@@ -134,12 +134,8 @@ struct HeadMask {
         let text = UnsafeRawBufferPointer(rebasing: line[range])
         let mustBeRandom = ["ticket", "x-ticket", "key", "code"].contains(name)
         guard !mustBeRandom || ValueShape.isMadeByChance(text, least: 12) else { return [] }
-        let secret = FoundSecret(
-            range: range,
-            kind: kind,
-            name: label,
-            secret: PercentEncoding.decoded(text) ?? Array(text)
-        )
+        let plain = PercentEncoding.decoded(text) ?? Array(text)
+        let secret = FoundSecret(range: range, kind: kind, name: label, secret: plain)
         return isSecret(secret) ? [secret] : []
     }
 

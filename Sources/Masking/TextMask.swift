@@ -192,12 +192,8 @@ package final class TextMask {
             guard candidates.count < TextMask.mostSuspects, !found.contains(where: { $0.range.overlaps(range) }),
                 candidateTexts.insert(Array(bytes[range])).inserted
             else { return }
-            let suspect = Suspect(
-                exchange: exchange,
-                part: part,
-                name: name ?? field,
-                beginning: String(decoding: bytes[range.prefix(6)], as: UTF8.self)
-            )
+            let beginning = String(decoding: bytes[range.prefix(6)], as: UTF8.self)
+            let suspect = Suspect(exchange: exchange, part: part, name: name ?? field, beginning: beginning)
             candidates.append((suspect, Array(bytes[range])))
         }
     }

@@ -22,9 +22,10 @@ enum Schema {
         let creation: String
         let replacement: String
 
-        /// Each column is a definition that begins with its name.
-        fileprivate init(_ name: String, _ columns: [String], key: String? = nil, options: String = "") {
+        /// `columns` are definitions with commas between them.
+        fileprivate init(_ name: String, _ columns: String, key: String? = nil, options: String = "") {
             self.name = name
+            let columns = columns.split { $0 == "," || $0 == "\n" }.map { String($0.drop { $0 == " " }) }
             let names = columns.map { String($0.prefix { $0 != " " }) }.joined(separator: ", ")
             let values = Array(repeating: "?", count: columns.count).joined(separator: ",")
             self.columns = names
@@ -40,98 +41,92 @@ enum Schema {
 
     static let session = Table(
         "session",
-        ["id INTEGER PRIMARY KEY CHECK(id = 1)", "identifier TEXT NOT NULL", "labels TEXT NOT NULL"]
+        "id INTEGER PRIMARY KEY CHECK(id = 1), identifier TEXT NOT NULL, labels TEXT NOT NULL"
     )
 
     static let run = Table(
         "run",
-        [
-            "id INTEGER PRIMARY KEY", "version TEXT NOT NULL", "recorder TEXT NOT NULL",
-            "started_at INTEGER NOT NULL", "ended_at INTEGER", "first_exchange INTEGER NOT NULL",
-            "not_recorded INTEGER NOT NULL", "dropped_bytes INTEGER NOT NULL",
-        ]
+        """
+        id INTEGER PRIMARY KEY, version TEXT NOT NULL, recorder TEXT NOT NULL,
+        started_at INTEGER NOT NULL, ended_at INTEGER, first_exchange INTEGER NOT NULL,
+        not_recorded INTEGER NOT NULL, dropped_bytes INTEGER NOT NULL
+        """
     )
 
     static let summary = Table(
         "summary",
-        [
-            "id INTEGER PRIMARY KEY CHECK(id = 1)", "exchanges INTEGER NOT NULL", "failures INTEGER NOT NULL",
-            "request_body_bytes INTEGER NOT NULL", "response_body_bytes INTEGER NOT NULL",
-        ]
+        """
+        id INTEGER PRIMARY KEY CHECK(id = 1), exchanges INTEGER NOT NULL, failures INTEGER NOT NULL,
+        request_body_bytes INTEGER NOT NULL, response_body_bytes INTEGER NOT NULL
+        """
     )
 
     static let connection = Table(
         "connection",
-        [
-            "id INTEGER PRIMARY KEY", "leg INTEGER NOT NULL", "opened_at INTEGER NOT NULL", "closed_at INTEGER",
-            "local_address TEXT NOT NULL", "peer_address TEXT NOT NULL",
-            "dns INTEGER", "connect INTEGER", "handshake INTEGER",
-            "tls_version TEXT", "tls_cipher TEXT", "tls_server_name TEXT", "tls_alpn TEXT", "tls_resumed INTEGER",
-            "tls_failure TEXT", "tls_certificates TEXT",
-        ]
+        """
+        id INTEGER PRIMARY KEY, leg INTEGER NOT NULL, opened_at INTEGER NOT NULL, closed_at INTEGER,
+        local_address TEXT NOT NULL, peer_address TEXT NOT NULL,
+        dns INTEGER, connect INTEGER, handshake INTEGER,
+        tls_version TEXT, tls_cipher TEXT, tls_server_name TEXT, tls_alpn TEXT, tls_resumed INTEGER,
+        tls_failure TEXT, tls_certificates TEXT
+        """
     )
 
     /// For connections with an upstream proxy or a client certificate.
-    static let route = Table(
-        "route",
-        ["connection INTEGER PRIMARY KEY", "upstream_proxy TEXT", "client_certificate TEXT"]
-    )
+    static let route = Table("route", "connection INTEGER PRIMARY KEY, upstream_proxy TEXT, client_certificate TEXT")
 
     static let exchange = Table(
         "exchange",
-        [
-            "id INTEGER PRIMARY KEY", "payload INTEGER NOT NULL", "kind INTEGER NOT NULL", "state INTEGER NOT NULL",
-            "flags INTEGER NOT NULL", "started_at INTEGER NOT NULL", "method TEXT NOT NULL",
-            "scheme TEXT NOT NULL", "host TEXT NOT NULL", "port INTEGER NOT NULL", "path TEXT NOT NULL", "query TEXT",
-            "status INTEGER NOT NULL", "client_version INTEGER NOT NULL", "upstream_version INTEGER",
-            "media_type TEXT NOT NULL", "client_connection INTEGER NOT NULL", "upstream_connection INTEGER",
-            "request_head_size INTEGER NOT NULL", "request_body_size INTEGER NOT NULL",
-            "request_wire_size INTEGER NOT NULL", "response_head_size INTEGER NOT NULL",
-            "response_body_size INTEGER NOT NULL", "response_wire_size INTEGER NOT NULL",
-            "blocked INTEGER", "dns INTEGER", "connect INTEGER", "tls INTEGER", "send INTEGER", "wait INTEGER",
-            "receive INTEGER", "total INTEGER",
-            "failure TEXT", "failure_message TEXT", "failure_hint TEXT",
-            "sent_scheme TEXT", "sent_host TEXT", "sent_port INTEGER", "sent_path TEXT", "sent_query TEXT",
-            "client_messages INTEGER NOT NULL", "server_messages INTEGER NOT NULL",
-            "grpc_status INTEGER", "grpc_message TEXT",
-            "client_address TEXT", "server_address TEXT", "listening_mode TEXT", "process_id INTEGER",
-            "process_name TEXT", "origin TEXT", "masked TEXT",
-        ]
+        """
+        id INTEGER PRIMARY KEY, payload INTEGER NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,
+        flags INTEGER NOT NULL, started_at INTEGER NOT NULL, method TEXT NOT NULL,
+        scheme TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL, path TEXT NOT NULL, query TEXT,
+        status INTEGER NOT NULL, client_version INTEGER NOT NULL, upstream_version INTEGER,
+        media_type TEXT NOT NULL, client_connection INTEGER NOT NULL, upstream_connection INTEGER,
+        request_head_size INTEGER NOT NULL, request_body_size INTEGER NOT NULL,
+        request_wire_size INTEGER NOT NULL, response_head_size INTEGER NOT NULL,
+        response_body_size INTEGER NOT NULL, response_wire_size INTEGER NOT NULL,
+        blocked INTEGER, dns INTEGER, connect INTEGER, tls INTEGER, send INTEGER, wait INTEGER,
+        receive INTEGER, total INTEGER,
+        failure TEXT, failure_message TEXT, failure_hint TEXT,
+        sent_scheme TEXT, sent_host TEXT, sent_port INTEGER, sent_path TEXT, sent_query TEXT,
+        client_messages INTEGER NOT NULL, server_messages INTEGER NOT NULL,
+        grpc_status INTEGER, grpc_message TEXT,
+        client_address TEXT, server_address TEXT, listening_mode TEXT, process_id INTEGER,
+        process_name TEXT, origin TEXT, masked TEXT
+        """
     )
 
     /// Apart from `exchange`, whose rows the recorder replaces.
     static let annotation = Table(
         "annotation",
-        ["exchange INTEGER PRIMARY KEY", "comment TEXT", "colour TEXT", "deleted_at INTEGER"]
+        "exchange INTEGER PRIMARY KEY, comment TEXT, colour TEXT, deleted_at INTEGER"
     )
 
     static let payload = Table(
         "payload",
-        [
-            "id INTEGER PRIMARY KEY", "request_head BLOB", "request_head_sent BLOB", "request_trailers BLOB",
-            "interim_heads BLOB", "response_head BLOB", "response_head_sent BLOB", "response_trailers BLOB",
-            "trace TEXT", "request_body BLOB", "request_body_sent BLOB", "response_body BLOB",
-            "response_body_sent BLOB",
-        ]
+        """
+        id INTEGER PRIMARY KEY, request_head BLOB, request_head_sent BLOB, request_trailers BLOB,
+        interim_heads BLOB, response_head BLOB, response_head_sent BLOB, response_trailers BLOB,
+        trace TEXT, request_body BLOB, request_body_sent BLOB, response_body BLOB,
+        response_body_sent BLOB
+        """
     )
 
     static let chunk = Table(
         "chunk",
-        ["exchange INTEGER NOT NULL", "side INTEGER NOT NULL", "offset INTEGER NOT NULL", "data BLOB NOT NULL"],
+        "exchange INTEGER NOT NULL, side INTEGER NOT NULL, offset INTEGER NOT NULL, data BLOB NOT NULL",
         key: "exchange, side, offset"
     )
 
     static let arrival = Table(
         "arrival",
-        ["exchange INTEGER NOT NULL", "side INTEGER NOT NULL", "offset INTEGER NOT NULL", "at INTEGER NOT NULL"],
+        "exchange INTEGER NOT NULL, side INTEGER NOT NULL, offset INTEGER NOT NULL, at INTEGER NOT NULL",
         key: "exchange, side, offset",
         options: " WITHOUT ROWID"
     )
 
-    static let rules = Table(
-        "rules",
-        ["id INTEGER PRIMARY KEY", "at INTEGER NOT NULL", "sources TEXT", "off TEXT NOT NULL"]
-    )
+    static let rules = Table("rules", "id INTEGER PRIMARY KEY, at INTEGER NOT NULL, sources TEXT, off TEXT NOT NULL")
 
     /// Exchanges with annotations, except deleted ones; the condition follows.
     static let records = """
@@ -185,11 +180,8 @@ enum Schema {
         let found = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard found == version else { throw SessionError.otherSchema(path, found) }
         for table in tables {
-            let sql = try String.fetchOne(
-                database,
-                sql: "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?",
-                arguments: [table.name]
-            )
+            let query = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?"
+            let sql = try String.fetchOne(database, sql: query, arguments: [table.name])
             guard sql == table.creation else {
                 throw SessionError.damaged(path, "its table \"\(table.name)\" differs from Sluice's")
             }

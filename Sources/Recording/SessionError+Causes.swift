@@ -59,11 +59,8 @@ extension SessionError {
 
     static func removing(_ path: String, _ error: DatabaseError) -> SessionError {
         let hint = "They are removed when the session is next written and closed."
-        return SessionError(
-            .writeFailed,
-            "Deleted exchanges are hidden, but still in \(path): \(error.reason).",
-            hint: hint
-        )
+        let message = "Deleted exchanges are hidden, but still in \(path): \(error.reason)."
+        return SessionError(.writeFailed, message, hint: hint)
     }
 
     static func copying(_ path: String, _ target: String, _ error: DatabaseError) -> SessionError {
@@ -76,11 +73,8 @@ extension SessionError {
     }
 
     static func noSpace(_ path: String, needed: Int64, free: Int64) -> SessionError {
-        SessionError(
-            .writeFailed,
-            "There is too little space for \(path): \(free) bytes are free, about \(needed) are needed.",
-            hint: "Free some space, or give -o on another disk."
-        )
+        let message = "There is too little space for \(path): \(free) bytes are free, about \(needed) are needed."
+        return SessionError(.writeFailed, message, hint: "Free some space, or give -o on another disk.")
     }
 
     static func cannotBeSmaller(_ path: String, than size: Int64) -> SessionError {

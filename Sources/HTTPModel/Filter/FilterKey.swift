@@ -36,6 +36,7 @@ package struct FilterKey: Sendable {
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
     private static let size = "bytes as in the column SIZE: of the response's body; of a tunnel, those from the server"
+    private static let mode = "the mode of the listener: regular, reverse:URL, socks5, transparent"
     private static let messages = "messages of both directions of a stream so far"
     private static let process =
         "the client program on this machine, by name or process number; a program that ended at once may be missing"
@@ -61,13 +62,7 @@ package struct FilterKey: Sendable {
         FilterKey("ip", "GLOB", "the server's address", "ip:10.0.*", .address(.upstream)),
         FilterKey("client", "GLOB", "the client's address", "client:192.168.1.7", .address(.client)),
         FilterKey("process", "GLOB", process, "process:curl", .process),
-        FilterKey(
-            "mode",
-            "GLOB",
-            "the mode of the listener: regular, reverse:URL, socks5, transparent",
-            "mode:socks5",
-            .text(.mode)
-        ),
+        FilterKey("mode", "GLOB", mode, "mode:socks5", .text(.mode)),
         FilterKey("version", "h1|h2|h3", version, "version:h2", .version),
         FilterKey("since", "TIME", "began at or after a time of day, an ISO time, or 10m ago", "since:10m", .since),
         FilterKey("before", "TIME", "began before a time of day, an ISO time, or 10m ago", "before:14:30", .before),

@@ -128,11 +128,8 @@ struct FilterParser {
         var tests: [FilterTest] = []
         for value in values {
             if value.isEmpty, !value.hasLiterals {
-                throw reader.error(
-                    value,
-                    "a value is missing for '\(place)'",
-                    "write * for any value, \"\" for an empty one"
-                )
+                let hint = "write * for any value, \"\" for an empty one"
+                throw reader.error(value, "a value is missing for '\(place)'", hint)
             }
             tests.append(.place(try reader.test(value, at: place)))
         }

@@ -104,11 +104,8 @@ struct PlaceReader {
         guard let part = parts.first(where: { $0.rawValue == word }) else {
             let nearest = Spelling.nearest(to: word, among: parts.map(\.rawValue)).map { "did you mean '\($0)'?" }
             let known = parts.map(\.rawValue).joined(separator: ", ")
-            throw error(
-                word.isEmpty ? "a part is missing here" : "\(root) has no '\(word)'",
-                nearest ?? "it has \(known)",
-                at: start
-            )
+            let message = word.isEmpty ? "a part is missing here" : "\(root) has no '\(word)'"
+            throw error(message, nearest ?? "it has \(known)", at: start)
         }
         let before = position
         switch part.form {
@@ -117,20 +114,14 @@ struct PlaceReader {
         case .named:
             let steps = try steps(atLeast: 0)
             guard case .member = steps.first else {
-                throw error(
-                    "a name is missing after '\(word)'",
-                    "for example \(root).\(word).\(part.example)",
-                    at: before
-                )
+                let example = "for example \(root).\(word).\(part.example)"
+                throw error("a name is missing after '\(word)'", example, at: before)
             }
             let rest = steps.dropFirst()
             let isWhich = rest.allSatisfy { if case .member = $0 { false } else { true } }
             guard rest.count < 2, isWhich else {
-                throw error(
-                    "after a name comes at most [n]",
-                    "put a name with a dot between quotation marks",
-                    at: before
-                )
+                let hint = "put a name with a dot between quotation marks"
+                throw error("after a name comes at most [n]", hint, at: before)
             }
             return Place(root, part, steps)
         }

@@ -63,11 +63,8 @@ private struct RestOfSession {
         for table in [Schema.session, Schema.run, Schema.summary, Schema.rules] {
             try copy(table, "FROM \(table.name)")
         }
-        let numbers = try Int64.fetchAll(
-            old,
-            sql: "SELECT id FROM exchange WHERE id <= ? AND \(Schema.isKept("exchange.id")) ORDER BY id",
-            arguments: [last]
-        ).filter { !removed.contains($0) }
+        let sql = "SELECT id FROM exchange WHERE id <= ? AND \(Schema.isKept("exchange.id")) ORDER BY id"
+        let numbers = try Int64.fetchAll(old, sql: sql, arguments: [last]).filter { !removed.contains($0) }
         let ranges = ExchangeNumbers(numbers).ranges
         var done = 0
         for range in ranges {
@@ -125,10 +122,8 @@ private struct RestOfSession {
         _ body: (Row) throws -> Void = { _ in }
     ) throws {
         let columns = table.columns.split(separator: ", ").map { prefix + $0 }.joined(separator: ", ")
-        let cursor = try Row.fetchCursor(
-            try old.cachedStatement(sql: "SELECT \(columns) \(rows)"),
-            arguments: arguments
-        )
+        let statement = try old.cachedStatement(sql: "SELECT \(columns) \(rows)")
+        let cursor = try Row.fetchCursor(statement, arguments: arguments)
         let insertion = try new.cachedStatement(sql: table.replacement)
         while let row = try cursor.next() {
             try body(row)

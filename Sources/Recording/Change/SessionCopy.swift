@@ -72,10 +72,8 @@ package enum SessionCopy {
         let copy = try DatabaseQueue(path: SessionPath.plain(part), configuration: .session("sluice.copy", seconds: 5))
         try copy.writeWithoutTransaction { database in
             _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: part))
-            try database.execute(
-                sql: "UPDATE run SET ended_at = ? WHERE ended_at IS NULL",
-                arguments: [WallClock.now()]
-            )
+            let sql = "UPDATE run SET ended_at = ? WHERE ended_at IS NULL"
+            try database.execute(sql: sql, arguments: [WallClock.now()])
         }
         try copy.close()
     }

@@ -50,11 +50,10 @@ extension SessionReader {
             p.request_body, p.response_body
             """
         return try exchanges(with: columns, "e.id = ?", [id.number]) { record, row in
-            ExchangeContent(
-                exchange: RecordedExchange(record: record, messages: try row.messages()),
-                requestBody: try row.optionalBytes(),
-                responseBody: try row.optionalBytes()
-            )
+            let exchange = RecordedExchange(record: record, messages: try row.messages())
+            let request = try row.optionalBytes()
+            let response = try row.optionalBytes()
+            return ExchangeContent(exchange: exchange, requestBody: request, responseBody: response)
         }.first
     }
 

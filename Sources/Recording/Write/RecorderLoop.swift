@@ -169,12 +169,8 @@ final class RecorderLoop {
         guard session.isInPlace else {
             // A moved file still contains everything.
             if session.isRemoved { summary.notRecorded = summary.exchanges }
-            let error = SessionError(
-                .writeFailed,
-                "The session \(session.path) was removed or replaced while recording.",
-                hint: "Start again."
-            )
-            return fail(error)
+            let message = "The session \(session.path) was removed or replaced while recording."
+            return fail(SessionError(.writeFailed, message, hint: "Start again."))
         }
         let largest = RecorderLimits.logBytes(ofSession: configuration.largestSession)
         attempt { try recording.writer.truncateLog(above: largest) }

@@ -304,10 +304,8 @@ final class SessionWriter {
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
         try perform { database in
             _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))
-            try database.execute(
-                sql: "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?",
-                arguments: [time, notRecorded, droppedBytes, run]
-            )
+            let sql = "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?"
+            try database.execute(sql: sql, arguments: [time, notRecorded, droppedBytes, run])
         }
     }
 }

@@ -102,10 +102,8 @@ struct WritableSession: Sendable {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
             let text = String(decoding: try encoder.encode(labels), as: UTF8.self)
-            try database.execute(
-                sql: "INSERT INTO session VALUES(1, ?, ?)",
-                arguments: [UUID().uuidString.lowercased(), text]
-            )
+            let identity: StatementArguments = [UUID().uuidString.lowercased(), text]
+            try database.execute(sql: "INSERT INTO session VALUES(1, ?, ?)", arguments: identity)
         }
     }
 
@@ -133,16 +131,12 @@ struct WritableSession: Sendable {
         let sql = "SELECT -id AS id FROM payload WHERE id < 0 ORDER BY payload.id DESC"
         let open = try session.rows(sql, of: "payload") { try $0.number(in: RecordedRange.numbers) }
         guard !open.isEmpty else { return (0, []) }
+        let numbering = "UPDATE payload SET id = (SELECT max(0, max(id)) + 1 FROM payload) WHERE id = ?"
+        let marking = "UPDATE exchange SET state = ?, payload = (SELECT max(id) FROM payload) WHERE id = ?"
         try database.inSavepoint {
             for id in open {
-                try database.execute(
-                    sql: "UPDATE payload SET id = (SELECT max(0, max(id)) + 1 FROM payload) WHERE id = ?",
-                    arguments: [-id]
-                )
-                try database.execute(
-                    sql: "UPDATE exchange SET state = ?, payload = (SELECT max(id) FROM payload) WHERE id = ?",
-                    arguments: [ExchangeRecord.State.interrupted.rawValue, id]
-                )
+                try database.execute(sql: numbering, arguments: [-id])
+                try database.execute(sql: marking, arguments: [ExchangeRecord.State.interrupted.rawValue, id])
             }
             return .commit
         }

@@ -131,14 +131,8 @@ struct SessionSeries: Sendable {
             let labels = try? reader.identity().labels, labels[Self.label] == self.name,
             let run = try? reader.runs().first
         else { return nil }
-        let isNumbered = rotation.pattern.isNumbered
-        return Finished(
-            name: name,
-            path: path,
-            identity: facts.identity,
-            number: isNumbered ? number : 0,
-            begunAt: run.startedAt
-        )
+        let place = rotation.pattern.isNumbered ? number : 0
+        return Finished(name: name, path: path, identity: facts.identity, number: place, begunAt: run.startedAt)
     }
 
     /// Unless it is in use or was replaced.
