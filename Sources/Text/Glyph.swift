@@ -45,8 +45,7 @@ package struct Glyph {
         return Drawing(first: cluster(base, scalars[...]))
     }
 
-    /// Calls `body` with each glyph, and with the UTF-8 offset behind the characters that are then whole, until it
-    /// returns `false`.
+    /// Calls `body` with each glyph and the UTF-8 offset behind the whole characters, until it returns `false`.
     package static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
         var text = substring(text)
         text.makeContiguousUTF8()

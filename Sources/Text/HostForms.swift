@@ -21,8 +21,7 @@ package struct HostForms: Sendable, Hashable {
     /// A host for people: both forms where there are two, else as it is.
     package static func text(of host: String) -> String { HostForms(host)?.text ?? host }
 
-    /// The labels of a host. Its dots are bytes: a mark that follows one, or a sign before it, is of the same
-    /// character.
+    /// The labels of a host. Dots are found as bytes, because a mark that follows one is of the same character.
     package static func labels(of host: String) -> [Substring] {
         host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
     }

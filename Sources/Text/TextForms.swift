@@ -44,8 +44,7 @@ extension String {
         replacing { $0 == "&" ? "&amp;" : $0 == "<" ? "&lt;" : $0 == ">" ? "&gt;" : nil }
     }
 
-    /// It looks at scalars: a sign with a combining mark behind it is a different character, but `<` opens a tag even
-    /// so.
+    /// It looks at scalars: `<` with a combining mark behind it is a different character, but opens a tag.
     package func replacing(_ replacements: [Unicode.Scalar: String]) -> String { replacing { replacements[$0] } }
 
     func replacing(_ replacement: (Unicode.Scalar) -> String?) -> String {

@@ -1,5 +1,4 @@
-/// Text from traffic, files and arguments made fit for a terminal: nothing in it controls one, hides, or changes
-/// direction.
+/// Text from traffic, files and arguments made fit for a terminal: nothing in it controls one or hides.
 package enum VisibleText {
     /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
     package static func of(_ text: String) -> String { visible(text) { _ in false } }

@@ -8,8 +8,7 @@ package struct EncodingError: Error, Hashable, CustomStringConvertible {
     package var description: String
 }
 
-/// Applies content codings to a whole body, such as an edited one. Speed matters more than size, so levels are
-/// moderate.
+/// Applies content codings to a whole body, such as an edited one, at levels that favour speed over size.
 package enum ContentEncoder {
     private static let gzipLevel: Int32 = 6
     private static let brotliQuality: Int32 = 5

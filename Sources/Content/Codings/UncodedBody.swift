@@ -28,8 +28,7 @@ extension DecodingProblem {
 }
 
 extension DecodedContent {
-    /// Decodes a whole body as ``ContentDecoder`` does, to be shown: where nothing can be decoded, all of it stays as
-    /// it is.
+    /// Decodes a whole body to be shown; one of which nothing can be decoded is returned unchanged.
     package static func shown(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
         let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
         // Text under the name of a coding that nobody knows never had it, or lost it before it was recorded.

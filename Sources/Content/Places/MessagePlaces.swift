@@ -17,12 +17,10 @@ package final class MessagePlaces {
     private lazy var mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
     private var loaded: (bytes: ByteBuffer, isWhole: Bool)?
 
-    /// Why the last body that was asked for a value in it has none, in a sentence without a full stop; `nil` if it was
-    /// read.
+    /// Why the body that was read last has no values, in a sentence without a full stop; `nil` if it was read.
     package private(set) var problem: String?
 
-    /// `isCoded`: whether the body has the content coding that the head names. `body` reads ``longestBody`` and one
-    /// byte.
+    /// `isCoded`: the body has the content coding of the head. `body` reads ``longestBody`` and one byte.
     package init(
         isRequest: Bool,
         head: ByteBuffer?,
@@ -35,8 +33,7 @@ package final class MessagePlaces {
         (self.isCoded, loadBody) = (isCoded, body)
     }
 
-    /// The values at a part of the message and the steps from there, in their order. Throws what reading the body
-    /// throws.
+    /// The values at a part of the message and the steps from there, in order. Throws what reading the body throws.
     package func values(_ part: Place.Part, _ steps: [Place.Step]) throws -> [PlaceValue] {
         problem = nil
         switch part {

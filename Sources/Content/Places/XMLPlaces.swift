@@ -16,8 +16,7 @@ struct XMLPlaces {
     private var elements: [Element] = []
     private var text: [UInt8] = []
 
-    /// The values at the end of the steps, in the order of the document. Throws `XMLSyntaxError` if it is not
-    /// well-formed.
+    /// The values at the end of the steps, in the document's order. Throws if the document is not well-formed.
     static func values(of bytes: [UInt8], at steps: [Place.Step]) throws(XMLSyntaxError) -> [PlaceValue] {
         let document = try XMLPlaces(bytes)
         guard !document.elements.isEmpty else { return [] }

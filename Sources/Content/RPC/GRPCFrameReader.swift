@@ -41,8 +41,7 @@ package final class GRPCFrameReader: StreamReader {
         if problem == nil { offset += Int64(bytes.count) }
     }
 
-    /// Says that the body has ended, which is a problem within a frame. Base64 without its last padding may end a
-    /// frame.
+    /// Says that the body has ended, which is a problem within a frame; base64 without padding may end one.
     package func finish(_ emit: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
         if framing == .webText, base64.hasDigits {

@@ -6,8 +6,7 @@ extension GRPCOutcome {
     private static let statusName: FieldName = "grpc-status"
     private static let messageName: FieldName = "grpc-message"
 
-    /// Reads the trailers or the head of a response, or the last frame of gRPC-Web. `nil` without a numeric
-    /// `grpc-status`.
+    /// Reads trailers, a response's head, or the last frame of gRPC-Web. `nil` without a numeric `grpc-status`.
     package init?(_ fields: FieldSection) {
         guard let digits = fields.value(of: GRPCOutcome.statusName), digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
             let status = Int(digits)

@@ -30,8 +30,7 @@ package protocol ExchangeSource {
     func maskSummary(most: Int) -> MaskSummary?
     /// The size of a head as recorded, in bytes, if the head that the source gives is of another size.
     func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int?
-    /// How long a body is that was read to its end, as recorded and without its content coding, if the source decodes
-    /// it.
+    /// The sizes of a body that was read to its end, as recorded and decoded, if the source decodes it.
     func recordedSizes(of id: ExchangeID, side: BodySide) -> (encoded: Int, decoded: Int)?
     /// The same source for a second reading beside the first: what it replaces is not counted again.
     var again: any ExchangeSource { get }

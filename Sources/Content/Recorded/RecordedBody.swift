@@ -13,8 +13,7 @@ package struct RecordedBody {
         (self.source, self.id, self.side) = (source, id, side)
     }
 
-    /// The body of a request that is to be sent again: as it was recorded where it has a content coding and no secret
-    /// in it.
+    /// The body of a request to send again: as recorded if it has a content coding and no secret.
     package static func toRepeat(
         _ exchange: RecordedExchange,
         _ head: RequestHead,
@@ -34,8 +33,7 @@ package struct RecordedBody {
         source.isMasking && source.maskedParts(of: record).contains("request body")
     }
 
-    /// How a masked body that has a content coding differs from the recorded one, in a sentence; `nil` for other
-    /// bodies.
+    /// How a masked body with a content coding differs from the recorded one, in a sentence; else `nil`.
     package func remark(onCoding coding: String?, isEmpty: Bool) throws -> String? {
         guard source.isMasking, let coding else { return nil }
         if !isEmpty { return "the body is sent without its Content-Encoding, \(coding), as it is masked" }

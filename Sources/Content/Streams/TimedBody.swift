@@ -33,8 +33,7 @@ package struct TimedBody {
 
     package var problem: DecodingProblem? { uncoded ?? decoder?.problem }
 
-    /// Hands over what the next slice decodes to, in pieces; `false` at the end of what is there. Throws the source's
-    /// error.
+    /// Hands over what the next slice decodes to; `false` at the end of what is there. Throws the source's error.
     package mutating func readSlice(_ forward: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
         guard decoder?.isStopped != true else { return false }
         if unread.readableBytes == 0 {

@@ -1,5 +1,4 @@
-/// One GraphQL operation of a request (GraphQL over HTTP: JSON, single or batched; a query string;
-/// `application/graphql`).
+/// One GraphQL operation of a request (GraphQL over HTTP: JSON, a batch, a query string, `application/graphql`).
 package struct GraphQLOperation: Sendable, Equatable {
     package enum Kind: String, Sendable {
         case query, mutation, subscription

@@ -1,7 +1,6 @@
 import NIOCore
 
-/// Text files in pieces as UTF-8, whichever of the usual encodings they have: UTF-8, UTF-16, or the one that XML
-/// declares.
+/// Text files in pieces as UTF-8, from UTF-8, UTF-16, or the encoding that XML declares.
 package enum UTF8Pieces {
     package struct EncodingError: Error, CustomStringConvertible {
         package let description: String

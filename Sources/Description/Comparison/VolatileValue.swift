@@ -9,8 +9,7 @@ enum VolatileValue {
         case token
     }
 
-    /// Whether a value is a date with a time of day, or seconds, milliseconds or microseconds since 1970 from 2001 to
-    /// 2100.
+    /// Whether a value is a date with a time of day, or a number since 1970 (s, ms or µs) from 2001 to 2100.
     static func isMoment(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = bytes.first, bytes.count >= 10, bytes.count <= 48 else { return false }
         if isDigit(first), bytes.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") }) {

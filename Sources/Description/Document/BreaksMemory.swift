@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Keeps how a document's lines are broken into rows, so that a long one is not broken anew for each key and each
-/// frame.
+/// Keeps how a document's lines are broken into rows, so that long ones are not broken again for each frame.
 package final class BreaksMemory: Sendable {
     private struct Key: Hashable {
         var line: Int

@@ -2,8 +2,7 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// How long the work on one document may take, and whether its result is still wanted. A late page is shown as far as
-/// it got.
+/// How long the work on one document may take, and whether it is still wanted. A late page is shown in part.
 package struct DetailBudget: Sendable {
     /// Pages of what people exchange take some milliseconds.
     private static let usual = Duration.seconds(5)

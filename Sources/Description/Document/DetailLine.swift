@@ -17,8 +17,7 @@ package struct DetailLine: Sendable, Hashable {
     /// Whether a word that has room in a row is never broken, however long it is.
     package var keepsWords = false
     package var copyable: Copyable?
-    /// The section or message that the line is the heading of, by which place and folds are found again in another
-    /// document.
+    /// The section or message that the line is the heading of: place and folds are found again by it.
     package var name: String?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {

@@ -86,8 +86,7 @@ package struct DetailOptions: Sendable, Hashable {
     /// Whether lengths are drawn as bars beside their numbers.
     package var hasBars = true
 
-    /// Whether the page is printed, as by `sluice show`: first and last messages, binary bodies described, nothing for
-    /// keys.
+    /// Whether the page is printed, as by `sluice show`: first and last messages, nothing that keys would open.
     package var isPrinted = false
 
     package init(page: DetailPage = .overview) { self.page = page }

@@ -158,8 +158,7 @@ package struct DetailWriter {
         return kept
     }
 
-    /// Adds a titled, foldable section; none if `body` adds nothing. Folded it shows `summary`, or how many lines it
-    /// has.
+    /// Adds a titled, foldable section unless `body` adds nothing. Folded it shows `summary` or its number of lines.
     mutating func section(
         _ title: String,
         notes: [String] = [],

@@ -1,5 +1,4 @@
-/// What a text means; the theme decides how it looks. It is never the only carrier of a meaning: there is a word or
-/// sign, too.
+/// What a text means; the theme decides how it looks. A word or sign always carries the meaning, too.
 package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case text
     /// Text of less weight: remarks, what stayed the same.

@@ -29,8 +29,7 @@ package enum ExchangeLine {
         human(exchange.record) + (exchange.isUnrecorded ? "  [not recorded]" : "")
     }
 
-    /// One JSON object without a line break: the members of `JSONExport` up to `colour`, and `recorded` if it is
-    /// `false`.
+    /// One JSON object on one line: the members of `JSONExport` up to `colour`, and `recorded` if it is `false`.
     package static func json(_ record: ExchangeRecord, isUnrecorded: Bool = false) -> String {
         var writer = JSONWriter()
         // The writer throws only what its sink does, and this one has none.

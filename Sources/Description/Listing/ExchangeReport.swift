@@ -5,8 +5,7 @@ package import HTTPModel
 package enum ExchangeReport {
     private static let width = 100
 
-    /// The report; what cannot be read is a line in it. `bodyLimit` is for each body; the others are those of
-    /// ``DetailBuilder``.
+    /// What cannot be read is a line in it. `bodyLimit` is for each body, the others are those of ``DetailBuilder``.
     package static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

@@ -3,8 +3,7 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// The messages of a gRPC call, of both directions in the order in which they arrived; without recorded arrivals the
-/// client's come first.
+/// The messages of a gRPC call in the order of arrival; without recorded arrivals the client's come first.
 struct GRPCCall {
     /// What a message says stands under its arrow.
     static let indent = String(repeating: " ", count: 13)
@@ -42,8 +41,7 @@ struct GRPCCall {
     private let descriptors: DescriptorSet?
     private let messageLimit: Int
 
-    /// Prepares to read from the first messages, of each at most `messageLimit` bytes; `nil` where neither body is
-    /// gRPC.
+    /// Prepares to read at most `messageLimit` bytes of each message; `nil` if neither body is gRPC.
     init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet?, messageLimit: Int) {
         guard exchange.record.kind == .http else { return nil }
         (self.exchange, self.descriptors, self.messageLimit) = (exchange, descriptors, messageLimit)

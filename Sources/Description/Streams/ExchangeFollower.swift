@@ -2,8 +2,7 @@ package import Content
 package import HTTPModel
 package import NIOCore
 
-/// Writes what an exchange in flight carries: a line for each message of a stream, or a body's bytes. Nothing is read
-/// twice.
+/// Writes what an exchange in flight carries: a line for each message, or a body's bytes. Nothing is read twice.
 package final class ExchangeFollower {
     private static let pieceSize = 256 << 10
     private static let messageLimit = 64 << 10
@@ -23,8 +22,7 @@ package final class ExchangeFollower {
     private var count = 0
     private var lastArrival: StreamPage.Arrivals = [:]
 
-    /// With a `side`, its body is written, `raw` with its content coding; else messages, or the response's body without
-    /// them.
+    /// Without a `side` it writes messages, or the response's body if there are none. `raw` keeps the content coding.
     package init(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -56,8 +54,7 @@ package final class ExchangeFollower {
     /// Whether lines are written, and not the bytes of a body.
     package var writesLines: Bool { if case .body = way { false } else { true } }
 
-    /// Writes what has come since the last call; with a `state` not in flight, to the end. Throws the errors of source
-    /// and sink.
+    /// Writes what has come since the last call; if the `state` is not in flight, to the end. Throws errors of source and sink.
     package func advance(_ state: ExchangeRecord.State, _ sink: (ByteBuffer) throws -> Void) throws {
         switch way {
         case .messages(let timeline, var page):

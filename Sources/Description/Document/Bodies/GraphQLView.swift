@@ -47,8 +47,7 @@ package struct GraphQLView {
             ? GraphQLOperation.inJSON(Array(text.utf8)) : GraphQLOperation.inDocument(text).map { [$0] } ?? []
     }
 
-    /// A request's operations in a few words; `nil` if it is not one of GraphQL, which its record mostly tells without
-    /// its body.
+    /// A request's operations in a few words; `nil` if it has none, which its record mostly tells without its body.
     package static func title(_ record: ExchangeRecord, source: any ExchangeSource) -> String? {
         let isPosted = record.method == "POST" && (1...longestListed).contains(record.sizes.requestBody)
         let mayBe = isPosted && (record.mediaType.hasSuffix("json") || record.url.path.lowercased().contains("graphql"))

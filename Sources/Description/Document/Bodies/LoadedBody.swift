@@ -90,8 +90,7 @@ package struct LoadedBody {
         [mediaType?.essence, Measures.size(recordedSize), wireFact ?? decodedFact].compactMap(\.self)
     }
 
-    /// What the content coding saved, `45.0 KB decoded from gzip, 27 % on the wire`; without numbers if not all was
-    /// decoded.
+    /// What the content coding saved: `45.0 KB decoded from gzip, 27 % on the wire`; no numbers if decoded in part.
     package var decodedFact: String? {
         guard !codings.isEmpty else { return nil }
         let names = codings.map(\.description).joined(separator: ", ")

@@ -16,8 +16,7 @@ enum FieldDifference {
         }
     }
 
-    /// Those of the first list in its order, then the added ones. If strict, values of a name have an order, and bytes
-    /// count.
+    /// In the order of the first list, added ones last. If strict, values of a name have an order, and bytes count.
     static func entries(
         _ before: [FormField],
         _ after: [FormField],
@@ -85,8 +84,7 @@ enum FieldDifference {
 }
 
 extension DetailWriter {
-    /// Adds entries with the sign of what happened, and for changes what `label` says. `role` is that of unchanged
-    /// names.
+    /// Adds entries with the sign of what happened, and what `label` says. `role` is that of unchanged names.
     mutating func changes(
         _ entries: [FieldDifference.Entry],
         named: (FieldDifference.Entry) -> String = { $0.name },

@@ -28,8 +28,7 @@ struct JSONDifference {
         /// A string without quotes and escapes; another value as it is written.
         var plain: String { tree.string(of: node) ?? tree.text(of: node) }
 
-        /// Whether one is a number and the other is, too, and so on; `true`, `false` and `null` are each of a type of
-        /// their own.
+        /// Whether both are numbers, both strings and so on; `true`, `false` and `null` each have their own type.
         func isOfType(of other: Value) -> Bool {
             let kind = tree.nodes[node].kind
             return kind == other.tree.nodes[other.node].kind && kind != .literal

@@ -171,8 +171,7 @@ struct JSONLayout {
 }
 
 extension DetailWriter {
-    /// Adds JSON laid out. If the bytes are not JSON it adds nothing and returns the error. `whole` is the place of the
-    /// text.
+    /// Adds JSON laid out; for other bytes it adds nothing and returns the error. `whole` is the place of the text.
     @discardableResult
     mutating func json(_ bytes: [UInt8], isCut: Bool = false, at whole: Place? = nil) -> JSONSyntaxError? {
         let start = place

@@ -2,8 +2,7 @@ import HTTPModel
 import Text
 
 enum TextLayout {
-    /// Adds the lines of a text; what cannot be seen is made visible, a carriage return at a line's end too where
-    /// asked.
+    /// Makes what cannot be seen visible, if asked also a carriage return at a line's end.
     static func write(_ text: String, showsReturns: Bool = false, role: Role = .text, into writer: inout DetailWriter) {
         var text = text
         text.withUTF8 { bytes in
