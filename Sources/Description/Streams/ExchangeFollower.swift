@@ -54,7 +54,7 @@ package final class ExchangeFollower {
     /// Whether lines are written, and not the bytes of a body.
     package var writesLines: Bool { if case .body = way { false } else { true } }
 
-    /// Writes what has come since the last call; if the `state` is not in flight, to the end. Throws errors of source and sink.
+    /// Writes what has come since the last call; with an ended `state` to the end. Throws errors of source and sink.
     package func advance(_ state: ExchangeRecord.State, _ sink: (ByteBuffer) throws -> Void) throws {
         switch way {
         case .messages(let timeline, var page):
