@@ -31,7 +31,7 @@ package final class StreamCursor<Item> {
     /// What ended the decoding of the body's content coding too early.
     package var codingProblem: DecodingProblem? { body.problem }
 
-    /// The cursor whose next item arrived first, as unrecorded times did; `nil` at the end of all. Throws the source's error.
+    /// The cursor whose next item arrived first, or has no time; `nil` at the end. Throws the source's error.
     package static func earliest(_ cursors: [StreamCursor]) throws -> StreamCursor? {
         var earliest: (cursor: StreamCursor, moment: Int64)?
         for cursor in cursors {
