@@ -71,7 +71,6 @@ extension Placeholder {
         }
     }
 
-    /// The placeholder whose ``digits`` these are; `nil` where they are none's.
     /// The unmarked placeholders, each once and in order.
     package static func all(in bytes: [UInt8], most: Int) -> [Placeholder] {
         var found: [Placeholder] = []
