@@ -21,13 +21,11 @@ enum Quantity: Sendable, Hashable {
         }
     }
 
-    private var defaultFactor: Int64 { self == .time ? 1_000 : 1 }
-
     func read(_ text: some StringProtocol, requiresUnit: Bool = false, fallbackUnit: String? = nil) -> Int64? {
         let unitStart = text.firstIndex { !($0 == "." || $0.isASCII && $0.isNumber) } ?? text.endIndex
         let written = text[unitStart...].lowercased()
         let name = written.isEmpty ? fallbackUnit ?? "" : written
-        var factor = defaultFactor
+        var factor: Int64 = self == .time ? 1_000 : 1
         if name.isEmpty {
             if requiresUnit { return nil }
         } else {

@@ -126,8 +126,7 @@ package struct Location: Sendable, Hashable {
         for (field, glob) in [(Field.host, host), (.port, portGlob), (.path, path), (.query, query)] {
             captures[field] = glob?.captures(in: url[field])
         }
-        captures[.protocol] =
-            scheme?.captures(in: url.scheme) ?? scheme?.captures(in: Location.plainScheme(url.scheme))
+        captures[.protocol] = scheme?.captures(in: url.scheme) ?? scheme?.captures(in: Location.plainScheme(url.scheme))
         return captures
     }
 
