@@ -91,7 +91,7 @@ package struct ArchiveRecording {
         }
         var messages = ExchangeMessages()
         if !record.method.isEmpty || !request.fields.isEmpty {
-            messages.requestHead = ArchiveRecording.requestHead(record, entry.targetBytes, request)
+            messages.requestHead = ArchiveRecording.requestHead(record, entry)
         }
         if record.status > 0 || !entry.response.fields.isEmpty {
             let version = ArchiveRecording.version(entry.response.version)
@@ -160,21 +160,17 @@ package struct ArchiveRecording {
 
     // MARK: - Messages
 
-    private static func requestHead(
-        _ record: ExchangeRecord,
-        _ target: [UInt8]?,
-        _ message: ArchiveEntry.Message
-    ) -> ByteBuffer {
+    private static func requestHead(_ record: ExchangeRecord, _ entry: ArchiveEntry) -> ByteBuffer {
         let url = record.url
         var head = ByteBuffer(string: "\(record.method) ")
-        if let target, record.method != "CONNECT" {
+        if let target = entry.targetBytes, record.method != "CONNECT" {
             head.writeString("\(url.scheme)://\(url.authority)")
             head.writeBytes(target.map { ArchiveRecording.isControl($0) ? 0x20 : $0 })
         } else {
             head.writeString(record.method == "CONNECT" ? url.authority : url.description)
         }
         head.writeString(" \(record.clientVersion)\r\n")
-        head.writeBytes(fields(message))
+        head.writeBytes(fields(entry.request))
         return head
     }
 

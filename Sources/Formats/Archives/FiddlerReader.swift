@@ -48,7 +48,7 @@ package struct FiddlerReader: ArchiveReader {
         }
         entry.method = head.method
         add(head.fields, to: &entry.request, version: head.version)
-        guard let target = FiddlerReader.target(head, entry.request, meta) else { return nil }
+        guard let target = FiddlerReader.target(head, entry.request, isSecure: meta.isSecure) else { return nil }
         entry.target = target
         if let response = try message(parts["s.txt"], &entry.response), let head = StoredHead.response(response) {
             (entry.status, entry.reason) = (head.status, head.reason)
@@ -69,11 +69,7 @@ package struct FiddlerReader: ArchiveReader {
         return entry
     }
 
-    private static func target(
-        _ head: RequestHead,
-        _ message: ArchiveEntry.Message,
-        _ meta: FiddlerMeta
-    ) -> RequestURL? {
+    private static func target(_ head: RequestHead, _ message: ArchiveEntry.Message, isSecure: Bool) -> RequestURL? {
         let target = head.target
         if head.method == "CONNECT" {
             guard let (host, port) = RequestURL.splitAuthority(target) else { return nil }
@@ -81,7 +77,7 @@ package struct FiddlerReader: ArchiveReader {
         }
         if let url = RequestURL(target) { return url }
         // As a server gets it.
-        let scheme = meta.isSecure ? "https" : "http"
+        let scheme = isSecure ? "https" : "http"
         guard target.hasPrefix("/"), let host = message.field("host") else { return nil }
         return RequestURL("\(scheme)://\(host)\(target)")
     }

@@ -57,7 +57,7 @@ package struct CurlCommandReader {
         while place < bytes.count {
             var command: ShellCommand
             do throws(CurlReadError) {
-                command = try self.command(bytes, from: place, isPrompt: isPrompt)
+                command = try self.command(bytes, at: place, isPrompt: isPrompt)
             } catch {
                 try body(.failure(error))
                 place = nextCommand(in: bytes, from: max(place, error.offset))
@@ -102,14 +102,10 @@ package struct CurlCommandReader {
     }
 
     private static func command(_ bytes: [UInt8]) throws(CurlReadError) -> ShellCommand {
-        try command(bytes, from: 0, isPrompt: PromptReader.isWritten(bytes))
+        try command(bytes, at: 0, isPrompt: PromptReader.isWritten(bytes))
     }
 
-    private static func command(
-        _ bytes: [UInt8],
-        from place: Int,
-        isPrompt: Bool
-    ) throws(CurlReadError) -> ShellCommand {
+    private static func command(_ bytes: [UInt8], at place: Int, isPrompt: Bool) throws(CurlReadError) -> ShellCommand {
         isPrompt ? try PromptReader.command(bytes, from: place) : try ShellReader.command(bytes, from: place)
     }
 

@@ -33,21 +33,16 @@ extension HAREntry {
     private func postData(_ fields: FieldSection, into writer: inout JSONWriter) throws -> Int64 {
         let record = exchange.record
         let contentType = heads.request == nil ? nil : heads.contentType(of: .requestReceived)
-        let mediaType = contentType?.mediaType
-        let text = try JSONBody(exchange, .requestReceived, mediaType, fields, from: source, options)
+        let text = try JSONBody(exchange, .requestReceived, contentType?.mediaType, fields, from: source, options)
         if text.encodedSize > 0, [.http, .upgraded, .malformed].contains(record.kind) {
-            try writer.object("postData") { try postData(text, contentType: contentType?.text, mediaType, into: &$0) }
+            try writer.object("postData") { try postData(text, contentType, into: &$0) }
         }
         return max(Int64(text.encodedSize), record.sizes.requestBody)
     }
 
-    private func postData(
-        _ text: JSONBody,
-        contentType: String?,
-        _ mediaType: MediaType?,
-        into writer: inout JSONWriter
-    ) throws {
-        writer.member("mimeType", contentType ?? "application/octet-stream")
+    private func postData(_ text: JSONBody, _ type: ReadHeads.ContentType?, into writer: inout JSONWriter) throws {
+        let mediaType = type?.mediaType
+        writer.member("mimeType", type?.text ?? "application/octet-stream")
         let isForm = mediaType?.essence == "application/x-www-form-urlencoded"
         let limit = HAREntry.longestMultipart
         if isForm || mediaType?.type == "multipart", text.decodedSize <= limit {
