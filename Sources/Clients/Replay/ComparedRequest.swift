@@ -1,7 +1,6 @@
 import Content
 import Description
 import HTTPModel
-import NIOCore
 import ProxyServer
 import Rules
 
