@@ -331,6 +331,28 @@ struct StreamTests {
         #expect(masked.replacedCount == 1)
     }
 
+    @Test func `a masked page has neither the secrets of messages nor a compressed body's coding`() throws {
+        let source = MemorySource()
+        let socket = try webSocket(source)
+        source.setStream(socket, .requestReceived, [(1_000, Self.frame(#"{"token":"hunter22abcdef"}"#, mask: 7))])
+        let coded = try source.add(
+            "http://h/",
+            request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+            response: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n",
+            responseBody: try Array(
+                #require(Data(base64Encoded: "H4sIAAAAAAACA6tWKsnPTs1TslLKKM0rSS0yNk5MSk5JTVOqBQAdCUdOGgAAAA=="))
+            )
+        )
+        let masked = MaskedSource(source, TextMask())
+        for (exchange, page) in [(socket, DetailPage.messages), (coded, .response)] {
+            try masked.collectAll(exchange)
+            masked.mask.endCollecting()
+            let shown = masked.masked(exchange)
+            let text = try CopyPart.text(.page, "", shown, source: masked, DetailOptions(page: page))
+            #expect(text.contains("sluice-token-") && !text.contains("hunter"), "\(text)")
+        }
+    }
+
     @Test("the cURL command of a WebSocket is its handshake")
     func curl() throws {
         let source = MemorySource()

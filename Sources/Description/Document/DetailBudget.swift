@@ -33,6 +33,16 @@ struct BudgetedSource: ExchangeSource {
         return source
     }
 
+    var isMasking: Bool { source.isMasking }
+
+    func maskedParts(of record: ExchangeRecord) -> [String] { source.maskedParts(of: record) }
+
+    func given(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage {
+        source.given(message, of: exchange)
+    }
+
+    func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? { source.problem(of: id, side: side) }
+
     func exchange(_ id: ExchangeID) throws -> RecordedExchange? { try spend().exchange(id) }
 
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
