@@ -216,6 +216,6 @@ struct DemoClient: Sendable {
         _ body: (DemoConnection) async throws -> Void
     ) async throws {
         let url = RequestURL(scheme: scheme, host: host, port: port, path: "/")
-        try await DemoConnection.open(to: url, through: proxy, body)
+        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, url)) }
     }
 }

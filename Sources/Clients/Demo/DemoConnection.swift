@@ -23,15 +23,7 @@ final class DemoConnection {
     private var targetPrefix: String
     private var http2: DemoHTTP2Connection?
 
-    static func open(
-        to origin: RequestURL,
-        through proxy: SocketAddress,
-        _ body: (DemoConnection) async throws -> Void
-    ) async throws {
-        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, origin)) }
-    }
-
-    private init(_ connection: ProxyConnection, _ origin: RequestURL) {
+    init(_ connection: ProxyConnection, _ origin: RequestURL) {
         self.connection = connection
         self.origin = origin
         targetPrefix = "\(origin.scheme)://\(origin.authority)"

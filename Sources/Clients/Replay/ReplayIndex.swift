@@ -64,12 +64,7 @@ struct ReplayIndex: Sendable {
     private static let mostEndpoints = 100_000
 
     /// Throws `SessionError`.
-    init(
-        _ reader: SessionReader,
-        numbers: Set<Int64>? = nil,
-        rules: ReplayRules,
-        matching: ComparedRequest.Matching
-    ) throws {
+    init(_ reader: SessionReader, numbers: Set<Int64>?, rules: ReplayRules, matching: ComparedRequest.Matching) throws {
         var places: [Endpoint: Int32] = [:]
         // Received requests that differ from sent ones follow the sent ones.
         var received: [(Fingerprint, Int32)] = []

@@ -81,3 +81,13 @@ struct DemoConnectionTests {
         }
     }
 }
+
+extension DemoConnection {
+    fileprivate static func open(
+        to origin: RequestURL,
+        through proxy: SocketAddress,
+        _ body: (DemoConnection) async throws -> Void
+    ) async throws {
+        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, origin)) }
+    }
+}
