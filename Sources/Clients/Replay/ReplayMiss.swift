@@ -39,11 +39,8 @@ struct ReplayMiss: Sendable {
                 let id = replay.index.entries[Int(last)].id
                 let recorded = try source.request(id, replay.matching)?.0
                 let status = recorded.map { $0.record.receivedStatus($0.messages) } ?? 0
-                let difference = AnswerCondition.difference(
-                    status: status,
-                    fields,
-                    recorded?.requestFields(.sent) ?? FieldSection()
-                )
+                let old = recorded?.requestFields(.sent) ?? FieldSection()
+                let difference = AnswerCondition.difference(status: status, fields, old)
                 let nearest = "the answer was \(status), for its condition: \(ReplayMiss.list(difference))"
                 self.init(request, "", nearest: "The nearest is exchange \(id), the same request: \(nearest).")
             }

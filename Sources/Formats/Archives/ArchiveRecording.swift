@@ -222,9 +222,8 @@ package struct ArchiveRecording {
     /// Text that stays within one line of a head.
     private static func line(_ text: String) -> String {
         guard text.utf8.contains(where: isControl) else { return text }
-        return String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 })
-        )
+        let scalars = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars))
     }
 
     /// The URL; one that cannot be read becomes the path of a host that does not exist, where a user sees it.

@@ -36,11 +36,8 @@ package struct CharlesJSONReader: JSONArchiveReader {
                 if let text = CharlesTransaction.texts[name] { transaction[keyPath: text] = reader.json.string(first) }
             case (_, .number):
                 guard let port = CharlesTransaction.portNames[name] else { return }
-                transaction[keyPath: port] = reader.losses.whole(
-                    reader.json.text(first),
-                    name,
-                    CharlesTransaction.ports
-                )
+                let text = reader.json.text(first)
+                transaction[keyPath: port] = reader.losses.whole(text, name, CharlesTransaction.ports)
             case ("tunnel", .literal): transaction.isTunnel = reader.json.text(first) == "true"
             case ("webSocket", .literal): transaction.isWebSocket = reader.json.text(first) == "true"
             case ("times", .objectBegin): transaction.start = try reader.texts("start")["start"] ?? ""

@@ -21,13 +21,7 @@ struct CurlBody {
     private(set) var remarks: [String] = []
 
     /// Throws `CurlError` for a long body without a place for files, or the source's or files' error.
-    init(
-        _ body: RecordedBody,
-        size: Int,
-        of record: ExchangeRecord,
-        _ method: String,
-        _ files: (any BodyFiles)?
-    ) throws {
+    init(_ body: RecordedBody, size: Int, of record: ExchangeRecord, method: String, _ files: (any BodyFiles)?) throws {
         self.size = size
         isMasked = body.isMasked(record)
         if size <= CurlCommand.longestArgument, files == nil || size <= CurlBody.longestWritten {

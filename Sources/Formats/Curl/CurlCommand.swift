@@ -50,7 +50,7 @@ struct CurlCommand {
         if record.kind != .http { try option("--max-time", "\(CurlCommand.upgradeWait)".utf8) }
         if exchange.messages.requestTrailers != nil { remarks.append("curl cannot send the request's trailers") }
         if let remark = exchange.remarkOnBody(size: size, source) { remarks.append(remark) }
-        if size > 0 || mayBeEmpty { body = try CurlBody(recorded, size: size, of: record, head.method, files) }
+        if size > 0 || mayBeEmpty { body = try CurlBody(recorded, size: size, of: record, method: head.method, files) }
         remarks += body?.remarks ?? []
         if record.kind != .webSocket, recorded.source.isMasking, let coding = head.fields.value(of: .contentEncoding) {
             lacksCoding = true

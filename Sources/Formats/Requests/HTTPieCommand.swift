@@ -95,9 +95,8 @@ struct HTTPieCommand {
         let hasVariable = MarkedText.pieces(of: Array(bytes)).contains(where: \.isVariable)
         if isPlain, isShort, !bytes.isEmpty, !hasVariable { return Array(bytes) }
         guard let word = ShellWord.quoted(bytes, followsLines: followsLines) else {
-            throw CurlError(
-                description: "The request has a NUL, or more hidden characters than a command line can carry."
-            )
+            let reason = "The request has a NUL, or more hidden characters than a command line can carry."
+            throw CurlError(description: reason)
         }
         return word
     }
