@@ -1,6 +1,6 @@
 import Description
 import HTTPModel
-import Recording
+@testable import Recording
 import Support
 import Terminal
 import Testing

@@ -55,8 +55,7 @@ extension Style {
     fileprivate var words: String {
         var words: [String] = []
         let names: [(Attributes, String)] = [
-            (.bold, "bold"), (.dim, "dim"), (.italic, "italic"), (.underline, "underline"), (.reverse, "reverse"),
-            (.strikethrough, "strikethrough"),
+            (.bold, "bold"), (.dim, "dim"), (.underline, "underline"), (.reverse, "reverse"),
         ]
         for (attribute, name) in names where attributes.contains(attribute) {
             words.append(name)

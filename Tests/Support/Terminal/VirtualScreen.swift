@@ -184,7 +184,7 @@ package struct VirtualScreen: Sendable {
 
     private mutating func select(_ numbers: [Int]) {
         let attributes: [Int: Style.Attributes] = [
-            1: .bold, 2: .dim, 3: .italic, 4: .underline, 7: .reverse, 9: .strikethrough,
+            1: .bold, 2: .dim, 4: .underline, 7: .reverse,
         ]
         var rest = numbers[...]
         while let number = rest.popFirst() {
