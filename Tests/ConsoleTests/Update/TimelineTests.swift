@@ -1,11 +1,11 @@
 import Description
 import HTTPModel
-@testable import Recording
 import Support
 import Terminal
 import Testing
 
 @testable import Console
+@testable import Recording
 
 struct TimelineTests {
     private static let start: Int64 = 1_790_000_000_000_000
