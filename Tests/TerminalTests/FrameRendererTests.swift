@@ -18,7 +18,7 @@ struct FrameRendererTests {
             default: .standard
             }
         }
-        let attributes = Bool.random(using: &random) ? 0 : UInt8.random(in: 0..<64, using: &random)
+        let attributes = Bool.random(using: &random) ? 0 : UInt8.random(in: 0..<16, using: &random)
         return Style(color(), on: color(), Style.Attributes(rawValue: attributes))
     }
 

@@ -34,8 +34,8 @@ package struct Style: Hashable, Sendable {
 
         package static let bold = Attributes(rawValue: 1)
         package static let dim = Attributes(rawValue: 2)
-        package static let underline = Attributes(rawValue: 8)
-        package static let reverse = Attributes(rawValue: 16)
+        package static let underline = Attributes(rawValue: 4)
+        package static let reverse = Attributes(rawValue: 8)
     }
 
     package var foreground: Color
