@@ -93,17 +93,6 @@ struct BodyText: Sendable {
 enum BodyQuestion: Sendable {
     case text(BodyText)
     case expression(FilterExpression)
-
-    /// `nil` if the search is not for bodies.
-    init?(_ search: SearchedText) {
-        if let expression = search.expression {
-            self = .expression(expression)
-        } else if let text = search.bodyText {
-            self = .text(text)
-        } else {
-            return nil
-        }
-    }
 }
 
 /// Searches a body that arrives in pieces, decoded; a match may cross pieces. A body in another encoding than UTF-8 is
