@@ -166,6 +166,8 @@ final class UpstreamOrigin {
         let idle = connections.filter { $0.isIdle(since: moment) }
         connections.removeAll { $0.isIdle(since: moment) }
         for connection in idle { connection.close() }
+        // Requests wait beside an idle connection whose server allows no streams at all.
+        if !idle.isEmpty { serve() }
         return idle.count
     }
 
