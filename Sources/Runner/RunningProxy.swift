@@ -395,10 +395,7 @@ extension SocketAddress {
     }
 
     /// `host:port`, an IPv6 host in brackets.
-    package var place: String {
-        let host = ipAddress ?? ""
-        return "\(host.contains(":") ? "[\(host)]" : host):\(port ?? 0)"
-    }
+    package var place: String { HostAddress.withPort(ipAddress ?? "", port ?? 0) }
 }
 
 private struct StandardErrorLogHandler: LogHandler {

@@ -39,7 +39,7 @@ package struct BrowserProxy: Sendable {
         )
     }
 
-    var url: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    var url: String { "http://\(HostAddress.withPort(host, port))" }
 }
 
 /// A temporary profile with which a browser uses the proxy and trusts its authority.

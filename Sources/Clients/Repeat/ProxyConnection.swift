@@ -80,7 +80,7 @@ final class ProxyConnection {
     /// Our end, `host:port`; empty if unknown.
     var address: String {
         guard let host = channel.localAddress?.ipAddress, let port = channel.localAddress?.port else { return "" }
-        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return HostAddress.withPort(host, port)
     }
 
     var isReusable: Bool { keepsAlive && channel.isActive }
@@ -88,7 +88,7 @@ final class ProxyConnection {
     /// Opens a tunnel and starts TLS; TLS errors show at the first request.
     func startTLS(to origin: RequestURL, trust: TLSTrust, applicationProtocol: String = "http/1.1") async throws {
         let host = origin.host
-        let authority = host.contains(":") ? "[\(host)]:\(origin.port)" : "\(host):\(origin.port)"
+        let authority = HostAddress.withPort(host, origin.port)
         let connect = RequestHead(method: "CONNECT", target: authority, fields: [("Host", authority)])
         let answer = try await exchange(connect)
         guard answer.status == 200 else { throw ConnectionError.noTunnel(answer.status) }

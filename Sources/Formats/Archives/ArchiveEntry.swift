@@ -87,9 +87,6 @@ package struct ArchiveEntry {
 
     package init() {}
 
-    /// A host as it stands before a port.
-    static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
-
     /// How many bytes it holds in memory, about.
     package var cost: Int {
         let bodies = [request, response].reduce(0) { $0 + $1.text.utf8.count + ($1.bytes?.readableBytes ?? 0) }

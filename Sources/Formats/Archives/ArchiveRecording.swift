@@ -146,7 +146,7 @@ package struct ArchiveRecording {
         let address = ArchiveRecording.line(entry.serverAddress)
         guard !address.isEmpty else { return (nil, nil) }
         let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
-        let peer = "\(address.hasPrefix("[") ? address : ArchiveEntry.bracketed(address)):\(port)"
+        let peer = "\(address.hasPrefix("[") ? address : HostAddress.bracketed(address)):\(port)"
         let server = Server(address: peer, name: entry.connection, tls: entry.tls)
         if let known = servers[server] { return (known, peer) }
         let id = makeConnection()

@@ -182,7 +182,7 @@ private struct FiddlerMeta {
         if let address = flags["x-hostip"], HAREntry.isAddress(address) { entry.serverAddress = address }
         if let address = flags["x-clientip"], HAREntry.isAddress(address) {
             let port = flags["x-clientport"].flatMap { Int($0) }.flatMap { (1...65_535).contains($0) ? ":\($0)" : nil }
-            entry.clientAddress = ArchiveEntry.bracketed(address) + (port ?? "")
+            entry.clientAddress = HostAddress.bracketed(address) + (port ?? "")
         }
         entry.comment = flags["ui-comments"] ?? ""
     }

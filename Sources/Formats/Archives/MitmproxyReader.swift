@@ -124,7 +124,7 @@ package struct MitmproxyReader: ArchiveReader {
         let scheme = (request["scheme"]?.string ?? "http").lowercased()
         let port = request["port"]?.number.flatMap { Int(exactly: $0) } ?? RequestURL.defaultPort(of: scheme)
         guard let port, (1...65_535).contains(port), let name = request["host"]?.string else { return nil }
-        var host = RequestURL.splitAuthority(ArchiveEntry.bracketed(name))?.host
+        var host = RequestURL.splitAuthority(HostAddress.bracketed(name))?.host
         // Where mitmproxy was no forward proxy the request has an address alone; the client named the host in a field, of
         // HTTP/2 in the authority, and when it began TLS.
         let isAddress = name.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") } || name.contains(":")
@@ -212,7 +212,7 @@ package struct MitmproxyReader: ArchiveReader {
         }
         let (client, server) = (flow["client_conn"], flow["server_conn"])
         if let (host, port) = address(client?["peername"]) ?? address(client?["address"]) {
-            entry.clientAddress = "\(ArchiveEntry.bracketed(host)):\(port)"
+            entry.clientAddress = HostAddress.withPort(host, port)
         }
         if let (host, port) = address(server?["peername"]) ?? address(server?["ip_address"]) {
             (entry.serverAddress, entry.serverPort) = (host, String(port))

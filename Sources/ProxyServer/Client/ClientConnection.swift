@@ -388,7 +388,7 @@ struct StreamResetError: Error {
 func describe(_ address: SocketAddress) -> String {
     guard var host = address.ipAddress, let port = address.port else { return "" }
     if host.hasPrefix("::ffff:"), host.contains(".") { host.removeFirst(7) }
-    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    return HostAddress.withPort(host, port)
 }
 
 enum OwnClose {

@@ -25,7 +25,7 @@ struct ChildEnvironment {
     var proxyURL: String {
         // Sluice makes both, and they need no percent-encoding.
         let user = credentials.map { String(fieldBytes: $0.user + [UInt8(ascii: ":")] + $0.password) + "@" } ?? ""
-        return "http://\(user)\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        return "http://\(user)\(HostAddress.withPort(host, port))"
     }
 
     var variables: [String: String] {

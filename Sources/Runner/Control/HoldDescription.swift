@@ -93,7 +93,6 @@ package struct HoldDetails: Codable, Sendable, Hashable {
 extension Destination {
     package func url(of head: RequestHead) -> String {
         let port = RequestURL.defaultPort(of: scheme) == port ? "" : ":\(port)"
-        let host = host.contains(":") ? "[\(host)]" : host
-        return "\(scheme)://\(host)\(port)\(head.target == "*" ? "" : head.target)"
+        return "\(scheme)://\(HostAddress.bracketed(host))\(port)\(head.target == "*" ? "" : head.target)"
     }
 }

@@ -91,8 +91,7 @@ extension ConsoleModel {
 extension RequestURL {
     /// Host and port as `intercept` names them: without the port of https.
     var placeOfTLS: String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return port == 443 ? name : "\(name):\(port)"
+        port == 443 ? HostAddress.bracketed(host) : HostAddress.withPort(host, port)
     }
 }
 
