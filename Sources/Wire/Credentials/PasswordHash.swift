@@ -29,11 +29,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     private static let (saltLengths, keyLengths) = (8...64, 16...64)
 
     /// Hashes a password with a new salt; throws if there is not enough memory.
-    package init(of password: some Collection<UInt8>) throws(HashingError) {
-        try self.init(of: password, within: Self.memoryLimit + (32 << 20))
-    }
-
-    init(of password: some Collection<UInt8>, within memory: Int) throws(HashingError) {
+    package init(of password: some Collection<UInt8>, within memory: Int? = nil) throws(HashingError) {
         let salt = randomBytes(16)
         guard let key = Self.derive(password, salt, Costs(), length: 32, within: memory) else { throw HashingError() }
         costs = Costs()
@@ -79,8 +75,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether this is the password; takes tens of milliseconds, and the same time for every password.
     package func matches(_ password: some Collection<UInt8>) -> Bool {
-        let derived = Self.derive(password, salt, costs, length: key.count, within: Self.memoryLimit + (32 << 20))
-        guard let derived, !key.isEmpty else { return false }
+        guard let derived = Self.derive(password, salt, costs, length: key.count), !key.isEmpty else { return false }
         return Self.isEqual(derived, key)
     }
 
@@ -94,7 +89,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
         _ salt: [UInt8],
         _ costs: Costs,
         length: Int,
-        within memory: Int
+        within memory: Int? = nil
     ) -> [UInt8]? {
         var key = [UInt8](repeating: 0, count: length)
         let isDerived = Array(password).withUnsafeBytes { password in
@@ -106,7 +101,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
                 UInt64(1) << UInt64(costs.logarithm),
                 UInt64(costs.blockSize),
                 UInt64(costs.parallelism),
-                UInt64(memory),
+                UInt64(memory ?? memoryLimit + (32 << 20)),
                 &key,
                 length
             )

@@ -38,26 +38,11 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
             case .end(let trailers): return .end(trailers: trailers)
             }
         }
-        return try nextHead()
-    }
-
-    private mutating func nextHead() throws(HTTP1ParseError) -> Event? {
-        guard let (bytes, startLineEnd) = try reader.takeHead() else { return nil }
-        let line: RequestLine
-        do throws(StartLineError) {
-            line = try RequestLine(bytes.readableBytesUInt8Span.extracting(first: startLineEnd))
-        } catch {
-            throw reader.failStartLine(error.code, at: error.offset, in: bytes)
-        }
-        reader.tolerances.formUnion(line.tolerances)
-        try reader.checkSize(of: bytes)
-        var fields = try reader.readFields(of: bytes, from: startLineEnd)
-        if line.needsRewriting { fields.requireRewriting() }
+        guard let (line, fields) = try reader.nextHead(RequestLine.self) else { return nil }
         let head = RequestHead(received: fields, method: line.method, target: line.target, version: line.version)
-        let isConnect = line.method.count == 7 && bytes.readableBytesUInt8Span.hasBytes("CONNECT", at: 0)
         let framing: BodyFraming
         do throws(HTTP1ParseError) {
-            framing = try ReceivedFraming.request(head, isConnect: isConnect)
+            framing = try ReceivedFraming.request(head, isConnect: line.isConnect)
         } catch {
             throw reader.fail(error)
         }

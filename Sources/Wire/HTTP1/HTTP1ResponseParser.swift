@@ -61,17 +61,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     }
 
     private mutating func nextHead(_ expected: Expected) throws(HTTP1ParseError) -> Event? {
-        guard let (bytes, startLineEnd) = try reader.takeHead() else { return nil }
-        let line: StatusLine
-        do throws(StartLineError) {
-            line = try StatusLine(bytes.readableBytesUInt8Span.extracting(first: startLineEnd))
-        } catch {
-            throw reader.failStartLine(error.code, at: error.offset, in: bytes)
-        }
-        reader.tolerances.formUnion(line.tolerances)
-        try reader.checkSize(of: bytes)
-        var fields = try reader.readFields(of: bytes, from: startLineEnd)
-        if line.needsRewriting { fields.requireRewriting() }
+        guard let (line, fields) = try reader.nextHead(StatusLine.self) else { return nil }
         let head = ResponseHead(received: fields, status: line.status, reason: line.reason, version: line.version)
         if head.isInformational, head.status != 101 {
             reader.beginNextHead()

@@ -99,11 +99,7 @@ package final class TLSClientContext {
             },
             nil
         )
-        SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
-            // A sent handshake message (22) of the type certificate (11); without one it has at most 8 bytes.
-            guard isWritten == 1, contentType == 22, length > 8, message?.load(as: UInt8.self) == 11 else { return }
-            TLSSession.of(ssl)?.certificateSent = true
-        }
+        TLSSession.noteSentCertificate(on: ssl)
     }
 
     static func setHost(_ name: HostName, of ssl: OpaquePointer) -> Bool {
