@@ -30,6 +30,8 @@ struct ProfileDraft {
         var entries: [Entry]
         /// Whether the value is a mapping instead of a list.
         var isMapping = false
+        /// Whether the tool is not switched off as a whole.
+        var isEnabled = true
     }
 
     /// The comment at the top.

@@ -1,7 +1,50 @@
 import HTTPModel
 import Rules
 
-extension CharlesLocation {
+/// A location that can be disabled.
+struct CharlesPlace: Hashable {
+    var location: CharlesLocation
+    var isEnabled: Bool
+
+    init(_ location: CharlesLocation, isEnabled: Bool = true) {
+        (self.location, self.isEnabled) = (location, isEnabled)
+    }
+}
+
+/// A location as Charles has it: a wildcard pattern for each part of the URL, blank for any; there are no escapes.
+struct CharlesLocation: Hashable {
+    var `protocol` = ""
+    var host = ""
+    var port = ""
+    var path = ""
+    /// Without its question mark.
+    var query = ""
+
+    /// The part of the URL that a location of a profile has under the same name.
+    subscript(field: LocationPattern.Field) -> String {
+        get { self[keyPath: CharlesLocation.path(field)] }
+        set { self[keyPath: CharlesLocation.path(field)] = newValue }
+    }
+
+    private static func path(_ field: LocationPattern.Field) -> WritableKeyPath<CharlesLocation, String> {
+        switch field {
+        case .protocol: \.protocol
+        case .host: \.host
+        case .port: \.port
+        case .path: \.path
+        case .query: \.query
+        }
+    }
+
+    /// As a value of a profile; what had to be changed goes to the notes.
+    func node(_ notes: inout [String]) -> Node { Node.location(pattern(&notes)) }
+
+    /// As a profile has it, in one text.
+    var text: String {
+        var ignored: [String] = []
+        return pattern(&ignored).description
+    }
+
     /// The location as profiles have it; what had to be changed for it to mean what it meant in Charles goes to the notes.
     func pattern(_ notes: inout [String]) -> LocationPattern {
         let unpasted = splittingPastedURL(&notes)
