@@ -7,8 +7,6 @@ extension StructureScanner {
         var isEmpty = false
     }
 
-    private static let longestText = 1 << 20
-
     mutating func scanTags() {
         var place = 0
         while let open = find(UInt8(ascii: "<"), from: place) {
