@@ -24,9 +24,7 @@ enum FilterFunctions {
         add("sluice_has_url", 7, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
             var text = arguments.url(at: 1).description
-            arguments.answer(
-                text.withUTF8 { arguments.search(0)?.matches($0, of: arguments.number(6)) ?? false }
-            )
+            arguments.answer(text.withUTF8 { arguments.search(0)?.matches($0, of: arguments.number(6)) ?? false })
         }
         add("sluice_has_address", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)

@@ -33,12 +33,7 @@ package final class SearchedText: Sendable, Hashable {
     /// The quoted name behind which a value stands that passes, in JSON without escapes; `nil` if that is not known.
     let valueName: BodyText?
 
-    init(
-        _ pattern: FilterTest.Pattern,
-        name: Glob? = nil,
-        question: BodyQuestion? = nil,
-        place: PlaceTest? = nil
-    ) {
+    init(_ pattern: FilterTest.Pattern, name: Glob? = nil, question: BodyQuestion? = nil, place: PlaceTest? = nil) {
         (self.pattern, self.name, self.question, self.place) = (pattern, name, question, place)
         let steps = place.flatMap { $0.place.part == .json ? $0.place.steps : nil } ?? []
         var texts = steps.map { SearchedText.quoted($0) }
