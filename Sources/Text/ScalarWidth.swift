@@ -33,20 +33,9 @@ extension Unicode.Scalar {
     }
 
     private var isWide: Bool {
-        var low = 0
-        var high = Unicode.Scalar.wide.count
-        while low < high {
-            let middle = (low + high) / 2
-            let range = Unicode.Scalar.wide[middle]
-            if value < range.lowerBound {
-                high = middle
-            } else if value > range.upperBound {
-                low = middle + 1
-            } else {
-                return true
-            }
-        }
-        return false
+        let wide = Unicode.Scalar.wide
+        let place = wide.partitioningIndex { $0.upperBound < value }
+        return place < wide.count && wide[place].contains(value)
     }
 
     /// What takes two columns: East Asian width W and F, which holds every emoji that is one by itself. Made from the

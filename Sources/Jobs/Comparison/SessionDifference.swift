@@ -4,6 +4,7 @@ import Foundation
 package import HTTPModel
 package import Recording
 import Synchronization
+import Text
 
 /// The differences of two sessions: their exchanges are paired by method, host and shape of the path, in order, and each
 /// pair is compared.
@@ -156,12 +157,8 @@ package struct SessionDifference: Sendable {
         // Of the parts of each length the smallest last number.
         var ends: [Int64] = []
         for number in numbers {
-            var (low, high) = (0, ends.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if ends[middle] < number { low = middle + 1 } else { high = middle }
-            }
-            if low == ends.count { ends.append(number) } else { ends[low] = number }
+            let place = ends.partitioningIndex { $0 < number }
+            if place == ends.count { ends.append(number) } else { ends[place] = number }
         }
         return ends.count
     }
