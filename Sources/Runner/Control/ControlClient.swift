@@ -160,16 +160,12 @@ extension ControlClient: ControlTarget {
         case .annotate(let numbers, .colour(let colour)):
             request = .init(command: .annotate, exchanges: numbers.description, colour: colour?.rawValue ?? "")
         }
-        return try await ask(request, \.result)
+        return try await ask(request, \.changed)
     }
 
-    package func reloadProfile(discardsEdits: Bool) async throws -> String {
-        try await ask(.init(command: .profileReload, force: discardsEdits), \.message)
-    }
-
-    package func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+    package func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
         // The other process may run in another directory.
-        let paths = files.map { URL(fileURLWithPath: $0).path }
+        let paths = files?.map { URL(fileURLWithPath: $0).path }
         return try await ask(.init(command: .profileReload, files: paths, force: discardsEdits), \.message)
     }
 

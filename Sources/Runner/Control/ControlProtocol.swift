@@ -1,5 +1,6 @@
 package import Foundation
 import HTTPModel
+import Recording
 import Text
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
@@ -115,7 +116,6 @@ struct StrictRequest: Decodable {
     }
 }
 
-/// Absent members are not written.
 struct ControlReply: Codable, Sendable {
     var ok = true
     var error: String?
@@ -131,14 +131,8 @@ struct ControlReply: Codable, Sendable {
     /// The ``ProfileInForce/rules`` of `profiles`.
     var rules: String?
     var saved: [String]?
-    var changed: Changed?
+    var changed: SessionEditResult?
     var message: String?
-
-    struct Changed: Codable, Sendable {
-        var exchanges: Int
-        var inFlight: Int
-        var mark: Int64?
-    }
 
     var profile: ProfileInForce? { profiles.map { ProfileInForce(profiles: $0, rules: rules ?? "") } }
 

@@ -37,10 +37,9 @@ package protocol ControlTarget: SessionEdits {
         _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce)
-    /// Reads the profile again; a wrong one changes nothing. Unsaved texts are lost with `discardsEdits`, else refused.
-    func reloadProfile(discardsEdits: Bool) async throws -> String
-    /// Replaces the profile by that of these files; a wrong one changes nothing.
-    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String
+    /// Replaces the profile by that of these files, or reads its files again; a wrong one changes nothing. Unsaved texts are
+    /// lost with `discardsEdits`, else refused.
+    func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String
     /// Writes texts in force to these files, or to all that are not saved; returns the files. `isForced` overwrites files
     /// that others have changed.
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String]

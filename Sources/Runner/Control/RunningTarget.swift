@@ -135,17 +135,11 @@ struct RunningTarget: LocalHolds {
         return (difference.description, await rules.current)
     }
 
-    func reloadProfile(discardsEdits: Bool) async throws -> String {
-        let difference = try await RunningTarget.explaining { try await rules.reload(discardsEdits: discardsEdits) }
-        guard let difference else { throw ControlError("No profile is in use.", hint: "Start with --profile FILE.") }
-        await onProfileFiles()
-        return difference.description
-    }
-
-    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+    func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
         let difference = try await RunningTarget.explaining {
             try await rules.load(files, discardsEdits: discardsEdits)
         }
+        guard let difference else { throw ControlError("No profile is in use.", hint: "Start with --profile FILE.") }
         await onProfileFiles()
         return difference.description
     }

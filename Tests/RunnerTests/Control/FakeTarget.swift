@@ -104,12 +104,11 @@ final class FakeTarget: LocalHolds {
         return ("1 rule added", await profile())
     }
 
-    func reloadProfile(discardsEdits: Bool) async throws -> String {
-        if discardsEdits { return "1 rule removed" }
-        throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules are unchanged.")
-    }
-
-    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+    func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
+        guard let files else {
+            if discardsEdits { return "1 rule removed" }
+            throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules are unchanged.")
+        }
         guard files.allSatisfy({ $0.hasPrefix("/") }) else { throw ControlError("\(files) is not absolute") }
         return "\(files.count) loaded\(discardsEdits ? ", edits lost" : "")"
     }

@@ -37,7 +37,7 @@ extension EffectRunner {
         }
     }
 
-    func reloadRules() { changeRules { "Rules reloaded: \(try await $0.reloadProfile(discardsEdits: true))." } }
+    func reloadRules() { changeRules { "Rules reloaded: \(try await $0.loadProfile(nil, discardsEdits: true))." } }
 
     private func changeRules(_ change: @escaping @Sendable (any ControlTarget) async throws -> String) {
         control { [self] control in
@@ -94,10 +94,7 @@ extension EffectRunner {
         let path = file.map { HomeDirectory.expanding($0) }
         control { [self] control in
             do {
-                let change =
-                    if let path { try await control.loadProfile([path], discardsEdits: discardsEdits) } else {
-                        try await control.reloadProfile(discardsEdits: discardsEdits)
-                    }
+                let change = try await control.loadProfile(path.map { [$0] }, discardsEdits: discardsEdits)
                 let profile = try await profileInForce(control)
                 inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
                 say("\(path.map { "Loaded \($0)" } ?? "Profile reloaded"): \(change).")
