@@ -370,13 +370,10 @@ package final class RunningProxy: Sendable {
                 ? "--listen 127.0.0.1:8081, or :0 for any free one"
                 : "--mode \(listener.mode)@8081, or @0 for any free one"
             let running = RunningSluices.processes(within: .milliseconds(300)).first { $0.meaning == place }
-            return StartError(
-                "\(place)\(mode) is in use by another \(running == nil ? "program" : "Sluice").",
-                hint: running.map {
-                    "Open that one with 'sluice attach --control \($0.word)', or choose another port: \(other)."
-                }
-                    ?? "Stop that one, or choose another port: \(other)."
-            )
+            let owner = running == nil ? "program" : "Sluice"
+            let way = running.map { "Open that one with 'sluice attach --control \($0.word)'" } ?? "Stop that one"
+            let hint = "\(way), or choose another port: \(other)."
+            return StartError("\(place)\(mode) is in use by another \(owner).", hint: hint)
         case EACCES:
             let hint = "Ports below 1024 need privileges; choose a higher one."
             return StartError("\(place)\(mode) may not be listened on.", hint: hint)

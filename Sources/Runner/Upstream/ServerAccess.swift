@@ -8,9 +8,7 @@ import Wire
 /// files.
 package struct ServerAccess: Sendable {
     /// Passwords that the user typed at the start, by the path of the protected file.
-    struct Secrets: Sendable {
-        var passwords: [String: String] = [:]
-    }
+    typealias Secrets = [String: String]
 
     private let option: UpstreamOption?
     private var proxies: [ProfilePlace: UpstreamProxy] = [:]
@@ -122,7 +120,7 @@ package struct ServerAccess: Sendable {
             do throws(TLSClientIdentity.Problem) {
                 return try load(password)
             } catch .needsPassword(let path) {
-                guard let known = secrets.passwords[path] else { return try prompted(rule, path, &secrets, ask, load) }
+                guard let known = secrets[path] else { return try prompted(rule, path, &secrets, ask, load) }
                 return try load(known)
             }
         } catch let problem as TLSClientIdentity.Problem {
@@ -146,7 +144,7 @@ package struct ServerAccess: Sendable {
             }
             do throws(TLSClientIdentity.Problem) {
                 let identity = try load(typed)
-                secrets.passwords[path] = typed
+                secrets[path] = typed
                 return identity
             } catch .wrongPassword {
                 continue
