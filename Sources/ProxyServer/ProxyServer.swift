@@ -65,9 +65,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    private struct WeakContext {
-        weak var context: LoopContext?
-    }
+    private struct WeakContext { weak var context: LoopContext? }
 
     private struct Loop {
         let context: NIOLoopBound<LoopContext>

@@ -27,11 +27,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     /// The next request needs a `whole` body.
-    private enum Body {
-        case arriving, whole, malformed
-    }
+    private enum Body { case arriving, whole, malformed }
 
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private let scope: RequestScope
     private var parser = HTTP1RequestParser()
     private var state: State
@@ -51,7 +49,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         state = .awaiting(headBegan: headBegan)
     }
 
-    private var loop: LoopContext { connection.loop }
     private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
 
     private var exchange: Exchange? {
@@ -247,7 +244,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             let answer = TunnelClientLayer.Answer { [connection] head, framing, _ in
                 HTTP1ClientLayer.answerConnect(head, framing, on: connection)
             }
-            SniffLayer.open(tunnel, check, on: connection, version: message.version, early: early, answer: answer)
+            let version = message.version
+            let pending = PendingTunnel(tunnel: tunnel, connection: connection, version: version, answer: answer)
+            pending.open(check, early: early)
         case .awaiting, .closing: break
         }
     }
@@ -338,8 +337,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     // MARK: - ClientLeg
 
-    var isWritable: Bool { connection.isWritable }
-
     func setReading(_ isReading: Bool) {
         message.isWanted = isReading
         if isReading { connection.readIfWanted() }
@@ -397,10 +394,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     func sendResponseEnd(_ trailers: FieldSection?) {
         if let end = HTTP1Encoder.end(framing: message.responseFraming, trailers: trailers) { connection.write(end) }
     }
-
-    func flush() { connection.flush() }
-
-    func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
     /// Otherwise a body until the close looks complete.
     func withholdCloseNotify() {

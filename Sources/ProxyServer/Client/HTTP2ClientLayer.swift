@@ -5,7 +5,7 @@ import Wire
 
 /// An exchange for each stream of a connection of HTTP/2.
 final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private let scope: RequestScope
     private let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: any HTTP2ServedStream] = [:]
@@ -23,8 +23,6 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     }
 
     private var session: HTTP2Session { driver.session }
-
-    private var loop: LoopContext { connection.loop }
 
     /// A paused stream withholds its window.
     var wantsRead: Bool { !loop.isRecorderFull }
@@ -199,7 +197,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             return
         }
         let answer = TunnelClientLayer.Answer { head, framing, _ in stream.answer(head, framing) }
-        SniffLayer.open(tunnel, check, on: inside, version: .http2, early: nil, answer: answer)
+        PendingTunnel(tunnel: tunnel, connection: inside, version: .http2, answer: answer).open(check, early: nil)
     }
 
     /// On the proxy's port `https` needs the absolute form.

@@ -32,11 +32,9 @@ final class SniffLayer: ClientLayer {
         case decided
     }
 
-    private enum Identification {
-        case notNeeded, underWay, over
-    }
+    private enum Identification { case notNeeded, underWay, over }
 
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private var scope: RequestScope
     /// Whether this is inside terminated TLS whose client agreed on no protocol by ALPN.
     private let isInsideTLS: Bool
@@ -65,41 +63,7 @@ final class SniffLayer: ClientLayer {
         schedule(isInsideTLS ? SniffLayer.insideLimit : limit)
     }
 
-    private var loop: LoopContext { connection.loop }
     private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
-
-    // MARK: - CONNECT
-
-    /// Answers a CONNECT and serves its inside; `early` has bytes that were read after it.
-    static func open(
-        _ tunnel: RequestScope.Tunnel,
-        _ check: AuthenticationCheck?,
-        on connection: ClientConnection,
-        version: HTTPVersion,
-        early: ByteBuffer?,
-        answer: TunnelClientLayer.Answer
-    ) {
-        // Everybody may read the proxy's own pages, so nothing else may be reached from there.
-        let isForOwnPages = tunnel.host == ProxyPages.host
-        if let check, !isForOwnPages {
-            let layer = AuthenticatingLayer(tunnel, check, on: connection, version: version, answer: answer)
-            connection.become(layer, with: early)
-            return layer.begin()
-        }
-        guard !isForOwnPages, let reason = Unread(tunnel, of: connection) else {
-            let scope = isForOwnPages ? RequestScope.ownPages : .tunnel(tunnel)
-            _ = answer.write(ResponseHead(status: 200, reason: "Connection established"), .none, nil)
-            connection.flush()
-            connection.become(SniffLayer(connection: connection, scope: scope), with: early)
-            return
-        }
-        let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
-        var arrival = RequestIntake.Arrival(tunnel, version: version)
-        arrival.purpose = .tunnel
-        reason.apply(to: &arrival, layer, of: connection)
-        RequestIntake(connection: connection, scope: .proxy).begin(tunnel, arrival, through: layer)
-        connection.become(layer, with: early)
-    }
 
     // MARK: - ClientLayer
 

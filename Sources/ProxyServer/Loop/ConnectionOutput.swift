@@ -43,9 +43,7 @@ final class ConnectionOutput {
     }
 
     /// Closes TLS without close_notify; has no effect without TLS.
-    func withholdCloseNotify() {
-        context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
-    }
+    func withholdCloseNotify() { context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil) }
 
     /// A half-close after the peer's would be a full close with pending writes, so it is a close after the writes.
     func end(peerHasEnded: Bool) {

@@ -20,11 +20,7 @@ enum EstablishedUpstream {
 }
 
 /// A connection to a server: the end of its channel's pipeline, with the layer for its protocol.
-final class UpstreamConnection: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-
+final class UpstreamConnection: ByteHandler {
     let loop: LoopContext
     let isSecure: Bool
     private let authority: String
@@ -57,10 +53,10 @@ final class UpstreamConnection: ChannelDuplexHandler {
         loop: LoopContext,
         authority: String,
         isSecure: Bool,
-        proxy: UpstreamProxy? = nil,
-        waitsForProxy: Bool = false,
+        proxy: UpstreamProxy?,
+        waitsForProxy: Bool,
         dnsTime: Int64?,
-        began: NIODeadline? = nil,
+        began: NIODeadline?,
         makeLayer: @escaping (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
     ) {
         self.loop = loop
