@@ -4,9 +4,7 @@ import Text
 /// The outcome of scrypt (RFC 7914) with its costs and salt, as the PHC string format has it, base64 unpadded:
 /// `$scrypt$ln=14,r=8,p=1$SALT$KEY`.
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
-    package struct ReadingError: Error, CustomStringConvertible {
-        package let description: String
-    }
+    package struct ReadingError: Error, CustomStringConvertible { package let description: String }
 
     package struct HashingError: Error, CustomStringConvertible {
         package let description = "there is not enough memory for scrypt"

@@ -18,9 +18,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
 
     private var reader: MessageReader
 
-    package init(limits: HTTP1Limits = .request) {
-        reader = MessageReader(side: .request, limits: limits)
-    }
+    package init(limits: HTTP1Limits = .request) { reader = MessageReader(side: .request, limits: limits) }
 
     /// Call `next` until it returns `nil` before passing more: bytes on top of unread ones are copied.
     package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }

@@ -14,17 +14,13 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     }
 
     /// Whether a request's method affects the length of the response (RFC 9112 §6.3).
-    private enum Expected {
-        case ordinary, toHead, toConnect
-    }
+    private enum Expected { case ordinary, toHead, toConnect }
 
     private var reader: MessageReader
     private var expected: Expected?
     private var endsHTTP = false
 
-    package init(limits: HTTP1Limits = .response) {
-        reader = MessageReader(side: .response, limits: limits)
-    }
+    package init(limits: HTTP1Limits = .response) { reader = MessageReader(side: .response, limits: limits) }
 
     /// The method of the next response's request, until that response's `.end`.
     package mutating func expect(method: String) {

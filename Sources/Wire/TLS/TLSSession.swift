@@ -117,6 +117,7 @@ package final class TLSSession {
 
     /// Returns whether the reference is ours then.
     func remember(_ session: OpaquePointer) -> Bool {
+        probe?.hasTicket = true
         guard let resumption else { return false }
         // The certificates of a renegotiation are unknown.
         if case .open = state, SSL_version(ssl) < TLS1_3_VERSION { return false }
