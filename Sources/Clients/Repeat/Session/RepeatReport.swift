@@ -4,8 +4,7 @@ package import Jobs
 import Recording
 import Text
 
-/// The results of requests that were sent again, by exchange or by endpoint: counts, statuses, times, and the comparison
-/// with the recorded answers.
+/// The results of repeated requests by exchange or endpoint: counts, statuses, times, and differences of the answers.
 package struct RepeatReport: Sendable {
     package enum Grouping: String, CaseIterable, Sendable, Hashable {
         case exchange, endpoint
