@@ -9,6 +9,7 @@ package struct ArchiveRecording {
     /// The bytes that are kept of an unreadable URL.
     private static let longestUnreadable = 8 << 10
     package private(set) var count = 0
+    package private(set) var first: ExchangeID?
     private var servers: [Server: ConnectionID] = [:]
     /// The name of the source, for the exchanges.
     private let origin: String?
@@ -57,6 +58,7 @@ package struct ArchiveRecording {
             url: entry.target.map(ArchiveRecording.url) ?? ArchiveRecording.url(entry.url),
             clientConnection: client
         )
+        first = first ?? record.id
         let clientAddress = ArchiveRecording.line(entry.clientAddress)
         record.clientAddress = clientAddress.isEmpty ? nil : clientAddress
         (record.upstreamConnection, record.serverAddress) = server(entry, record, &events)
@@ -230,11 +232,8 @@ package struct ArchiveRecording {
     private static func url(_ text: String) -> RequestURL {
         if let url = RequestURL(line(text)) { return url }
         var url = RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
-        let path = text.utf8.prefix(longestUnreadable).reduce(into: "/") { path, byte in
-            let isPlain = byte &- 0x21 < 0x5E && byte != UInt8(ascii: "#")
-            path += isPlain ? String(Unicode.Scalar(byte)) : byte.percentEscape
-        }
-        url.setPathAndQuery(path)
+        let path = text.utf8.prefix(longestUnreadable).percentEncoded { $0 &- 0x21 < 0x5E && $0 != UInt8(ascii: "#") }
+        url.setPathAndQuery("/" + String(decoding: path, as: UTF8.self))
         return url
     }
 

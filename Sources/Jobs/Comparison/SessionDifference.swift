@@ -6,12 +6,9 @@ package import Recording
 import Synchronization
 import Text
 
-/// The differences of two sessions: their exchanges are paired by method, host and shape of the path, in order, and each
-/// pair is compared.
-///
-/// Within an endpoint, the first request for a URL is paired with the first for the same URL, the second with the second;
-/// the rest is paired in its order. Memory grows by some 60 bytes for an exchange; the differences that are kept are as many
-/// as a person could read.
+/// The differences of two sessions. Exchanges are paired by method, host and shape of the path; within such an
+/// endpoint, the first request for a URL with the first for the same URL, and so on, and the rest in its order. Memory
+/// grows by some 60 bytes for an exchange.
 package struct SessionDifference: Sendable {
     package struct Endpoint: Sendable {
         package var key: SessionStatistics.Endpoint
@@ -59,16 +56,8 @@ package struct SessionDifference: Sendable {
 
     // MARK: - Pairing
 
-    private struct Entry {
-        var id: Int64
-        var url: Int
-    }
-
-    private struct Pair: Sendable {
-        var old: Int64
-        var new: Int64
-        var endpoint: Int
-    }
+    private typealias Entry = (id: Int64, url: Int)
+    private typealias Pair = (old: Int64, new: Int64, endpoint: Int)
 
     /// Throws `SessionError` or `Interrupted`.
     package init(
@@ -95,7 +84,7 @@ package struct SessionDifference: Sendable {
                 var hasher = Hasher()
                 hasher.combine(record.url.path)
                 hasher.combine(record.url.query)
-                lists[number].append(Entry(id: record.id.number, url: hasher.finalize()))
+                lists[number].append((record.id.number, hasher.finalize()))
                 count += 1
                 try work?.report(Int64(count), part: bounds.part(upTo: record.id.number))
             }
@@ -137,14 +126,14 @@ package struct SessionDifference: Sendable {
         var left: [Int64] = []
         for entry in old {
             if let match = waiting[entry.url]?.popLast() {
-                pairs.append(Pair(old: entry.id, new: match.id, endpoint: number))
+                pairs.append((entry.id, match.id, number))
             } else {
                 left.append(entry.id)
             }
         }
         let others = waiting.values.joined().map(\.id).sorted()
         let sameURL = pairs.count
-        for (before, after) in zip(left, others) { pairs.append(Pair(old: before, new: after, endpoint: number)) }
+        for (before, after) in zip(left, others) { pairs.append((before, after, number)) }
         let common = min(left.count, others.count)
         (endpoint.onlyOld, endpoint.onlyNew) = (left.count - common, others.count - common)
         endpoint.firstOld = Array(left.dropFirst(common).prefix(maximumNumbers))
