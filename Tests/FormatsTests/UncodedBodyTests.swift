@@ -42,7 +42,7 @@ struct UncodedBodyTests {
 
     private func har(_ from: any ExchangeSource) throws -> [UInt8] {
         var text: [UInt8] = []
-        var export = HARExport(source: from, options: HARExport.Options()) { text += $0.readableBytesView }
+        var export = HARExport(source: from, options: EntryOptions()) { text += $0.readableBytesView }
         for exchange in source.exchanges { try export.add(try from.exchange(exchange.record.id) ?? exchange) }
         try export.finish()
         return text

@@ -3,8 +3,7 @@ import Description
 import HTTPModel
 import NIOCore
 
-/// An exchange as a page has it: a row of the list, and its details. The members are those of ``JSONExport`` and a few
-/// more.
+/// An exchange in a page: a row of the list, and its details, with the members of ``JSONExport`` and a few more.
 struct PageExchange {
     /// So many lines of differences, or of a gRPC call, are in a page.
     private static let mostLines = 1_000

@@ -5,8 +5,6 @@ package import NIOCore
 
 /// Exports exchanges as entries of one JSON text, or as a line each.
 package struct EntryExport<Entry: ExportedEntry>: PartedExport {
-    package typealias Options = EntryOptions
-
     private let source: any ExchangeSource
     private let options: EntryOptions
     private var writer: JSONWriter
@@ -15,7 +13,7 @@ package struct EntryExport<Entry: ExportedEntry>: PartedExport {
     private var isPart = false
 
     /// Prepares an export; nothing is written before the first exchange or the end.
-    package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
+    package init(source: any ExchangeSource, options: EntryOptions = EntryOptions(), sink: @escaping ExportSink) {
         self.source = source
         self.options = options
         writer = JSONWriter(sink)
