@@ -4,8 +4,7 @@ package import NIOCore
 
 /// Where the bodies go that no command line can carry.
 package protocol BodyFiles {
-    /// Returns the path for the command. The proposed name has only letters, digits, `-` and `.`; `contents` passes the
-    /// pieces.
+    /// Returns the path for the command. `contents` passes the pieces; the name has only letters, digits, `-` and `.`.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String
     /// Puts the files in their place; before that none of them need be there.
     func finish() throws

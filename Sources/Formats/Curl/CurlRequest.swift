@@ -31,7 +31,7 @@ package struct CurlRequest: Sendable, Equatable {
             switch self {
             case .asItIs: bytes
             case .withoutLineBreaks: bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
-            case .percentEncoded: CurlRequest.percentEncoded(bytes)
+            case .percentEncoded: bytes.percentEncoded()
             }
         }
     }
@@ -67,12 +67,12 @@ package struct CurlRequest: Sendable, Equatable {
             }
         }
     }
+}
 
-    /// Percent-encodes all but unreserved characters (RFC 3986 §2.3), as curl does.
-    static func percentEncoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        bytes.reduce(into: []) { encoded, byte in
-            if byte.isUnreserved { encoded.append(byte) } else { encoded += byte.percentEscape.utf8 }
-        }
+extension Sequence<UInt8> {
+    /// Bytes with percent-encoding of all that are not plain.
+    func percentEncoded(unless isPlain: (UInt8) -> Bool = \.isUnreserved) -> [UInt8] {
+        flatMap { isPlain($0) ? [$0] : Array($0.percentEscape.utf8) }
     }
 }
 

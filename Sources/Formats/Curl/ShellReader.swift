@@ -28,8 +28,8 @@ struct ShellCommand: Equatable {
     var end = 0
 }
 
-/// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, with which
-/// ``ShellWord`` writes bytes that no quotes can carry. Other expansions stay as they are. Runs nothing.
+/// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, with
+/// which ``ShellWord`` writes bytes that no quotes can carry. Other expansions stay as they are. Runs nothing.
 struct ShellReader {
     private static let longestExpansion = 4_096
     private static let backslash = UInt8(ascii: "\\")
