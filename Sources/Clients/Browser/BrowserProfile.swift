@@ -83,8 +83,8 @@ struct BrowserProfile: Sendable {
 
     // MARK: - Chromium
 
-    /// A killed Chromium leaves a folder with a socket in the temporary folder, so it gets its own. The path of a socket
-    /// has at most 104 bytes; if this one is longer, the user's folder is used.
+    /// A killed Chromium leaves a folder with a socket in the temporary folder, so it gets its own, unless the socket's
+    /// path would be too long (104 bytes).
     private static func temporaryFolder(_ directory: TemporaryDirectory) -> [String: String] {
         let socket = "\(directory.path)/org.chromium.Chromium.XXXXXX/SingletonSocket"
         return socket.utf8.count < 104 ? ["TMPDIR": directory.path] : [:]

@@ -50,10 +50,7 @@ package enum Demo {
         if let path = summary.path, let id = telling.withLock({ $0 }) { write(advice(path, id)) }
     }
 
-    /// The settings of a proxy for a demo that a user watches.
-    ///
-    /// It listens on a free port of loopback and trusts the origin; a message that its breakpoint holds waits for a
-    /// decision. The files are removed with the origin.
+    /// For a demo that a user watches: a breakpoint waits for a decision. The files are removed with the origin.
     package static func settings(
         for origin: DemoOrigin,
         session: String?

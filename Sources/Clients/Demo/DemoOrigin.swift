@@ -4,9 +4,8 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// An HTTP and three HTTPS servers on loopback with an authority of their own, until ``stop()``.
-///
-/// Its directory has the authority's certificate, a profile, and a file that the profile answers with.
+/// An HTTP and three HTTPS servers on loopback with an authority of their own, until ``stop()``. The directory has the
+/// authority's certificate, a profile, and a file that the profile answers with.
 package final class DemoOrigin: Sendable {
     let authority: CertificateAuthority
     let httpPort: Int

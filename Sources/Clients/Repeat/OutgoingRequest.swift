@@ -62,9 +62,8 @@ extension OutgoingRequest {
     /// In bytes; shorter bodies are read at once.
     private static let shortBody: Int64 = 64 << 10
 
-    /// The request as the client sent it, or `asSent` as sent to the server, with the bytes and the framing of its body,
-    /// and trailers. Hop-by-hop fields (RFC 9110 §7.6.1) and `Expect` are dropped. Throws `ControlError` if the request
-    /// cannot be sent again (``RepeatSelection``), and `SessionError`.
+    /// The request as the client sent it, or `asSent` to the server, without hop-by-hop fields (RFC 9110 §7.6.1) and
+    /// `Expect`. Throws `ControlError` if the request cannot be sent again (``RepeatSelection``), and `SessionError`.
     package init(_ exchange: RecordedExchange, asSent: Bool, from reader: SessionReader) throws {
         let id = exchange.record.id
         let (received, destination) = try ComposedRequest.head(of: exchange, asSent: asSent)

@@ -4,10 +4,8 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// A connection to a proxy, and through it to one origin, for requests in HTTP/1.1.
-///
-/// Only the task that opened it uses it. After an upgrade, or with another ALPN protocol, use ``read()`` and
-/// ``write(_:)``.
+/// A connection to a proxy, and through it to one origin, for requests in HTTP/1.1; after an upgrade, or with another
+/// ALPN protocol, for bytes. Only the task that opened it uses it.
 final class ProxyConnection {
     enum ConnectionError: Error, CustomStringConvertible {
         /// The status with which the proxy refused a tunnel.
@@ -44,8 +42,7 @@ final class ProxyConnection {
     /// In bytes; larger bodies are written while the answer is read.
     private static let smallBody = 64 << 10
 
-    /// Connects within a time, and closes the connection after `body`; `authorization` is the value of
-    /// `Proxy-Authorization`.
+    /// Connects, and closes the connection after `body`; `authorization` is the value of `Proxy-Authorization`.
     static func open(
         through proxy: SocketAddress,
         authorization: String? = nil,
@@ -117,8 +114,8 @@ final class ProxyConnection {
 
     // MARK: - Messages
 
-    /// Sends a request, whose framing fields must fit its body, and reads the final response. Interim responses are
-    /// skipped. `take` gets the head and each part of the body.
+    /// Sends a request, whose framing fields must fit its body, and reads the final response; `take` gets its head and
+    /// the parts of its body.
     func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),
@@ -127,7 +124,6 @@ final class ProxyConnection {
         try await exchange(head, OutgoingBody(body), .length(Int64(body.readableBytes)), trailers: nil, take)
     }
 
-    /// The framing fields must agree with `framing`.
     func exchange(
         _ head: RequestHead,
         _ body: OutgoingBody,

@@ -10,10 +10,8 @@ package import Rules
 import Synchronization
 import Text
 
-/// Answers requests from a recorded session, in the recorded order.
-///
-/// An answer is the response as received from the server, so that rules act on it once. Requests are compared as sent;
-/// if nothing was sent, as received.
+/// Answers requests from a recorded session, in the recorded order, with responses as received from the server, so that
+/// rules act on them once. Requests are compared as sent; if nothing was sent, as received.
 package final class Replay: RecordedAnswers {
     package struct Options: Sendable {
         package var rules = ReplayRules()

@@ -3,8 +3,7 @@ import Content
 extension ArchiveEntry.Message {
     private static let mostFields = 1_000
 
-    /// Adds a field, or one for each line of a value; a line that begins with a blank continues the one before (RFC
-    /// 9112 §5.2). `bytes` is the value if it is not UTF-8.
+    /// Adds a field for each line of a value (``ArchiveEntry/lines(of:)``). `bytes` is the value if it is not UTF-8.
     mutating func addField(_ name: String, _ value: String, bytes: [UInt8]? = nil, _ losses: ArchiveLosses) {
         for line in ArchiveEntry.lines(of: value) {
             guard fields.count < Self.mostFields else {
@@ -21,7 +20,7 @@ extension ArchiveEntry.Message {
 }
 
 extension ArchiveEntry {
-    /// The lines of a value; a value without line feeds is its only line.
+    /// The lines of a value; one that begins with a blank continues the line before (RFC 9112 §5.2).
     static func lines(of value: String) -> [String] {
         guard value.utf8.contains(0x0A) else { return [value] }
         // By bytes, as CR and LF together are one character.

@@ -43,7 +43,7 @@ extension ArchiveEntry.Message {
         fields.filter { $0.name.lowercased() == "content-encoding" }.flatMap { ContentCoding.list($0.value) }
     }
 
-    /// What is to be said of a body that does not have the coding that its head names; `nil` where it has it, or can get it.
+    /// A remark if the body lacks the coding that its head names and cannot get it.
     var wordsOfCoding: String? {
         guard !isAsReceived, isCoded != true, !text.isEmpty || bytes.map({ $0.readableBytes > 0 }) == true,
             let coding = codings.first(where: { !$0.isKnown })
@@ -74,8 +74,9 @@ extension HTTPVersion {
 
 extension ArchiveLosses {
     func check(_ messages: ArchiveEntry.Message...) {
-        for message in messages where !["", "unknown"].contains(message.version.lowercased()) {
-            if HTTPVersion(archived: message.version) == nil { add(.version(message.version)) }
+        for version in messages.map(\.version) where !["", "unknown"].contains(version.lowercased()) {
+            guard HTTPVersion(archived: version) == nil else { continue }
+            add(.init("version{|s} 'NAME' that {is|are} not known: {it is|they are} HTTP/1.1 now", of: version))
         }
     }
 }

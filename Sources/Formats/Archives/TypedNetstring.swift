@@ -1,7 +1,6 @@
 import HTTPModel
 
-/// A typed netstring of mitmproxy: a length, a colon, the bytes, and a sign of their type (tnetstrings.info, `;` for
-/// text).
+/// A typed netstring of mitmproxy: length, colon, bytes, and a sign of their type (tnetstrings.info; `;` is text).
 indirect enum TypedNetstring: Hashable {
     case bytes(ArraySlice<UInt8>)
     case text(String)

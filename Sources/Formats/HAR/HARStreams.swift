@@ -2,12 +2,11 @@ import Content
 import Description
 import HTTPModel
 
-/// The messages of WebSockets and event streams, as Chrome writes them into an archive.
+/// The messages of WebSockets and event streams, as Chrome writes them: `_webSocketMessages` and
+/// `_eventSourceMessages`.
 ///
-/// HAR 1.2 knows neither. `_webSocketMessages` have `type` (`send` or `receive`), `time` (seconds since 1970), `opcode`
-/// (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is not text.
-/// `_eventSourceMessages` have `time` where it is known, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
-/// how many bytes are missing.
+/// `time` is in seconds since 1970, `opcode` is that of RFC 6455, `data` is text, or base64 of other messages.
+/// `_leftOut` counts the bytes that are missing in `data`.
 extension HAREntry {
     /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
     static func resourceType(_ exchange: RecordedExchange, _ heads: ReadHeads) -> String {

@@ -3,10 +3,9 @@ package import Description
 package import HTTPModel
 import Text
 
-/// Exports a description of the API that the exchanges are of, as OpenAPI 3.1.1 in JSON: paths with their parameters,
-/// request bodies and responses with schemas that fit everything that was seen, and how clients authenticate.
-///
-/// No value of an exchange is in it, and no text that passed as a form or a query. Required is what was there each time.
+/// Exports a description of the API that was used, as OpenAPI 3.1.1 in JSON: paths with parameters, bodies with schemas
+/// that fit everything that was seen, and how clients authenticate. It has no value of an exchange, and no text that
+/// passed as a form or a query. Members that were there each time are required.
 package struct OpenAPIExport: ExchangeExport {
     /// The methods that a path may have (OpenAPI 3.1.1 §4.8.9), in the order in which they are written.
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]

@@ -2,10 +2,8 @@ import Content
 import Foundation
 import HTTPModel
 
-/// The values that were seen at one place, for example `res.json.items[*].id`: their types, and the places below. No value
-/// is kept, so none gets into a description.
-///
-/// `[*]` is any element of an array, and any member of an object with so many or such names that it is a map.
+/// The types of the values that were seen at one place, for example `res.json.items[*].id`, and the places below. No
+/// value is kept. `[*]` is any element of an array, and any member of an object that is a map.
 final class SeenValues {
     enum Kind: CaseIterable { case object, array, string, number, integer, boolean, null }
 

@@ -3,17 +3,14 @@ import Description
 package import HTTPModel
 package import NIOCore
 
-/// A body as it was transferred, with the content coding that its head names, and without the secrets that its source
-/// replaces.
+/// A body as it was transferred, without the secrets that its source replaces.
 ///
-/// A body that had none is what was recorded, byte for byte. One that had some gets its content coding anew; where that
-/// cannot be made, ``lacksCoding`` says so. Of a WebSocket it is the frames; where there were secrets, each message is one
-/// frame without compression.
+/// A body without secrets is the recorded bytes. A masked one gets its content coding again, unless it ``lacksCoding``.
+/// The body of a WebSocket is its frames; of a masked one, each message is one frame without compression.
 package struct TransferredBody {
     private enum Form {
-        /// What the session has.
         case recorded
-        /// What the source gives: without content coding.
+        /// As the source has it, without content coding.
         case plain
         case coded(ByteBuffer)
         case frames

@@ -5,9 +5,8 @@ import Text
 
 /// Long work: it shows its progress on a terminal, and a signal stops it without leaving files behind.
 ///
-/// The line appears after half a second if standard error is a terminal. SIGINT, SIGTERM and SIGHUP make the next report
-/// throw ``Interrupted``. If the work does not end within its patience, or another signal arrives, the process ends and
-/// ``TemporaryFiles`` are removed.
+/// SIGINT, SIGTERM and SIGHUP make the next report throw ``Interrupted``. If the work does not end within its patience,
+/// or another signal arrives, the process ends and ``TemporaryFiles`` are removed.
 package final class LongWork: Sendable {
     /// Before the line is shown.
     private static let silence = Duration.milliseconds(500)
@@ -33,12 +32,9 @@ package final class LongWork: Sendable {
 
     // MARK: - Running
 
-    /// - Parameters:
-    ///   - title: for example `exporting`.
-    ///   - consequence: for a user who stops it, for example `a.har was not written.`
-    ///   - isShown: `false` if output goes to the same terminal.
-    ///   - patience: for the end after a signal.
-    /// - Throws: ``Interrupted`` if a signal stopped it, or what `body` throws.
+    /// `title` is for example `exporting`, `consequence` is for a user who stops it (`a.har was not written.`),
+    /// `isShown` is false if output goes to the same terminal, `patience` is for the end after a signal. Throws
+    /// ``Interrupted`` if a signal stopped it, or the error of `body`.
     package static func run<Value>(
         _ title: String,
         _ unit: ProgressLine.Unit,

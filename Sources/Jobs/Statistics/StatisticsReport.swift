@@ -203,7 +203,7 @@ package struct StatisticsReport {
 
     // MARK: - For programs
 
-    /// One JSON object and a line feed, without secrets if there is a mask. The page `json` of the guide describes the members.
+    /// One JSON object and a line feed, masked if there is a mask. The page `json` of the guide describes the members.
     package func json(_ mask: RecordMask? = nil) throws -> String {
         var writer = JSONWriter()
         try writer.object { json in

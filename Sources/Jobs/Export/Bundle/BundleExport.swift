@@ -8,9 +8,8 @@ import Masking
 import NIOCore
 import Recording
 
-/// Exports exchanges as a bundle: a zip with everything that one needs to look at them, which ``ArchiveFile`` opens again.
-///
-/// It is made in a temporary directory, and then handed over in one go. If the source is masked, no part has a secret.
+/// Exports exchanges as a bundle: a zip with everything that one needs to look at them, which ``ArchiveFile`` opens
+/// again. It is made in a temporary directory. If the source is masked, no part has a secret.
 final class BundleExport: ExchangeExport {
     /// The exports in a bundle, and what the story says of them.
     private static let exports: [(name: String, format: ExportFormat, about: String)] = [

@@ -6,11 +6,8 @@ import Masking
 import NIOCore
 import Recording
 
-/// A new session with some exchanges of another one, with their numbers, connections, times, comments and sizes. If the
-/// source is masked, everything is read through it.
-///
-/// Masked bodies get the content coding of their head again; if that is impossible, the head loses the field. Messages of
-/// masked WebSockets are frames without compression. For one thread.
+/// A new session with some exchanges of another one, and their numbers, connections, times and sizes. Masked bodies get
+/// their content coding again, or the head loses the field. Masked WebSockets are not compressed.
 final class SessionSlice {
     private let reader: SessionReader
     private let masked: MaskedSource?
@@ -80,8 +77,7 @@ final class SessionSlice {
 
     // MARK: - Times
 
-    /// Writes when the lines of a masked body arrived: a placeholder and its secret differ in length, but are in the same
-    /// line.
+    /// Writes when the lines of a masked body arrived: a placeholder is in its secret's line, but has another length.
     private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
         var arrivals: [Arrival] = []
         try reader.forEachArrival(of: id, side: side) { arrivals.append($0) }
