@@ -32,7 +32,7 @@ package enum WholeBody {
         }
         let before = body
         let revision = gathered.head.revision
-        let verdict = gathered.head.pass(whole: &body, handler, &exchange)
+        let verdict = handler.whole(Head.direction, &gathered.head.fields, &body, &exchange)
         guard body != before else {
             let (framing, isChanged) = (gathered.framing, gathered.head.revision != revision)
             return Result(verdict: verdict, body: received, framing: framing, isChanged: isChanged)
