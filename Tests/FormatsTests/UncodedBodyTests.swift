@@ -130,12 +130,6 @@ struct UncodedBodyTests {
             written += $0.readableBytesView
         }
         #expect(written == Array(Self.text.utf8) && problem?.kind == .notCoded)
-        let preview = BodyPreview(
-            ByteBuffer(string: Self.text),
-            contentType: "application/json",
-            contentEncoding: "gzip"
-        )
-        #expect(preview.content == .text(Self.text, charset: .utf8) && preview.notes.count == 1)
     }
 
     @Test func `a coded body that is cut or damaged later is decoded as far as it goes`() throws {

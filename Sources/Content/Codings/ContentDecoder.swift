@@ -62,10 +62,6 @@ package final class ContentDecoder {
         self.unknown = unknown
     }
 
-    package convenience init(contentEncoding: String?, limit: Int) {
-        self.init(codings: ContentCoding.list(contentEncoding), limit: limit)
-    }
-
     package var problem: DecodingProblem? {
         // Nothing goes into a link behind one that has stopped, so the last of several problems was the first to arise.
         ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
@@ -118,9 +114,5 @@ package final class ContentDecoder {
         let output = decoder.decode(bytes)
         decoder.finish()
         return DecodedContent(bytes: output, problem: decoder.problem)
-    }
-
-    package static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
-        decode(bytes, codings: ContentCoding.list(contentEncoding), limit: limit)
     }
 }

@@ -12,7 +12,7 @@ package final class GRPCFrameReader: StreamReader {
     package private(set) var messageCount = 0
     package private(set) var problem: StreamError?
 
-    private let framing: GRPCFraming
+    private let format: StreamCounter.Format
     private var offset: Int64 = 0
     private var base64 = Base64Group()
     /// Where the group of base64 begins whose digits are passing.
@@ -25,8 +25,9 @@ package final class GRPCFrameReader: StreamReader {
     private var payload = ByteBuffer()
     private var hasTrailers = false
 
-    package init(_ framing: GRPCFraming, payloadLimit: Int) {
-        self.framing = framing
+    /// Prepares to read one of the formats of gRPC.
+    package init(_ format: StreamCounter.Format, payloadLimit: Int) {
+        self.format = format
         self.payloadLimit = payloadLimit
     }
 
@@ -36,7 +37,7 @@ package final class GRPCFrameReader: StreamReader {
     }
 
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (GRPCFrame) throws -> Void) rethrows {
-        if framing == .webText { return try readBase64(bytes, emit) }
+        if format == .grpcWebText { return try readBase64(bytes, emit) }
         try readFrames(bytes, from: offset, emit)
         if problem == nil { offset += Int64(bytes.count) }
     }
@@ -44,7 +45,7 @@ package final class GRPCFrameReader: StreamReader {
     /// Says that the body has ended, which is a problem within a frame; base64 without padding may end one.
     package func finish(_ emit: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
-        if framing == .webText, base64.hasDigits {
+        if format == .grpcWebText, base64.hasDigits {
             guard let last = base64.unpadded() else {
                 return fail(.truncated, offset, "the body ends within a group of base64")
             }
@@ -105,8 +106,8 @@ package final class GRPCFrameReader: StreamReader {
     private func takePrefix(_ byte: UInt8) {
         if prefixTaken == 0 {
             // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
-            guard byte & (framing == .grpc ? 0xFE : 0x7E) == 0 else {
-                let allowed = framing == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
+            guard byte & (format == .grpc ? 0xFE : 0x7E) == 0 else {
+                let allowed = format == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
                 let flags = "0x\(byte.padded(to: 2, radix: 16))"
                 return fail(.malformed, frameStart, "the flags of a message are \(flags), not \(allowed)")
             }

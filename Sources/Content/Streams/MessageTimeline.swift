@@ -32,8 +32,8 @@ package final class MessageTimeline {
         // Arrivals are those of the recorded bytes; what a message says is masked when it is whole.
         let source = source.asRecorded
         formats = (
-            MessageTimeline.format(of: exchange, heads, sides.request),
-            MessageTimeline.format(of: exchange, heads, sides.response)
+            MessageTimeline.format(exchange, heads, sides.request),
+            MessageTimeline.format(exchange, heads, sides.response)
         )
         guard formats.fromClient != nil || formats.fromServer != nil else { return nil }
         let directions: [(StreamedMessage.Direction, BodySide, StreamCounter.Format?)] = [
@@ -106,18 +106,13 @@ package final class MessageTimeline {
         cursors.reduce(0) { $0 + (($1.cursor.reader as? ServerSentEventReader)?.commentCount ?? 0) }
     }
 
-    private static func format(
-        of exchange: RecordedExchange,
-        _ heads: ReadHeads,
-        _ side: BodySide
-    ) -> StreamCounter.Format? {
+    private static func format(_ exchange: RecordedExchange, _ heads: ReadHeads, _ side: BodySide) -> StreamCounter.Format?
+    {
         if exchange.record.kind == .webSocket { return .webSocket }
-        guard exchange.record.kind == .http, let mediaType = heads.contentType(of: side).mediaType else { return nil }
-        switch StreamCounter.Format(mediaType: mediaType.essence) {
-        case .serverSentEvents: return .serverSentEvents
-        case .jsonLines: return .jsonLines
-        case .webSocket, .grpc, .grpcWeb, .grpcWebText, nil: return nil
-        }
+        guard exchange.record.kind == .http, let type = heads.contentType(of: side).mediaType,
+            let format = StreamCounter.Format(mediaType: type.essence)
+        else { return nil }
+        return format.isGRPC ? nil : format
     }
 }
 

@@ -10,11 +10,14 @@ package struct StreamCounter: Sendable {
         case serverSentEvents
         /// A JSON text a line, or a JSON text sequence (RFC 7464), distinguished by the first byte.
         case jsonLines
+        /// Messages with a prefix of five bytes each; the status is in the trailers of HTTP.
         case grpc
-        /// gRPC messages with the trailers in a last frame.
+        /// The same with the trailers in a last frame.
         case grpcWeb
-        /// The same in base64.
+        /// gRPC-Web in base64.
         case grpcWebText
+
+        package var isGRPC: Bool { self == .grpc || self == .grpcWeb || self == .grpcWebText }
     }
 
     private var scan: any StreamScan

@@ -110,14 +110,6 @@ package struct DetailBuilder {
         return !exchange.record.flags.isDisjoint(with: flags) || exchange.record.sentURL != nil
     }
 
-    var isRequestChanged: Bool {
-        exchange.messages.requestHeadSent != nil || exchange.record.flags.contains(.requestBodyChanged)
-    }
-
-    var isResponseChanged: Bool {
-        exchange.messages.responseHeadSent != nil || exchange.record.flags.contains(.responseBodyChanged)
-    }
-
     /// Whether the bodies are frames that hold messages.
     private var hasFrames: Bool {
         let record = exchange.record

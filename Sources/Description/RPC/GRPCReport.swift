@@ -11,7 +11,7 @@ package struct GRPCReport {
     private static let labelWidth = 14
 
     /// `nil` for a body that is not gRPC: a call that failed may have a gateway's error page under that media type.
-    package var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?) { call.framings }
+    package var formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?) { call.formats }
 
     private let exchange: RecordedExchange
     private let descriptors: DescriptorSet?

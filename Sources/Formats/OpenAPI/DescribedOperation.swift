@@ -32,7 +32,7 @@ final class DescribedOperation {
         let codings = fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? []
         // A longer body, decoded, has no schema.
         let limit = 4 << 20
-        let problem = try body.forEachDecodedPiece(codings, limit: limit + 1) { bytes.writeBytes($0) }
+        let (problem, _) = try body.forEachDecodedPiece(codings, limit: limit + 1) { bytes.writeBytes($0) }
         guard problem == nil, bytes.readableBytes <= limit else { return false }
         // curl calls JSON a form, too, unless it is told the type.
         let start = bytes.readableBytesView.first { $0 > 0x20 }

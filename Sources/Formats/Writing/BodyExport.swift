@@ -28,7 +28,7 @@ package enum BodyExport {
             try sink(ByteBuffer(string: text))
             return nil
         }
-        return try body.forEachDecodedPiece(codings, limit: .max) { try sink(ByteBuffer(bytes: $0)) }
+        return try body.forEachDecodedPiece(codings, limit: .max) { try sink(ByteBuffer(bytes: $0)) }.problem
     }
 
     /// `nil` for text in UTF-8, and for a longer body.
@@ -38,7 +38,7 @@ package enum BodyExport {
         _ mediaType: MediaType?
     ) throws -> String? {
         var whole = ByteBuffer()
-        let problem = try body.forEachDecodedPiece(codings, limit: longestConversion) { whole.writeBytes($0) }
+        let (problem, _) = try body.forEachDecodedPiece(codings, limit: longestConversion) { whole.writeBytes($0) }
         guard problem == nil || problem?.kind == .notCoded else { return nil }
         let charset = Charset.detect(in: whole, mediaType: mediaType)
         return charset == .utf8 ? nil : TextDecoder.decode(whole, as: charset).text

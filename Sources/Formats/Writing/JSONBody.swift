@@ -45,15 +45,15 @@ struct JSONBody {
         var prefix = ByteBuffer()
         var decoded = 0
         guard try !body.isEmpty else { return }
-        var size = 0
         let limit = codings.isEmpty ? .max : options.decodedLimit
-        problem = try body.forEachDecodedPiece(codings, limit: limit, size: &size) { piece in
+        let (problem, size) = try body.forEachDecodedPiece(codings, limit: limit) { piece in
             check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(most - decoded, 0))))
             if prefix.readableBytes < JSONBody.longestConversion {
                 prefix.writeBytes(piece.prefix(JSONBody.longestConversion - prefix.readableBytes))
             }
             decoded += piece.count
         }
+        self.problem = problem
         let masked = body.source.recordedSizes(of: body.id, side: body.side)
         encodedSize = masked?.encoded ?? size
         decodedSize = masked?.decoded ?? decoded

@@ -126,7 +126,7 @@ struct BodySearch {
         head: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         (self.question, self.head) = (question, head)
-        decoder = coding.map { ContentDecoder(contentEncoding: $0, limit: FilterFunctions.searchLimit) }
+        decoder = coding.map { ContentDecoder(codings: ContentCoding.list($0), limit: FilterFunctions.searchLimit) }
     }
 
     /// Reads the next piece; returns whether a match is complete.

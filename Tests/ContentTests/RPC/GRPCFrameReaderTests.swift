@@ -16,11 +16,11 @@ struct GRPCFrameReaderTests {
     /// Reads bytes in pieces of a size.
     private static func read(
         _ bytes: [UInt8],
-        _ framing: GRPCFraming = .grpc,
+        _ format: StreamCounter.Format = .grpc,
         pieces: Int = .max,
         limit: Int = 1024
     ) -> (frames: [GRPCFrame], reader: GRPCFrameReader) {
-        let reader = GRPCFrameReader(framing, payloadLimit: limit)
+        let reader = GRPCFrameReader(format, payloadLimit: limit)
         var frames: [GRPCFrame] = []
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -175,27 +175,20 @@ struct GRPCFrameReaderTests {
         let seed: UInt64 = 0x510C_E005
         var random = SplitMix(seed)
         for round in 0..<3000 {
-            let framing = [GRPCFraming.grpc, .web, .webText][round % 3]
+            let format = [StreamCounter.Format.grpc, .grpcWeb, .grpcWebText][round % 3]
             var body = Self.two + Self.frame([3, 4], flags: 0x80)
-            if framing == .webText { body = Self.base64(body) }
+            if format == .grpcWebText { body = Self.base64(body) }
             random.mutate(&body)
-            let whole = Self.read(body, framing)
-            let pieces = Self.read(body, framing, pieces: 1 + round % 5)
+            let whole = Self.read(body, format)
+            let pieces = Self.read(body, format, pieces: 1 + round % 5)
             #expect(whole.frames == pieces.frames, "seed \(seed), round \(round)")
             #expect(whole.reader.problem == pieces.reader.problem, "seed \(seed), round \(round)")
             #expect(whole.frames.allSatisfy { $0.endOffset <= Int64(body.count) }, "seed \(seed), round \(round)")
         }
     }
 
-    @Test("Media types tell framing and form")
+    @Test("Media types tell the form")
     func readsMediaTypes() throws {
-        func framing(_ text: String) -> GRPCFraming? { MediaType(text).flatMap { GRPCFraming($0) } }
-        #expect(framing("application/grpc") == .grpc)
-        #expect(framing("application/grpc+proto") == .grpc)
-        #expect(framing("Application/gRPC-Web+proto; charset=x") == .web)
-        #expect(framing("application/grpc-web-text+proto") == .webText)
-        #expect(framing("application/grpcx") == nil)
-        #expect(framing("text/grpc") == nil)
         func form(_ text: String) -> GRPCMessageForm? { MediaType(text).map { GRPCMessageForm($0) } }
         #expect(form("application/grpc") == .protobuf)
         #expect(form("application/grpc-web+proto") == .protobuf)
