@@ -46,6 +46,8 @@ package struct ProtobufNode: Sendable, Hashable {
         self.init(label, .scalar(scalar.text), remark: scalar.remark)
     }
 
+    func labelled(_ label: Label) -> ProtobufNode { ProtobufNode(label, value, remark: remark) }
+
     mutating func add(remark: String) { self.remark += self.remark.isEmpty ? remark : "; \(remark)" }
 }
 
