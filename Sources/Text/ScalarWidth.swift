@@ -38,8 +38,7 @@ extension Unicode.Scalar {
         return place < wide.count && wide[place].contains(value)
     }
 
-    /// What takes two columns: East Asian width W and F, which holds every emoji that is one by itself. Made from the
-    /// Unicode data; ranges between which nothing is assigned are joined.
+    /// East Asian width W and F, which includes single emoji; ranges with nothing assigned between them are joined.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

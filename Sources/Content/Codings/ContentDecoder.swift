@@ -24,8 +24,7 @@ package struct DecodedGrowth: Sendable, Hashable {
     }
 }
 
-/// Undoes a message's content codings piece by piece (RFC 9110 §8.4), in memory that does not grow with the message.
-/// The first problem ends the decoding: what was decoded before it has been given out, later bytes are ignored.
+/// Undoes content codings piece by piece (RFC 9110 §8.4), in memory that does not grow. The first problem ends it.
 package final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
     static let mostCodings = 8

@@ -1,9 +1,8 @@
 import NIOCore
 import Text
 
-/// Reads the frames of a gRPC body piece by piece, keeping at most one payload up to a limit. A frame has a prefix of
-/// five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first mistake ends the
-/// reading.
+/// Reads the frames of a gRPC body piece by piece: five bytes of flags and length before each message (gRPC over
+/// HTTP/2, "Length-Prefixed-Message"). Of one payload the beginning is in memory. The first mistake ends the reading.
 package final class GRPCFrameReader: StreamReader {
     private static let prefixLength = 5
 

@@ -3,8 +3,7 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// A gRPC call as lines for people: its first and last messages, each with its time and what it says, and its outcome.
-/// The call may still be in flight.
+/// A gRPC call, maybe still in flight, as lines: its first and last messages, with time and content, and its outcome.
 package struct GRPCReport {
     private static let messageLimit = 64 * 1024
     private static let contentLimit = 512 * 1024

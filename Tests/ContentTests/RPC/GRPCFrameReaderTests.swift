@@ -98,21 +98,21 @@ struct GRPCFrameReaderTests {
     func readsWebTrailers() {
         let trailers = Array("grpc-status: 5\r\ngrpc-message: none\r\n".utf8)
         let body = Self.two + Self.frame(trailers, flags: 0x80)
-        let (frames, reader) = Self.read(body, .web, pieces: 4)
+        let (frames, reader) = Self.read(body, .grpcWeb, pieces: 4)
         #expect(frames.map(\.kind) == [.message, .message, .trailers])
         #expect(frames.last.map { Array($0.payload.readableBytesView) } == trailers)
         #expect(reader.messageCount == 2 && reader.problem == nil)
-        let more = Self.read(body + Self.frame([]), .web).reader.problem
+        let more = Self.read(body + Self.frame([]), .grpcWeb).reader.problem
         #expect(more?.kind == .malformed && more?.offset == Int64(body.count))
     }
 
     @Test("Base64 may be padded wherever a piece of the stream ended", arguments: [1, 2, 3, 5, 64])
     func readsWebText(pieces: Int) {
         let body = Self.two + Self.frame(Array("grpc-status:0".utf8), flags: 0x80)
-        let binary = Self.read(body, .web)
+        let binary = Self.read(body, .grpcWeb)
         for cut in 1..<body.count {
             let text = Self.base64(Array(body.prefix(cut))) + Self.base64(Array(body.dropFirst(cut)))
-            let (frames, reader) = Self.read(text, .webText, pieces: pieces)
+            let (frames, reader) = Self.read(text, .grpcWebText, pieces: pieces)
             #expect(reader.problem == nil, "cut at \(cut)")
             #expect(frames.map(\.payload) == binary.frames.map(\.payload))
             #expect(frames.last?.endOffset == Int64(text.count))
@@ -122,7 +122,7 @@ struct GRPCFrameReaderTests {
     @Test("Ends of messages in base64 are those of the digits that hold their last byte")
     func findsEndsInBase64() {
         // 10 bytes of the first message end within the fourth group of three.
-        let (frames, _) = Self.read(Self.base64(Self.two), .webText)
+        let (frames, _) = Self.read(Self.base64(Self.two), .grpcWebText)
         #expect(frames.map(\.endOffset) == [16, 20])
     }
 
@@ -130,9 +130,9 @@ struct GRPCFrameReaderTests {
     func readsUnpadded() {
         let whole = Self.base64(Self.frame([1, 2]))
         #expect(whole.last == UInt8(ascii: "="))
-        let (frames, reader) = Self.read(whole.filter { $0 != UInt8(ascii: "=") }, .webText)
+        let (frames, reader) = Self.read(whole.filter { $0 != UInt8(ascii: "=") }, .grpcWebText)
         #expect(frames.count == 1 && reader.problem == nil)
-        #expect(Self.read(whole.prefix(5).map { $0 }, .webText).reader.problem?.kind == .truncated)
+        #expect(Self.read(whole.prefix(5).map { $0 }, .grpcWebText).reader.problem?.kind == .truncated)
     }
 
     @Test(
@@ -140,7 +140,7 @@ struct GRPCFrameReaderTests {
         arguments: ["AAAA*AAA", "AAAA=AAA", "AAAAA===", "AAAAAA=A"]
     )
     func refusesBase64(_ text: String) throws {
-        let problem = try #require(Self.read(Array(text.utf8), .webText).reader.problem)
+        let problem = try #require(Self.read(Array(text.utf8), .grpcWebText).reader.problem)
         #expect(problem.kind == .malformed)
         #expect((4..<8).contains(problem.offset))
     }

@@ -28,12 +28,14 @@ struct TypedReader {
 
     /// Counts a value against the limit; `false` if it is one too many.
     mutating func takeValue() -> Bool {
-        guard valuesLeft > 0 else {
-            isCut = true
-            return false
-        }
+        guard hasRoom() else { return false }
         valuesLeft -= 1
         return true
+    }
+
+    private mutating func hasRoom() -> Bool {
+        if valuesLeft <= 0 { isCut = true }
+        return valuesLeft > 0
     }
 
     // MARK: Messages
@@ -62,10 +64,7 @@ struct TypedReader {
         let received = occurrences(pieces)
         var nodes: [ProtobufNode] = []
         for number in received.order {
-            guard valuesLeft > 0 else {
-                isCut = true
-                break
-            }
+            guard hasRoom() else { break }
             let values = received.values[number] ?? []
             guard let field = type.fields[number] else {
                 nodes += untyped(values, depth: depth)
@@ -179,14 +178,11 @@ struct TypedReader {
         return node
     }
 
-    private mutating func list(_ field: FieldDescriptor, _ values: [Occurrence], depth: Int) -> ProtobufNode {
+    mutating func list(_ field: FieldDescriptor, _ values: [Occurrence], depth: Int) -> ProtobufNode {
         var elements: [ProtobufNode] = []
         var problem = ""
         for value in values {
-            guard valuesLeft > 0 else {
-                isCut = true
-                break
-            }
+            guard hasRoom() else { break }
             if field.kind.form == .message {
                 guard let piece = value.pieces, takeValue() else { break }
                 elements.append(message(field.typeName, [piece], depth: depth + 1))

@@ -1,5 +1,4 @@
-/// The types for which the JSON form of proto3 has a notation of its own. They are read by the numbers of their fields,
-/// so a descriptor set without its imports does for them.
+/// Types with a notation of their own in the JSON of proto3; read by field numbers, so they need no descriptor.
 enum WellKnownType: String {
     case timestamp = "google.protobuf.Timestamp"
     case duration = "google.protobuf.Duration"
@@ -64,12 +63,9 @@ extension TypedReader {
         case .structure: return structure(received, depth: depth)
         case .value: return value(received, depth: depth)
         case .list:
-            var elements: [ProtobufNode] = []
-            for element in received.values[1] ?? [] {
-                guard let piece = element.pieces, takeValue() else { break }
-                elements.append(message(WellKnownType.value.rawValue, [piece], depth: depth + 1))
-            }
-            return ProtobufNode(.none, .list(elements))
+            let name = WellKnownType.value.rawValue
+            let field = FieldDescriptor(number: 1, jsonName: "", kind: .message, typeName: name)
+            return list(field, received.values[1] ?? [], depth: depth)
         case .empty: return ProtobufNode(.none, .message([]))
         default:
             guard let kind = type.wrapped else { return nil }

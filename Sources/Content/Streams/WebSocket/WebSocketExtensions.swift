@@ -1,3 +1,5 @@
+import Text
+
 /// The extensions that a WebSocket's handshake agreed on (RFC 6455 §9.1).
 package struct WebSocketExtensions: Sendable, Hashable {
     /// The parameters of permessage-deflate (RFC 7692 §7.1); `nil` if it was not agreed on.
@@ -19,19 +21,8 @@ package struct WebSocketExtensions: Sendable, Hashable {
         }
     }
 
-    /// The members of a list, trimmed; separators within quotes do not count.
     private static func split(_ text: String, at separator: Character) -> [String] {
-        var members: [Substring] = []
-        var start = text.startIndex
-        var isQuoted = false
-        for index in text.indices {
-            if text[index] == "\"" { isQuoted.toggle() }
-            guard text[index] == separator, !isQuoted else { continue }
-            members.append(text[start..<index])
-            start = text.index(after: index)
-        }
-        members.append(text[start...])
-        return members.map { String($0.trimmingASCIIWhitespace) }
+        text.split(atUnquoted: separator).map { String($0.trimmingASCIIWhitespace) }
     }
 }
 
