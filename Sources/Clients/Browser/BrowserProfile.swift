@@ -5,7 +5,6 @@ import NIOCore
 package import Runner
 import Wire
 
-/// The address of the proxy, and the authority to trust.
 package struct BrowserProxy: Sendable {
     package var host: String
     package var port: Int

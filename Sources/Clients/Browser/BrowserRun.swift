@@ -11,7 +11,6 @@ package final class BrowserRun: Sendable {
     private let relaysSignals: Bool
     private let isAwaited = Atomic(false)
 
-    /// Lines of a failed browser's errors that are shown.
     private static let shownLines = 5
 
     /// `isAlone`: the browser has our streams, and gets our signals. Throws ``StartError`` or ``ChildError``.

@@ -78,7 +78,6 @@ package struct InstalledBrowser: Sendable, Hashable {
         return candidates.first { access($0, X_OK) == 0 && FileFacts(path: $0)?.isDirectory != true }
     }
 
-    /// Throws for a browser that cannot read a temporary profile.
     private func usable() throws(StartError) -> InstalledBrowser {
         guard !resolved.hasPrefix("/snap/"), resolved != "/usr/bin/snap" else {
             throw StartError(

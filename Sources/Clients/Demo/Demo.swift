@@ -11,7 +11,6 @@ import Synchronization
 package enum Demo {
     private static let limit = Duration.seconds(30)
 
-    /// Prints the exchanges, a summary and further commands.
     package static func run(session: String?) async throws {
         var settings = RunSettings()
         settings.session = session

@@ -3,7 +3,6 @@ import Jobs
 import Wire
 
 enum DemoProfile {
-    /// Not decrypted.
     static let unreadHost = "127.0.0.1"
     /// It has no address (RFC 2606).
     static let blockedHost = "tracker.example"

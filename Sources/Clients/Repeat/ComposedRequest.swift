@@ -24,7 +24,6 @@ package struct ComposedRequest: Sendable {
 
     package var isLocal: Bool { ComposedRequest.isLocal(destination.host) }
 
-    /// By name or address.
     static func isLocal(_ host: String) -> Bool {
         let host = host.lowercased()
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
@@ -77,7 +76,6 @@ package struct ComposedRequest: Sendable {
         // An extended CONNECT (RFC 8441) is recorded as a GET.
         if stored == nil, head.method != record.method, !record.method.isEmpty { head.method = record.method }
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), head.target != "*" {
-            // With its fragment, if that was sent.
             let target = head.originTarget
             if target.first == UInt8(ascii: "/") || target == Array("*".utf8) {
                 head.setTarget(target)

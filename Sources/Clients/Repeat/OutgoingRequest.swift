@@ -38,21 +38,18 @@ package struct OutgoingRequest: Sendable {
 
 /// With its content coding.
 package struct OutgoingBody: Sendable {
-    /// In bytes.
     let size: Int64
     /// Returns fewer bytes only at the end.
     let read: @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer
+}
 
+extension OutgoingBody {
     init(_ bytes: ByteBuffer) {
         size = Int64(bytes.readableBytes)
         read = { offset, limit in
             let start = bytes.readerIndex + Int(offset)
             return bytes.getSlice(at: start, length: min(limit, bytes.writerIndex - start)) ?? ByteBuffer()
         }
-    }
-
-    init(size: Int64, read: @escaping @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer) {
-        (self.size, self.read) = (size, read)
     }
 }
 

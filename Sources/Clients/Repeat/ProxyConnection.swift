@@ -8,7 +8,6 @@ import Wire
 /// ALPN protocol, for bytes. Only the task that opened it uses it.
 final class ProxyConnection {
     enum ConnectionError: Error, CustomStringConvertible {
-        /// The status with which the proxy refused a tunnel.
         case noTunnel(Int)
         /// The proxy closed the connection before the end of the answer.
         case closed(hadAnswer: Bool)

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// Counts the outcomes of requests that many tasks send.
 final class RepeatCounter: Sendable {
     private let state: Mutex<(counted: RepeatProgress, times: RepeatTimes)>
 

@@ -58,7 +58,6 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         self.init(times: times, parallel: parallel, delayMilliseconds: delay)
     }
 
-    /// As ``init(_:)`` reads it.
     package var description: String {
         let lanes = RepeatPlan.words(parallel)
         let delay = RepeatPlan.words(delayMilliseconds)

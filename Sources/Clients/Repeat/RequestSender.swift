@@ -117,7 +117,6 @@ package final class RequestSender: Sendable {
         }
     }
 
-    /// Sends one request after the other, on as few connections as possible.
     private func work(
         _ plan: RepeatPlan,
         next: () -> Int?,

@@ -74,7 +74,6 @@ package final class Replay: RecordedAnswers {
             return try [first] + (1..<readerCount).map { _ in try SessionReader(path: path) }
         }
         let archive = try ImportedArchive(path)
-        // The readers have it open.
         defer { archive.remove() }
         return try (0..<readerCount).map { _ in try SessionReader(path: archive.session) }
     }
@@ -90,7 +89,6 @@ package final class Replay: RecordedAnswers {
         return StartError("\(recording) has no answers\(leftOut).", hint: "See sluice list \(recording)")
     }
 
-    /// After a semicolon.
     private var leftOut: String {
         let left = ReplayIndex.LeftOut.allCases.compactMap { reason in index.leftOut[reason].map { reason.counted($0) }
         }
@@ -120,12 +118,13 @@ package final class Replay: RecordedAnswers {
         }
         // RFC 9110 §9.3.2: a HEAD uses the next GET, without its body and without using it up.
         guard request.head.method == "HEAD" else { return nil }
-        let get = compared(request.asked("GET")).fingerprints.all
+        var got = request
+        got.head.method = "GET"
+        let get = compared(got).fingerprints.all
         guard let answers = index.answers[get] else { return nil }
         return progress.withLock { choose(answers, get, met, &$0, takes: false) }
     }
 
-    /// The next answer to a request.
     private func choose(
         _ answers: [Int32],
         _ fingerprint: Fingerprint,
@@ -270,12 +269,4 @@ package final class Replay: RecordedAnswers {
     }
 
     private static let mostTold = 20
-}
-
-extension AskedRequest {
-    func asked(_ method: String) -> AskedRequest {
-        var other = self
-        other.head.method = method
-        return other
-    }
 }

@@ -6,7 +6,6 @@ import ProxyServer
 import Recording
 import Text
 
-/// A request without a recorded answer, and the nearest recorded request.
 struct ReplayMiss: Sendable {
     let failure: ExchangeFailure
     let text: String

@@ -15,7 +15,6 @@ extension ArchiveEntry.Message {
         }
     }
 
-    /// The value of the first field with a name in lower case.
     func field(_ name: String) -> String? { fields.first { $0.name.lowercased() == name }?.value }
 }
 

@@ -4,7 +4,6 @@ import NIOCore
 
 /// What HARs say in members of their own, and not in the message: made a part of the message where that lacks it.
 extension ArchiveEntry {
-    /// Adds a query to a URL that has none.
     mutating func addQuery(_ query: [HARReader.Pair], _ losses: ArchiveLosses) {
         guard !query.isEmpty, !url.utf8.contains(UInt8(ascii: "?")) else { return }
         let end = url.firstIndex(of: "#") ?? url.endIndex

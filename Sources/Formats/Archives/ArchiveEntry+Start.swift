@@ -14,7 +14,6 @@ extension ArchiveEntry {
         setStart(moment, name, losses)
     }
 
-    /// Takes over the state that Sluice has written.
     mutating func setState(_ name: String) {
         let state = ExchangeRecord.State.allCases.first { $0.exportName == name }
         // Nothing is missing of it, if only as nobody has sent the request yet.

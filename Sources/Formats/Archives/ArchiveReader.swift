@@ -6,7 +6,6 @@ package protocol ArchiveReader {
     mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws
 }
 
-/// Where and why an archive cannot be read.
 package struct ArchiveError: Error, Hashable, CustomStringConvertible {
     /// The place, as it follows the file's name: `:3:7` for a line and a column; empty where there is none.
     package var place: String
@@ -20,7 +19,6 @@ package struct ArchiveError: Error, Hashable, CustomStringConvertible {
 /// What an import left out, counted by its kind. Belongs to one thread.
 package final class ArchiveLosses {
     package struct Kind: Sendable, Hashable {
-        /// The words for one of it, and for several.
         package var one: String
         package var many: String
 

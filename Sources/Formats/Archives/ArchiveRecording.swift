@@ -6,7 +6,6 @@ import NIOCore
 /// Makes the events of a recording of an archive's entries.
 package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
-    /// The bytes that are kept of an unreadable URL.
     private static let longestUnreadable = 8 << 10
     package private(set) var count = 0
     package private(set) var first: ExchangeID?
@@ -15,7 +14,6 @@ package struct ArchiveRecording {
     private let origin: String?
     private let makeExchange: () -> ExchangeID
     private let makeConnection: () -> ConnectionID
-    /// Archives do not describe it.
     private let client: ConnectionID
 
     /// Exchanges with equal values are shown on one connection.
@@ -221,7 +219,6 @@ package struct ArchiveRecording {
 
     // MARK: - Values
 
-    /// Text that stays within one line of a head.
     private static func line(_ text: String) -> String {
         guard text.utf8.contains(where: isControl) else { return text }
         let scalars = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }

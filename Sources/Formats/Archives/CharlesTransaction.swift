@@ -10,11 +10,9 @@ struct CharlesTransaction {
         var firstLine = ""
         var fields: [(name: String, value: String)] = []
         var mediaType = ""
-        /// Text without content coding.
         var text = ""
         /// Base64 of the bytes, in place of `text`.
         var encoded: String?
-        /// The bytes, in place of both.
         var bytes: ByteBuffer?
         var size: Int64 = 0
 

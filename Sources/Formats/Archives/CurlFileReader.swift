@@ -46,7 +46,6 @@ package struct CurlFileReader: ArchiveReader {
         var lines = request.fields
         let isThere = { (name: String) in lines.contains { $0.name.lowercased() == name } }
         let isAdded = { (name: String) in !isThere(name) && !request.removed.contains(name) }
-        // What curl adds by itself.
         if isAdded("host"), let url = RequestURL(request.url) { lines.insert(.init("Host", url.authority), at: 0) }
         let isWhole = !request.pieces.isEmpty && request.files.isEmpty
         if isWhole || content.readableBytes > 0, isAdded("content-length"), !isThere("transfer-encoding") {

@@ -29,7 +29,6 @@ package struct HARReader: JSONArchiveReader {
     let attachments: Attachments
     /// The program that wrote the archive, in lower case.
     private var creator = ""
-    /// The titles of the pages, by their names.
     private var pages: [String: String] = [:]
 
     /// Prepares to read an archive in pieces; an empty one is its end. Texts longer than `textLimit` bytes are cut.

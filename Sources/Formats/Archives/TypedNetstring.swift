@@ -63,7 +63,6 @@ indirect enum TypedNetstring: Hashable {
         }
     }
 
-    /// Reads digits and a colon; `nil` where there are none.
     static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
         let digits = rest.prefix(13).prefix { $0 &- 0x30 < 10 }
         guard (1...12).contains(digits.count), digits.endIndex < rest.endIndex,
@@ -79,7 +78,6 @@ indirect enum TypedNetstring: Hashable {
 
     var list: [TypedNetstring]? { if case .list(let values) = self { values } else { nil } }
 
-    /// Text, or bytes as text.
     var string: String? {
         switch self {
         case .text(let text): text

@@ -14,7 +14,6 @@ extension BodyFiles {
     package func finish() {}
 }
 
-/// Why a body file could not be written.
 package struct BodyFileError: Error, CustomStringConvertible {
     package var description: String
 }
@@ -40,7 +39,6 @@ package final class BodyDirectory: BodyFiles {
         TemporaryFiles.forget([path])
     }
 
-    /// Writes a file, over an older one of that name.
     package func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         let output = try begun()
         let file = try output.file(name)
@@ -67,8 +65,7 @@ package final class BodyDirectory: BodyFiles {
                 let reason = String(cString: strerror(errno))
                 throw BodyFileError(description: "cannot make the directory \(path): \(reason)")
             }
-            var facts = stat()
-            guard stat(path, &facts) == 0, facts.st_uid == geteuid() else {
+            guard FileFacts(path: path)?.owner == geteuid() else {
                 throw BodyFileError(description: "\(path) is there already and belongs to another user")
             }
         }

@@ -73,7 +73,6 @@ struct CurlCommand {
     private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
     private var isSecure: Bool { record.url.scheme == "https" || record.url.scheme == "wss" }
 
-    /// Whether an empty body is sent as one.
     private var mayBeEmpty: Bool { isChunked || (!isBodyless && head.fields.contains(.contentLength)) }
     private var hasBody: Bool { body != nil }
 
@@ -205,7 +204,6 @@ struct CurlCommand {
         // A secret may have a bracket.
         let hasSecret = MarkedText.pieces(of: target).contains(where: \.isVariable)
         let isUpload = bodySize > CurlBody.longestInMemory
-        // These would ask for several URLs.
         if hasSecret || (base.utf8 + target).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
         guard !isUpload, CurlCommand.isPlainTarget(target) else {
             try option("--request-target", target)

@@ -32,7 +32,6 @@ package struct CurlCommandReader {
 
     private init(input: [UInt8]?) { self.input = input }
 
-    /// Whether a text is such a command, from the look of its beginning.
     package static func isCommand(_ text: String) -> Bool {
         guard let command = try? command(Array(text.utf8)) else {
             let start = text.trimmingPrefix { $0.isWhitespace }
@@ -57,7 +56,6 @@ package struct CurlCommandReader {
                 place = nextCommand(in: bytes, from: max(place, error.offset))
                 continue
             }
-            // Nothing is read twice, whatever there is.
             place = max(command.end, place + 1)
             command.remarks.removeAll { $0 == ShellCommand.othersFollow }
             if arguments(command.words) != nil {
@@ -103,7 +101,6 @@ package struct CurlCommandReader {
         isPrompt ? try PromptReader.command(bytes, from: place) : try ShellReader.command(bytes, from: place)
     }
 
-    /// The name of another program that sends requests, if the command is one of its.
     private static func otherClient(_ words: [[UInt8]]) -> String? {
         let name = words.first.map { String(decoding: $0, as: UTF8.self).lowercased() }
         return name.flatMap { ["wget", "http", "https", "xh", "invoke-webrequest"].contains($0) ? $0 : nil }

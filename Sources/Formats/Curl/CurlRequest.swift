@@ -19,7 +19,6 @@ package struct CurlRequest: Sendable, Equatable {
         case file(String, FileUse)
     }
 
-    /// What curl does with a file before it sends it.
     package enum FileUse: Sendable, Equatable {
         case asItIs
         /// `--data @FILE`: without CR, LF and NUL.
@@ -47,7 +46,6 @@ package struct CurlRequest: Sendable, Equatable {
     package var fields: [Line]
     /// Names of fields that curl would add and the command takes away, in lower case.
     var removed: Set<String> = []
-    /// The body in order; empty where there is none.
     package var pieces: [Piece]
     /// What was not taken over, each named: options that are not about the request, expansions of the shell.
     package var remarks: [String]
@@ -58,7 +56,6 @@ package struct CurlRequest: Sendable, Equatable {
         }
     }
 
-    /// The body; `read` gives what a file holds.
     package func body(_ read: (_ path: String) throws -> [UInt8]) rethrows -> [UInt8] {
         try pieces.reduce(into: []) { body, piece in
             switch piece {
@@ -83,6 +80,5 @@ extension UInt8 {
     /// Of ASCII.
     var isLetterOrDigit: Bool { self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 }
 
-    /// Its escape in a URL: `%2F`.
     var percentEscape: String { "%" + padded(to: 2, radix: 16, uppercase: true) }
 }

@@ -85,7 +85,6 @@ package enum ShellWord {
         return word
     }
 
-    /// The format of a `printf`, in parts that a line can have.
     private struct Format {
         private(set) var parts: [[UInt8]] = [[]]
         private let escapesMarks: Bool
@@ -165,7 +164,6 @@ package enum ShellWord {
         /// What closes the open piece.
         private var closing = ""
         private var lineStart = 0
-        /// How many commands make parts of it.
         private(set) var octalCount = 0
 
         var bytes: [UInt8] { word.isEmpty ? Array("''".utf8) : word + Array(closing.utf8) }

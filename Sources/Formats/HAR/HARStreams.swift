@@ -34,7 +34,6 @@ extension HAREntry {
         "audio": "media", "video": "media", "track": "texttrack", "manifest": "manifest", "empty": "fetch",
     ]
 
-    /// Writes the members that tell of streamed messages, where there are such.
     func streams(into writer: inout JSONWriter) throws {
         guard resourceType == "websocket" || resourceType == "eventsource" else { return }
         guard let timeline = MessageTimeline(exchange, heads, source, options, .responseSent) else { return }
@@ -53,7 +52,6 @@ extension HAREntry {
         if !remarks.isEmpty { writer.member("comment", remarks.joined(separator: " ")) }
     }
 
-    /// Writes a message; an event whose time is not known has none.
     private static func member(_ message: StreamedMessage, at time: Int64?, into writer: inout JSONWriter) throws {
         switch message.kind {
         case .webSocket(let details):

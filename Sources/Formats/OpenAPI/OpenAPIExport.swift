@@ -21,7 +21,6 @@ package struct OpenAPIExport: ExchangeExport {
     /// How many exchanges and parts of them are not described, by the reason.
     private var gaps: [String: Int] = [:]
 
-    /// Prepares an export, which is written at the end; `version` is that of Sluice.
     package init(source: any ExchangeSource, version: String, sink: @escaping ExportSink) {
         (self.source, self.version, self.sink) = (source, version, sink)
     }

@@ -102,7 +102,6 @@ enum TextFormat: String {
     case dateTime = "date-time"
     case date, email, uri
 
-    /// `nil` if the text has none of these formats.
     init?(_ text: String) {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         // RFC 3339 §5.6

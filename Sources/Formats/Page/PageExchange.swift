@@ -5,11 +5,8 @@ import NIOCore
 
 /// An exchange in a page: a row of the list, and its details, with the members of ``JSONExport`` and a few more.
 struct PageExchange {
-    /// So many lines of differences, or of a gRPC call, are in a page.
     private static let mostLines = 1_000
-    /// The first bytes of interim responses that are in a page.
     private static let longestInterim = 16 << 10
-    /// A longer cURL command is not in a page, in bytes.
     private static let longestCommand = 16 << 10
 
     private let exchange: RecordedExchange

@@ -34,7 +34,6 @@ package struct PageExport: ExchangeExport {
     private var isOpen = false
     private var totals: PageTotals
 
-    /// Prepares an export; nothing is written before the first exchange or the end.
     package init(
         source: any ExchangeSource,
         facts: SessionFacts,
@@ -100,12 +99,10 @@ package struct PageExport: ExchangeExport {
 struct PageTotals {
     let limits: PageExport.Limits
     var exchanges = 0
-    /// The bytes of bodies and messages that are in the page.
     var written = 0
     /// How many bodies are cut, and at least so many of their bytes are missing.
     var cutBodies = 0
     var cutBytes: Int64 = 0
-    /// How many messages of streams are missing.
     var messages: Int64 = 0
 
     var remark: String? {

@@ -1,4 +1,3 @@
-/// What a page is made of besides its data: constant, but for its title.
 enum PageMarkup {
     /// SHA-256 in base64 of ``PageFile/script`` and ``PageFile/style``, for the page's policy; a test compares them.
     static let scriptDigest = "tN7FHxcHxLhsvlobGQ/5CSHJQDGoFCh1UXmHb966yck="

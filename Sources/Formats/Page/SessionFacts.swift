@@ -11,14 +11,11 @@ package struct SessionFacts: Sendable {
     /// What the user calls the export; `nil` if it has the session's name.
     package var title: String?
     package var note: String?
-    /// The session's name, without a path.
     package var name: String
     package var version: String
     package var system: String
     package var labels: [String: String] = [:]
-    /// First run first.
     package var runs: [Run] = []
-    /// In their order.
     package var rules: [Rules] = []
     /// What the rules of a stage change without their trace naming it, by the stage's name.
     package var changes: [String: TraceEntry.Change] = [:]

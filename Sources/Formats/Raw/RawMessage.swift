@@ -18,7 +18,6 @@ package struct RawMessage {
         case interim
         /// The response as it was received from the server, where a rule changed it.
         case responseReceived = "response-received"
-        /// The response as the client got it.
         case response
 
         package var side: BodySide? {
@@ -67,7 +66,6 @@ package struct RawMessage {
         head = composed.bytes
     }
 
-    /// Writes the message, piece by piece. Throws what the source or the sink throws.
     package func write(_ sink: (ByteBuffer) throws -> Void) throws {
         if head.readableBytes > 0 { try sink(head) }
         guard let body else { return }
@@ -91,7 +89,6 @@ private struct RawHead {
     let body: TransferredBody
     let isWhole: Bool
     let trailers: ByteBuffer?
-    /// As received, until it is composed.
     var bytes: ByteBuffer
 
     /// Composes it; returns whether the body is to be chunked.

@@ -49,7 +49,6 @@ struct FetchCall {
         """
     }
 
-    /// Comments on differences, and the call as an expression.
     func parts() -> (comments: String, call: String) {
         let literal = FetchCall.literal
         let options = [

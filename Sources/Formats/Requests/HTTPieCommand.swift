@@ -1,7 +1,6 @@
 import Masking
 import NIOCore
 
-/// A request as an HTTPie command.
 struct HTTPieCommand {
     /// Words in quotes may have several lines.
     private static let longestUnquoted = 1_000

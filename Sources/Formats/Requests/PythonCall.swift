@@ -1,6 +1,5 @@
 import Text
 
-/// A request as a program for Python's requests.
 struct PythonCall {
     let request: RequestToRepeat
 
@@ -11,7 +10,6 @@ struct PythonCall {
         return "\(imports)\n\(comments)" + call + PythonCall.printing("response.status_code, response.text")
     }
 
-    /// A comment line; whatever could end it is made visible.
     static func comment(_ text: String) -> String { "# \(VisibleText.of(text))\n" }
 
     private static func printing(_ values: String) -> String { "print" + "(\(values))\n" }
@@ -35,7 +33,6 @@ struct PythonCall {
             request.isURLChanged() ? "requests writes some characters of this URL in its own way" : nil,
         ]
         let comments = (request.remarks + remarks.compactMap(\.self)).map(PythonCall.comment).joined()
-        // urllib3 adds these by itself.
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
         let literal = PythonCall.literal
         var lines = request.joinedFields.map { "        \(literal($0.name)): \(PythonCall.value($0.value)),\n" }

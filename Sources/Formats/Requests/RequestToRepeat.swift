@@ -80,7 +80,6 @@ struct RequestToRepeat {
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         let segments = path.split(separator: UInt8(ascii: "/"))
         let hasDots = !keepsPath && segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
-        // An empty query goes, too.
         if hasDots || target.dropFirst(path.count).count == 1 { return true }
         return target.indices.contains { index in
             switch target[index] {

@@ -12,7 +12,6 @@ package struct EntryExport<Entry: ExportedEntry>: PartedExport {
     /// Whether it writes entries in the middle of an export that another one begins and ends.
     private var isPart = false
 
-    /// Prepares an export; nothing is written before the first exchange or the end.
     package init(source: any ExchangeSource, options: EntryOptions = EntryOptions(), sink: @escaping ExportSink) {
         self.source = source
         self.options = options
@@ -72,7 +71,6 @@ package protocol ExportedEntry: SendableMetatype {
     func write(into writer: inout JSONWriter) throws
 }
 
-/// What the user of an export may choose.
 package struct EntryOptions: Sendable {
     /// One object a line instead of one array; not for HAR.
     package var lines = false

@@ -16,7 +16,6 @@ extension ExchangeExport {
     package var remark: String? { nil }
 }
 
-/// An export of commands or programs.
 package protocol ScriptExport: ExchangeExport {
     /// Whether it is for a shell, which has variables for masked secrets.
     var isForShell: Bool { get }

@@ -7,7 +7,6 @@ import NIOCore
 struct JSONBody {
     enum Form {
         case empty
-        /// The number of bytes that are written.
         case utf8(Int)
         case converted(String, Charset)
         case base64(Int)
@@ -21,7 +20,6 @@ struct JSONBody {
     private static let longestKept = 256 << 10
 
     let body: RecordedBody
-    /// All of a short body without its content coding.
     private var kept: ByteBuffer?
     let codings: [ContentCoding]
     private(set) var form = Form.empty

@@ -9,7 +9,6 @@ import NIOCore
 /// The bodies of a WebSocket are its frames; if it is masked, each message is one frame without compression.
 package typealias JSONExport = EntryExport<JSONEntry>
 
-/// An exchange as an object of JSON, for ``JSONExport``.
 package struct JSONEntry: ExportedEntry {
     private let exchange: RecordedExchange
     private let source: any ExchangeSource
@@ -118,7 +117,6 @@ package struct JSONEntry: ExportedEntry {
 extension JSONWriter {
     mutating func timings(_ phases: Phases) {
         let timings = phases.timings
-        // By key paths each would take longer to read than to write.
         optionalMilliseconds("blocked", timings.blocked)
         optionalMilliseconds("dns", timings.dns)
         optionalMilliseconds("connect", timings.connect)

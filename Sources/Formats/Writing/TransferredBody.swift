@@ -28,14 +28,12 @@ package struct TransferredBody {
     /// Whether its head names a content coding that it does not have.
     package let lacksCoding: Bool
 
-    /// Reads the body through. Throws the source's error.
     package init(_ exchange: RecordedExchange, _ side: BodySide, from source: any ExchangeSource) throws {
         (self.exchange, self.side) = (exchange, side)
         self.source = source.again
         (form, size, lacksCoding) = try TransferredBody.read(exchange, side, source)
     }
 
-    /// Whether it is what the session has, byte for byte.
     package var isAsRecorded: Bool {
         if case .recorded = form { true } else { false }
     }
@@ -78,7 +76,6 @@ package struct TransferredBody {
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
         // What cannot be decoded is masked as it stands.
         if codings.isEmpty || isAsReceived || problem?.kind == .unknownCoding { return (.plain, size, false) }
-        // Of nothing no coded body is made.
         if size == 0 { return (.plain, 0, problem != nil) }
         guard size <= longestCoded else { return (.plain, size, true) }
         var whole = ByteBuffer()

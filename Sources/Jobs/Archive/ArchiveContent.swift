@@ -10,9 +10,7 @@ struct ArchiveContent {
     private(set) var format = ArchiveFormat.har
     /// The pieces of the archive; an empty one is the end.
     private(set) var refill: () throws -> [UInt8] = { [] }
-    /// A zip whose files together are a session.
     private(set) var zip: ZipReader?
-    /// Bodies in files beside a HAR.
     private(set) var attachments: HARReader.Attachments = { _ in nil }
 
     private static let pieceSize = 1 << 20

@@ -5,7 +5,6 @@ import Foundation
 import Recording
 import Synchronization
 
-/// A file with exchanges that is not a session of Sluice.
 package enum ArchiveFile {
     static let bundledSession = "session.sluice"
 

@@ -8,7 +8,6 @@ import Recording
 package struct ImportedArchive: Sendable {
     package let session: String
     package let count: Int
-    /// Exchanges that were skipped, since they were in flight.
     let inFlight: Int
     private let path: String
     private let directory: TemporaryDirectory
@@ -62,7 +61,6 @@ package struct ImportedArchive: Sendable {
         return (count, inFlight)
     }
 
-    /// Throws `SessionError` that names the archive.
     func reader() throws -> SessionReader {
         do {
             return try SessionReader(path: session)

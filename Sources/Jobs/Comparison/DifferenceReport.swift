@@ -6,7 +6,6 @@ import NIOCore
 package import Recording
 import Text
 
-/// The differences of two exchanges or two sessions, as text and as JSON.
 package struct DifferenceReport {
     private static let width = 100
     private static let shownEndpoints = 50

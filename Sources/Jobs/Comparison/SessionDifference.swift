@@ -23,7 +23,6 @@ package struct SessionDifference: Sendable {
         package var isSame: Bool { counts.different == 0 && onlyOld == 0 && onlyNew == 0 }
     }
 
-    /// Exchanges of each session.
     package private(set) var old = 0
     package private(set) var new = 0
     package private(set) var pairs = 0
@@ -59,7 +58,6 @@ package struct SessionDifference: Sendable {
     private typealias Entry = (id: Int64, url: Int)
     private typealias Pair = (old: Int64, new: Int64, endpoint: Int)
 
-    /// Throws `SessionError` or `Interrupted`.
     package init(
         _ old: SessionReader,
         _ new: SessionReader,

@@ -7,7 +7,6 @@ import Synchronization
 /// Reads exchanges of a session in pages, on one thread or on several, whose results the caller's thread gets in order.
 /// A few pages and results are in memory; a thread that is ahead waits. The first error ends all threads.
 package struct ExportPipeline {
-    /// In exchanges.
     static let pageLength = 128
     private static let mostThreads = 4
 
@@ -177,7 +176,6 @@ final class ExportPage<Made: Sendable>: Sendable {
         for _ in 0..<ExportPage.mostWaiting { room.signal() }
     }
 
-    /// The number of exchanges.
     var found: Int { state.withLock { $0.found } }
 
     // MARK: For the working thread

@@ -19,7 +19,6 @@ final class RawExport: ExchangeExport {
     private let width: Int
     private let mostFiles: Int
     private var index: CSVExport
-    /// Of a zip, at most `mostFiles`.
     private var names = ["index.csv"]
     private var messageCount = 0
 

@@ -7,9 +7,7 @@ import Rules
 import Text
 import Tools
 
-/// Masks the exports of a session.
 package enum SessionMask {
-    /// The number of texts that look like secrets in a message.
     private static let mostNamed = 10
 
     /// From the profiles, or the session's last ones. Throws `ProfileError` if they are wrong or not YAML.
@@ -18,7 +16,6 @@ package enum SessionMask {
         return try self.rules(in: reader.rules(at: .max)?.sources ?? [])
     }
 
-    /// Throws `ProfileError` for texts that are not YAML.
     package static func rules(in sources: [ProfileSource]) throws -> MaskRules {
         try RuleProfile.mask(in: sources, tools: .standard)
     }

@@ -8,7 +8,6 @@ import Text
 /// SIGINT, SIGTERM and SIGHUP make the next report throw ``Interrupted``. If the work does not end within its patience,
 /// or another signal arrives, the process ends and ``TemporaryFiles`` are removed.
 package final class LongWork: Sendable {
-    /// Before the line is shown.
     private static let silence = Duration.milliseconds(500)
     private static let interval: useconds_t = 100_000
 
@@ -82,7 +81,6 @@ package final class LongWork: Sendable {
 
     // MARK: - Reporting
 
-    /// Begins another part of the work, with its own counts and times.
     package func begin(_ title: String, _ unit: ProgressLine.Unit? = nil) {
         state.withLock { state in
             state.line = ProgressLine(title, unit ?? state.line.unit)
@@ -135,7 +133,6 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Hides the line before the result is written.
     package func hide() {
         state.withLock { $0.isOver = true }
         StatusLine.erase()

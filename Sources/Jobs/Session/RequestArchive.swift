@@ -5,12 +5,10 @@ import HTTPModel
 import Recording
 package import Rules
 
-/// Recorded requests of a session or an archive: methods, URLs and fields.
 package enum RequestArchive {
     /// `name` is the exchange's number, or its position in the archive. A session has no fields.
     typealias Request = (name: String, method: String, url: RequestURL, fields: [(name: String, value: String)])
 
-    /// Calls `body` with each request of a session or an archive, in order.
     static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
         let format = try ArchiveFile.format(of: path)
         guard let format, try format != .zip || ArchiveFile.bundle(path) == nil else {

@@ -57,7 +57,6 @@ package struct SessionQuery {
             return
         }
         let joined = try ImportedArchive(joining: paths, work: work)
-        // The reader has it open.
         defer { joined.remove() }
         self.init(filter, paths[0], try joined.reader(), joined: joined.inFlight)
     }
@@ -87,7 +86,6 @@ package struct SessionQuery {
         return try SessionReader(path: path)
     }
 
-    /// Throws `StartError`.
     package static func filter(_ expression: String) throws -> Filter {
         do {
             return try Filter(expression)

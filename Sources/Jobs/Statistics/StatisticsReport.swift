@@ -46,7 +46,6 @@ package struct StatisticsReport {
         var totals: SessionStatistics.Totals
         var endpoint: SessionStatistics.Endpoint?
 
-        /// For people.
         var shown: String { endpoint?.title ?? VisibleText.of(HostForms.text(of: name)) }
 
         /// The name in so many columns. The host of an endpoint is shortened first, then its path.
@@ -79,7 +78,6 @@ package struct StatisticsReport {
         return rows
     }
 
-    /// The row of all hosts or endpoints beyond the limit.
     private func further(_ grouping: Grouping) -> Row? {
         let totals = grouping == .host ? statistics.others : statistics.otherEndpoints
         return totals.count > 0 ? Row(name: "(further \(grouping.rawValue)s)", totals: totals) : nil
@@ -156,7 +154,6 @@ package struct StatisticsReport {
         return text
     }
 
-    /// The columns that fit, from left to right.
     private static func columns(in width: Int) -> [Int] {
         var rest = width
         return ranks.prefix { column in

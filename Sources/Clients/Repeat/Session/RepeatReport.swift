@@ -19,7 +19,6 @@ package struct RepeatReport: Sendable {
         /// Requests without a whole answer by reason; more reasons are only counted.
         var failures: [String: Int] = [:]
         var failed = 0
-        /// Of whole answers.
         var times = RepeatTimes()
         var recorded = RepeatTimes()
         var comparison = RepeatComparison.Counts()

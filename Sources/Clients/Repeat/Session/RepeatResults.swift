@@ -6,10 +6,8 @@ import Synchronization
 
 package struct RepeatResults: Sendable {
     package struct Sent: Sendable, Hashable {
-        /// The index of the exchange in the selection.
         package var source: Int
         package var outcome: SendOutcome
-        /// Its exchange in the session, if it was recorded.
         package var exchange: ExchangeID?
     }
 

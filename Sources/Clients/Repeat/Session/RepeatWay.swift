@@ -83,7 +83,6 @@ package final class RepeatWay: Sendable {
         }
     }
 
-    /// The session, if it is kept and has some of the new exchanges.
     package var keptSession: String? { directory == nil && hasFound.load(ordering: .relaxed) ? session : nil }
 
     /// Runs `body`; a temporary session that grows too large is no longer recorded.
@@ -119,7 +118,6 @@ package final class RepeatWay: Sendable {
         problem.withLock { $0 = $0 ?? summary.error.map { "\($0)" } }
     }
 
-    /// Finds the new exchanges; `nil` without a session.
     package func find(_ results: inout RepeatResults) async throws -> SessionReader? {
         guard let session else { return nil }
         let reader = try SessionReader(path: session)

@@ -11,7 +11,6 @@ import Recording
 /// Exports exchanges as a bundle: a zip with everything that one needs to look at them, which ``ArchiveFile`` opens
 /// again. It is made in a temporary directory. If the source is masked, no part has a secret.
 final class BundleExport: ExchangeExport {
-    /// The exports in a bundle, and what the story says of them.
     private static let exports: [(name: String, format: ExportFormat, about: String)] = [
         ("exchanges.har", .har, "the exchanges as HAR 1.2, which browsers' developer tools open"),
         ("page.html", .html, "the exchanges as one page for any browser, which needs no network"),

@@ -26,7 +26,6 @@ struct ProfileMask {
         }
     }
 
-    /// A name and its value as an object of JSON.
     private static func member(_ name: String, _ value: String) -> String {
         func quoted(_ text: String) -> String {
             "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""

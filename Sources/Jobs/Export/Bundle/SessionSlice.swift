@@ -26,7 +26,6 @@ final class SessionSlice {
         copy = BodyCopy(reader: reader, output: output)
     }
 
-    /// Adds an exchange of the session as recorded.
     func add(_ recorded: RecordedExchange) throws {
         var exchange = masked?.masked(recorded) ?? recorded
         var opened = exchange.record
@@ -133,7 +132,6 @@ final class SessionSlice {
 }
 
 extension ExchangeMessages {
-    /// Removes Content-Encoding from the heads of a body.
     fileprivate mutating func removeCoding(of side: BodySide) {
         switch side {
         case .requestReceived: requestHead = requestHead.map(ExchangeMessages.withoutCoding)
