@@ -255,7 +255,8 @@ package final class RunningProxy: Sendable {
             let count = all.count - sessions.count
             report("sluice: \(count) of \(all.count) files of this run are removed; the assertions see the others\n")
         }
-        return try Assertions.check(assertions, sessions: sessions, from: ExchangeID(recorder.nextExchangeID))
+        let first = ExchangeID(recorder.nextExchangeID)
+        return try assertions.map { try Assertions.check($0, sessions: sessions, from: first) }
     }
 
     // MARK: - Setting up
