@@ -132,8 +132,6 @@ struct CommandArgument: Sendable {
         }
     }
 
-    // MARK: - The last exchange
-
     func names(last argument: String?) -> Bool { withNumber(of: ExchangeID(0), argument) != argument }
 
     func withNumber(of last: ExchangeID?, _ argument: String?) -> String? {

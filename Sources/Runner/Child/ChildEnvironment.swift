@@ -66,8 +66,6 @@ struct ChildEnvironment {
         return notes
     }
 
-    // MARK: - Java
-
     private static let javaTrustStore = "-Djavax.net.ssl.trustStore="
 
     /// Every Java machine reads `JAVA_TOOL_OPTIONS` (and prints it on standard error); the last of two equal options
@@ -90,8 +88,6 @@ struct ChildEnvironment {
         guard option.contains(where: \.isWhitespace) else { return option }
         return option.contains("\"") ? "'\(option)'" : "\"\(option)\""
     }
-
-    // MARK: - Git
 
     /// Git's own setting `http.proxy` overrides the variables for proxies, and these variables override the setting.
     private func addGitConfiguration(to variables: inout [String: String]) {

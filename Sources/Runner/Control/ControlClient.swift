@@ -171,10 +171,7 @@ extension ControlClient: ControlTarget {
 
     package func profile() async throws -> ProfileInForce { try await ask(.init(command: .profileShow), \.profile) }
 
-    package func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce) {
+    package func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile {
         try await ask(.init(command: .profileApply, profiles: texts, rules: revision)) { reply in
             reply.profile.map { (reply.message ?? "", $0) }
         }

@@ -55,7 +55,6 @@ package enum ControlPaths {
         }
     }
 
-    /// Each directory once.
     static func sockets(in directories: [String]) -> [(process: Int32, path: String)] {
         var seen: Set<String> = []
         return directories.filter { seen.insert($0).inserted }.flatMap { sockets(in: $0) }

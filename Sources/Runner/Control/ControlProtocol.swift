@@ -95,7 +95,6 @@ struct ControlRequest: Codable, Sendable, Hashable {
     var rules: String?
     var force: Bool?
 
-    /// Throws if the member is missing.
     func needed<Value>(_ value: Value?, _ what: String) throws(ControlError) -> Value {
         guard let value else { throw ControlError("'\(command.rawValue)' needs \(what).") }
         return value

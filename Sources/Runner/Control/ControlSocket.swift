@@ -79,7 +79,6 @@ final class ControlSocket {
         }
     }
 
-    /// Receives a line, without its line feed.
     func receiveLine() throws -> Data {
         var piece = [UInt8](repeating: 0, count: 64 << 10)
         var searched = 0

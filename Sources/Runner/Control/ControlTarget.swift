@@ -33,10 +33,7 @@ package protocol ControlTarget: SessionEdits {
     ///
     /// `revision` is the ``ProfileInForce/rules`` that the texts were made from. The texts are refused if other rules are
     /// in force; `nil` accepts any.
-    func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce)
+    func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile
     /// Replaces the profile by that of these files, or reads its files again; a wrong one changes nothing. Unsaved texts are
     /// lost with `discardsEdits`, else refused.
     func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String
@@ -75,6 +72,8 @@ package struct HoldsDecided: Sendable, Hashable {
     /// No longer waiting.
     package var gone: [String] = []
 }
+
+package typealias AppliedProfile = (message: String, profile: ProfileInForce)
 
 /// The profile's texts that are in force.
 package struct ProfileInForce: Sendable, Hashable {

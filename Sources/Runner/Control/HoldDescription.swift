@@ -54,7 +54,6 @@ package struct HoldDetails: Codable, Sendable, Hashable {
 
         /// As received.
         package var size: Int
-        /// Decoded.
         package var decodedSize: Int
         package var text: String?
         /// If it is not text.

@@ -140,7 +140,6 @@ package struct HoldDraft {
 }
 
 extension HeldMessage {
-    /// Without fields that follow from the body.
     fileprivate var editableFields: [HoldEdit.Pair] {
         fields.filter { !HeaderRules.isFraming($0) }.map { HoldEdit.Pair($0.name, $0.value) }
     }

@@ -123,10 +123,7 @@ struct RunningTarget: LocalHolds {
 
     func profile() async -> ProfileInForce { await rules.current }
 
-    func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce) {
+    func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile {
         if let unnamed = texts.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
             throw ControlError("'\(unnamed.file)' is not a file name.")
         }

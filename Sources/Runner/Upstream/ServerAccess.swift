@@ -88,8 +88,6 @@ package struct ServerAccess: Sendable {
         certificates.index(host: host, port: port).flatMap { identities.indices.contains($0) ? identities[$0] : nil }
     }
 
-    // MARK: - Files
-
     private static let passwordLimit = 4_096
 
     private static func password(_ path: String, at place: ProfilePlace) throws(ProfileError) -> String {

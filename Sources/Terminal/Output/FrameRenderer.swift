@@ -126,8 +126,6 @@ package struct FrameRenderer: Sendable {
         cells.allSatisfy { $0.glyph < 0x80 && !$0.isContinuation && pen.isSet(to: $0.styleBits) }
     }
 
-    // MARK: Cells
-
     private mutating func draw(_ cell: Cell, x: Int, y: Int, width: Int) {
         move(x: x, y: y)
         setPen(cell.styleBits)
@@ -153,8 +151,6 @@ package struct FrameRenderer: Sendable {
     }
 
     private mutating func setPen(_ style: UInt64) { pen.set(to: style, output: &output) }
-
-    // MARK: The cursor
 
     private mutating func showCursor(_ next: CellBuffer) {
         guard let place = next.cursor, next.bounds.contains(x: place.x, y: place.y) else {

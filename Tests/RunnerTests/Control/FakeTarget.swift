@@ -95,10 +95,7 @@ final class FakeTarget: LocalHolds {
 
     func profile() async -> ProfileInForce { ProfileInForce(profiles: state.withLock { $0.profiles }, rules: "r1") }
 
-    func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce) {
+    func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile {
         guard revision ?? "r1" == "r1" else { throw ControlError("The rules were changed elsewhere.") }
         state.withLock { $0.profiles = texts.map { ProfileSource(file: $0.file, text: $0.text, isUnsaved: true) } }
         return ("1 rule added", await profile())
