@@ -4,27 +4,19 @@ import Runner
 
 extension CommandTable {
     static let session = [
-        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids, do: .with { try $0.delete($1) })
+        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids).with { try $0.delete($1) }
             .says(.counts).unless(\.noEditing),
-        Row(.clear, "Clear: delete all shown exchanges", ["Z"], do: .plain { [.edit(.clear($0.list.query))] })
-            .says(.counts).unless(\.noClearing),
-        Row(.undo, "Undo the last change", ["u"], do: .plain { $0.undo() })
-            .at([.list, .detail, .panel]).unless(\.noUndo),
-        Row(.comment, "Comment on the exchange or the marked ones", [";"], .comment, do: .asking { $0.comment($1) })
+        Row(.clear, "Clear: delete all shown exchanges", ["Z"]).plain { [.edit(.clear($0.list.query))] }.says(.counts)
+            .unless(\.noClearing),
+        Row(.undo, "Undo the last change", ["u"]).plain { $0.undo() }.at([.list, .detail, .panel]).unless(\.noUndo),
+        Row(.comment, "Comment on the exchange or the marked ones", [";"], .comment).asking { $0.comment($1) }
             .unless(\.noEditing),
-        Row(.colour, "Colour the exchange or the marked ones", [","], .colour, do: .asking { $0.colour($1) })
+        Row(.colour, "Colour the exchange or the marked ones", [","], .colour).asking { $0.colour($1) }
             .unless(\.noEditing),
-        Row(.record, "Turn recording on or off", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
-            .unless(\.noSteering),
-        Row(
-            .saveSession,
-            "Save a copy of the session",
-            ["ctrl-w"],
-            .sessionFile,
-            do: .asking { try $0.saveSession($1) }
-        )
-        .unless(\.noSession),
-        Row(.importSession, "Import exchanges from a file", [], .imported, do: .asking { try $0.importSession($1) })
+        Row(.record, "Turn recording on or off", ["ctrl-r"], .onOff).with { $0.setRecording($1) }.unless(\.noSteering),
+        Row(.saveSession, "Save a copy of the session", ["ctrl-w"], .sessionFile).asking { try $0.saveSession($1) }
+            .unless(\.noSession),
+        Row(.importSession, "Import exchanges from a file", [], .imported).asking { try $0.importSession($1) }
             .unless(\.noImport),
     ]
 }
