@@ -142,7 +142,9 @@ package struct CommandEntry: Sendable {
     func asking(_ action: @escaping Action.Asking) -> Self { having { $0.action = .asking(action) } }
     func at(_ contexts: Set<Context>) -> Self { having { $0.contexts = contexts } }
     func short(_ word: String) -> Self { having { $0.short = word } }
-    func short(_ word: String, at places: Set<Context>) -> Self { having { ($0.short, $0.shortPlaces) = (word, places) } }
+    func short(_ word: String, at places: Set<Context>) -> Self {
+        having { ($0.short, $0.shortPlaces) = (word, places) }
+    }
     func only(_ keys: [String], at places: Set<Context>) -> Self {
         having { row in for key in keys { row.places[key] = places } }
     }

@@ -115,7 +115,7 @@ struct CommandArgument: Sendable {
     }
     static let preset = choice("PRESET", .preset) { model, command in
         let choice = ToolRegistry.standard.withPresets?.presets
-        let own = RuleEditing.ownPresets(in: model.rules.texts).map {
+        let own = model.rules.texts.ownPresets.map {
             PickerState.Item($0, $0, detail: "from your profile")
         }
         let presets = choice?.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) } ?? []

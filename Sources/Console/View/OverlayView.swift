@@ -11,7 +11,7 @@ enum OverlayView {
         case .confirm(let confirm): drawConfirm(confirm, model, on: &screen)
         case .report(let report):
             let inner = frame(report.title, width: model.size.width, height: model.size.height, model, on: &screen)
-            DocumentView.draw(report.text, model, hasCursor: true, in: inner, on: &screen)
+            DocumentView(report.text, wraps: model.wraps, hasCursor: true, model.look, in: inner)?.draw(on: &screen)
         case .editor(let editor): EditorView.draw(editor, model, on: &screen)
         case .panel(let panel): PanelView.draw(panel, model, on: &screen)
         case .holds(let selected): drawHolds(selected, model, on: &screen)

@@ -121,11 +121,9 @@ struct DocumentRows {
 }
 
 extension OpenText {
-    mutating func read(
-        in body: Rect,
-        wraps: Bool,
-        _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
-    ) {
+    typealias Change = (inout ReadingState, DocumentRows, _ height: Int) -> Void
+
+    mutating func read(in body: Rect, wraps: Bool, _ change: Change) {
         guard let document else { return }
         change(&reading, DocumentView.rows(document, reading.folds, wraps: wraps, in: body), body.height)
     }

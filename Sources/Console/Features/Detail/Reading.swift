@@ -29,11 +29,11 @@ extension ConsoleModel {
         }
     }
 
-    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+    mutating func read(_ change: OpenText.Change) {
         if isInReport { openText.read(in: reportBody, wraps: wraps, change) } else { readDetail(change) }
     }
 
-    mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+    mutating func readDetail(_ change: OpenText.Change) {
         detail.text.read(in: detailBody, wraps: wraps, change)
         guard detail.options.showsNewest, !detail.text.reading.follows,
             let first = detail.text.document?.messages?.range.lowerBound
@@ -55,10 +55,7 @@ extension ConsoleModel {
     // MARK: - Moving
 
     /// Moves down or up; at the end of the messages that a page has, goes on to those behind or before them.
-    mutating func readFurther(
-        _ direction: Int,
-        _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
-    ) -> [Effect] {
+    mutating func readFurther(_ direction: Int, _ change: OpenText.Change) -> [Effect] {
         let before = detail.text.reading
         read(change)
         guard !isInReport, before.top == detail.text.reading.top, before.cursor == detail.text.reading.cursor,

@@ -51,10 +51,10 @@ extension ConsoleModel {
     mutating func applyRule(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, let replaced) = editor.purpose else { return [] }
         do {
-            let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.editableTexts)
+            let texts = try rules.editableTexts.putting(editor.area.text, tool, replacing: replaced)
             overlays.removeLast()
             let on = proxy.tool(tool).map { $0.rules > 0 } == true ? switchOn(tool) : []
-            return on + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
+            return on + apply(texts, texts.words(tool, replacing: replaced))
         } catch {
             remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
             return refuse("Fix the error first.")

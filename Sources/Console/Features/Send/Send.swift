@@ -72,10 +72,8 @@ extension ConsoleModel {
             return refuse("requests takes a number from 1 to \(sending.requests.count), 1 for the newest.")
         }
         let request = sending.requests[sending.requests.count - number]
-        let area = TextArea(request.text)
-        return open(
-            EditorState(purpose: request.purpose, title: "Edit and send", area: area, remark: RequestWords.remark)
-        )
+        let (area, remark) = (TextArea(request.text), RequestWords.remark)
+        return open(EditorState(purpose: request.purpose, title: "Edit and send", area: area, remark: remark))
     }
 
     var noSent: String? {

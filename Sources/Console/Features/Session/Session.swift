@@ -6,7 +6,9 @@ extension CommandTable {
     static let session = [
         Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids).with { try $0.delete($1) }
             .says(.counts).unless(\.noEditing),
-        Row(.clear, "Clear: delete all shown exchanges", ["Z"]).plain { [.edit(.clear($0.list.query))] }.says(.counts)
+        Row(.clear, "Clear: delete all shown exchanges", ["Z"]).plain {
+            [.edit(.delete(.branch(.root), $0.list.query))]
+        }.says(.counts)
             .unless(\.noClearing),
         Row(.undo, "Undo the last change", ["u"]).plain { $0.undo() }.at([.list, .detail, .panel]).unless(\.noUndo),
         Row(.comment, "Comment on the exchange or the marked ones", [";"], .comment).asking { $0.comment($1) }
@@ -24,7 +26,6 @@ extension CommandTable {
 package enum EditRequest: Sendable, Hashable {
     /// Deletes; of a branch, those that the query leaves.
     case delete(Selection, ListQuery)
-    case clear(ListQuery)
     case restore(SessionChange)
     case note(Selection, ListQuery, ExchangeNote)
 }
@@ -118,7 +119,7 @@ extension ConsoleModel {
         let (changed, many) = (result.changed, LinearSentence.count(result.changed, "exchange"))
         func are(_ number: Int) -> String { number == 1 ? "is" : "are" }
         switch request {
-        case .delete, .clear:
+        case .delete:
             let kept = result.inFlight > 0 ? "\(result.inFlight) unfinished \(are(result.inFlight)) kept." : ""
             guard changed > 0, let mark = result.mark else { return tell(kept.isEmpty ? "Nothing to delete." : kept) }
             changes.append(SessionChange(undo: [.restore(mark: mark)], rulesBefore: rules.past.count))

@@ -49,17 +49,11 @@ extension EffectRunner {
             let count = try SessionMask.write(&export, masked, pipeline)
             try check()
             try file.finish()
-            tellExported(request, count, file.count, masked, export.remark)
+            say(request, count, file.count, masked, export.remark)
         }
     }
 
-    private func tellExported(
-        _ request: ExportRequest,
-        _ count: Int,
-        _ size: Int,
-        _ masked: MaskedSource?,
-        _ remark: String?
-    ) {
+    private func say(_ request: ExportRequest, _ count: Int, _ size: Int, _ masked: MaskedSource?, _ remark: String?) {
         let verb = count == 1 ? "exchange is" : "exchanges are"
         let secrets = request.keepsSecrets ? ", with \(count == 1 ? "its" : "their") secrets" : ""
         var words = ["\(count) \(verb) in \(request.path), \(Measures.size(Int64(size)))\(secrets)."]
