@@ -33,6 +33,15 @@ package enum HostAddress {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
+    /// Whether an address begins with the first bits of another one.
+    package static func matches(_ bytes: [UInt8], prefix: [UInt8], bits: Int) -> Bool {
+        let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
+        guard bytes.count == prefix.count, bytes.prefix(whole) == prefix.prefix(whole) else { return false }
+        guard rest > 0, whole < bytes.count else { return true }
+        let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
+        return bytes[whole] & mask == prefix[whole] & mask
+    }
+
     static func canonicalIPv4(_ host: Substring) -> String? {
         isDotted(host) ? String(host) : bytesOfIPv4(host).map(text)
     }
