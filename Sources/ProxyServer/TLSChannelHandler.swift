@@ -60,13 +60,10 @@ package final class TLSChannelHandler: ByteHandler {
             if plaintext.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(plaintext)) }
             switch progress {
             case .limitReached: continue
-            case .needsInput:
-                send(context)
-                return
+            case .needsInput: return send(context)
             case .ended:
                 send(context)
-                end(context)
-                return
+                return end(context)
             }
         }
     }
@@ -169,10 +166,7 @@ package final class TLSChannelHandler: ByteHandler {
 
     package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
     {
-        guard event is TLSCloseNotifyWithheld else {
-            context.triggerUserOutboundEvent(event, promise: promise)
-            return
-        }
+        guard event is TLSCloseNotifyWithheld else { return context.triggerUserOutboundEvent(event, promise: promise) }
         withholdsCloseNotify = true
         promise?.succeed()
     }

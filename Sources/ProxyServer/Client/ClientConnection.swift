@@ -163,11 +163,8 @@ final class ClientConnection: ByteHandler {
             hasReceived = true
             _ = endsIfItLeadsBack()
         }
-        if earlyTLS != nil {
-            earlyTLS?.writeImmutableBuffer(unwrapInboundIn(data))
-            return
-        }
-        layer?.received(unwrapInboundIn(data))
+        let bytes = unwrapInboundIn(data)
+        if earlyTLS == nil { layer?.received(bytes) } else { earlyTLS?.writeImmutableBuffer(bytes) }
     }
 
     /// Detaches it if its other end is a connection of this proxy to a server: the exchange there fails and closes it.

@@ -415,8 +415,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         guard exchange != nil else { return }
         if message.keepsAlive, message.body == .whole {
             state = .awaiting(headBegan: nil)
-            process()
-            return
+            return process()
         }
         state = .closing
         if message.body == .whole, parser.isIdle { connection.closeAfterFlush() } else { lingeringClose() }

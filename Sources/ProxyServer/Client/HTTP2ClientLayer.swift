@@ -73,8 +73,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
             let failure = HTTP2Error(.enhanceYourCalm, "A head or frame was not complete \(limit).")
             session.goAway(failure.code, text: failure.explanation)
-            failed(failure)
-            return
+            return failed(failure)
         }
         if !streams.isEmpty {
             endStalls(now: now)
@@ -193,8 +192,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             try stream.serve(inside)
         } catch {
             stream.reset(.internalError, isLocal: true, "\(error)")
-            driver.reset(id, .internalError)
-            return
+            return driver.reset(id, .internalError)
         }
         let answer = TunnelClientLayer.Answer { head, framing, _ in stream.answer(head, framing) }
         PendingTunnel(tunnel: tunnel, connection: inside, version: .http2, answer: answer).open(check, early: nil)

@@ -481,8 +481,7 @@ final class SniffLayer: ClientLayer {
             intake.recordMalformed(ExchangeFailure(.badRequest, text), head: first)
         case (.sniffing, .request):
             becomeHTTP1()
-            connection.enforceTimeout(now: now)
-            return
+            return connection.enforceTimeout(now: now)
         }
         state = .decided
         connection.close()

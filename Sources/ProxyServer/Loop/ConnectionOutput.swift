@@ -95,8 +95,7 @@ final class ConnectionOutput {
     ) {
         guard channel.isActive, let socket = channel as? any SocketOptionProvider else {
             channel.triggerUserOutboundEvent(ResetAtClose(), promise: nil)
-            close()
-            return
+            return close()
         }
         hasUndelivered(socket).assumeIsolated().whenComplete { result in
             let eventLoop = channel.eventLoop.assumeIsolated()

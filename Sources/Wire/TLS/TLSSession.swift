@@ -302,10 +302,7 @@ package final class TLSSession {
         var written = 0
         ERR_clear_error()
         let result = plaintext.withUnsafeReadableBytes { SSL_write_ex(ssl, $0.baseAddress, $0.count, &written) }
-        if result == 1 {
-            plaintext.moveReaderIndex(forwardBy: written)
-            return
-        }
+        if result == 1 { return plaintext.moveReaderIndex(forwardBy: written) }
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: break
         default: failWithOpenSSLErrors()
