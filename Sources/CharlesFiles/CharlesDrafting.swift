@@ -27,12 +27,7 @@ struct CharlesDrafting {
     /// In the profile's order.
     var sections: [ProfileDraft.Section] { CharlesDrafting.order.compactMap { drafted[$0] } }
 
-    mutating func add(
-        _ key: String,
-        isEnabled: Bool = true,
-        isMapping: Bool = false,
-        _ entries: [ProfileDraft.Entry]
-    ) {
+    mutating func add(_ key: String, isEnabled: Bool = true, isMapping: Bool = false, _ entries: [ProfileDraft.Entry]) {
         guard !entries.isEmpty else { return }
         drafted[key] = ProfileDraft.Section(key: key, entries: entries, isMapping: isMapping, isEnabled: isEnabled)
     }
@@ -103,11 +98,7 @@ struct CharlesDrafting {
     }
 
     /// Reads the elements of a name in a list; others are reported.
-    mutating func forEach(
-        _ name: String,
-        in list: XMLElement?,
-        _ body: (inout CharlesDrafting, XMLElement) -> Void
-    ) {
+    mutating func forEach(_ name: String, in list: XMLElement?, _ body: (inout CharlesDrafting, XMLElement) -> Void) {
         for child in list?.children ?? [] {
             if child.name == name { body(&self, child) } else { unknown(child) }
         }

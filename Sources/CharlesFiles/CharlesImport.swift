@@ -64,7 +64,9 @@ package struct CharlesImport: Sendable {
         let off = draft.sections.filter { !$0.isEnabled }.map { Node.text($0.key) }
         if !off.isEmpty { draft.head.append(Node.Member("off", .list(off))) }
         text = try draft.write(as: file)
-        report = draft.report().adding(drafting.unread)
+        var report = draft.report()
+        report.lines += drafting.unread.lines
+        self.report = report
     }
 }
 

@@ -52,13 +52,7 @@ struct Import: ParsableCommand {
             let profile: CharlesImport
             do throws(CharlesError) {
                 let paths = remapPath.compactMap(CharlesImport.PathChange.init)
-                profile = try CharlesImport(
-                    bytes,
-                    as: `as`,
-                    source: name,
-                    file: output ?? "profile.yaml",
-                    paths: paths
-                )
+                profile = try CharlesImport(bytes, as: `as`, source: name, file: output ?? "profile.yaml", paths: paths)
             } catch {
                 let place = file == "-" ? name : file
                 throw StartError("\(place):\(error)", isUsage: error.needsArgument, isPositioned: true)
