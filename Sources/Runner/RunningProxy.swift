@@ -233,8 +233,7 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// Stops accepting, lets exchanges finish for the grace period, and closes the session. Later calls return the same
-    /// summary.
+    /// Stops accepting, waits for exchanges (``RunSettings/grace``), and closes the session. May be called again.
     package func stop() async -> RecorderSummary {
         await watcher.withLock { $0 }?.stop()
         await control.withLock { $0.take() }?.stop()

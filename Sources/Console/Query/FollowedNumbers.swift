@@ -55,8 +55,7 @@ struct FollowedNumbers {
         return (states.filter { !$0.isInFlight }.map(\.number), open)
     }
 
-    /// Adds the rows that have ended since the last call; at first all of the session in blocks, after which `tell` gets how far
-    /// that is, from 0 to 1.
+    /// Adds the rows that ended since the last call: at first all, in blocks. `tell` gets the done part (0 to 1).
     mutating func addEnded(
         _ reader: SessionReader,
         for filter: Filter,

@@ -53,13 +53,9 @@ struct StructureCounter {
         let url = node.siteURL
         guard node.site == nil || url != nil else { return tell(node, Place(), []) }
         func groups(_ rows: ExchangeRows, inFlight: Bool, _ filter: Filter) throws -> [StructureGroup] {
-            try reader.structure(
-                of: url,
-                segments: node.segments,
-                rows: rows,
-                matching: filter,
-                inFlight: inFlight
-            ) { _ in !cancellation.isCancelled }
+            try reader.structure(of: url, segments: node.segments, rows: rows, matching: filter, inFlight: inFlight) {
+                _ in !cancellation.isCancelled
+            }
         }
         var place = places[node] ?? Place()
         if filter.needs != .record || isRestricted {

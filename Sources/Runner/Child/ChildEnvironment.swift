@@ -68,8 +68,7 @@ struct ChildEnvironment {
 
     private static let javaTrustStore = "-Djavax.net.ssl.trustStore="
 
-    /// Every Java machine reads `JAVA_TOOL_OPTIONS` (and prints it on standard error); the last of two equal options
-    /// counts.
+    /// Every Java machine reads `JAVA_TOOL_OPTIONS` and prints it on standard error. The last of equal options counts.
     private var javaOptions: String {
         let options = [
             "-Dhttp.proxyHost=\(host)", "-Dhttp.proxyPort=\(port)",

@@ -47,8 +47,7 @@ package struct ChildOutcome: Sendable {
     package let bypassed: [BypassedConnection]
     package var programs: Set<String> = []
 
-    /// Lines about bypassed connections, or about an unused proxy with likely reasons. Processes of one program with the
-    /// same destination share a line.
+    /// Lines about bypassed connections, or about an unused proxy. Equal programs and destinations share a line.
     package func notes(isUnused: Bool) -> [String] {
         guard isUnused || !bypassed.isEmpty else { return [] }
         var notes = isUnused ? ["nothing used the proxy"] : []

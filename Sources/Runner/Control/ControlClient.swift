@@ -3,8 +3,7 @@ package import HTTPModel
 package import Jobs
 package import Recording
 
-/// A Sluice in another process, over its control socket. Every request has its own connection, so that none is open while a
-/// user edits.
+/// A Sluice in another process. Each request has its own connection, so that none is open while a user edits.
 package struct ControlClient: Sendable {
     package let path: String
     private let timeout: Duration

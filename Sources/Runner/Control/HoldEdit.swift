@@ -4,8 +4,7 @@ package import Foundation
 import HTTPModel
 import NIOCore
 
-/// Changes of a held message, applied by the process that holds it, in the order of the declarations. The length follows
-/// from the body.
+/// Changes of a held message, applied by its process in the order declared here. The length follows from the body.
 package struct HoldEdit: Codable, Sendable, Hashable {
     /// Not percent-encoded.
     package struct Pair: Codable, Sendable, Hashable {

@@ -4,8 +4,7 @@ import ProxyServer
 package import Rules
 import Wire
 
-/// The ways to servers and Sluice's credentials for them, from options and profile, with passwords and keys from their
-/// files.
+/// The ways to servers and Sluice's credentials for them, from options, the profile, and the files that it names.
 package struct ServerAccess: Sendable {
     /// Passwords that the user typed at the start, by the path of the protected file.
     typealias Secrets = [String: String]

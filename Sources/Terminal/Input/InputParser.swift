@@ -49,8 +49,7 @@ package struct InputParser: Sendable {
         return exchange(&events, with: [])
     }
 
-    /// Reports that no byte came for a while: a lone Esc becomes the key. A sequence or a reply that has begun ends at
-    /// the second flush.
+    /// Reports that no byte came for a while: a lone Esc becomes the key. Sequences and replies end at the second call.
     package mutating func flush() -> [InputEvent] {
         silences += 1
         switch state {

@@ -1,8 +1,7 @@
 /// Makes the bytes that turn one frame into the next.
 ///
-/// It tracks what the terminal shows, its cursor and its pen. A frame is written within a synchronized update, so that
-/// a terminal which supports these never shows half of one. Colours are degraded to the terminal's depth; without
-/// Unicode everything becomes ASCII.
+/// It tracks what the terminal shows, its cursor and its pen. A frame is a synchronized update: terminals that know
+/// these never show half of one. Colours are degraded to the terminal's depth; without Unicode all is ASCII.
 ///
 /// Terminals differ in the columns that clusters and emoji take: one that takes more covers what is at its right. So a
 /// row with such a character is erased from there and written whole whenever it changes, each cell at its own place.

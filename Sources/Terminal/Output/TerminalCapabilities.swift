@@ -10,8 +10,7 @@ package struct TerminalCapabilities: Hashable, Sendable {
     /// Whether it cannot place the cursor: no screen can be drawn, only lines written.
     package var isDumb = false
     package var isInsideTmux = false
-    /// Whether an escape key arrives by itself while the mouse is reported: GNU screen 4.9 keeps it back until another
-    /// key is pressed.
+    /// Whether an escape key arrives by itself while the mouse is reported: GNU screen 4.9 keeps it until the next key.
     package var sendsEscapeWithMouse = true
 }
 
@@ -19,8 +18,7 @@ extension TerminalCapabilities {
     /// Detects the capabilities by the environment and the terminfo database.
     ///
     /// Without a terminal, or with one that cannot place its cursor by ANSI's sequence, ``isDumb`` is set. A name that
-    /// is not in the database counts as a terminal like xterm, newer than the database. A non-empty `NO_COLOR` removes
-    /// the colours.
+    /// is not in the database is taken for a newer terminal like xterm. A non-empty `NO_COLOR` removes the colours.
     package static func detect(environment: [String: String], isTerminal: Bool = true) -> TerminalCapabilities {
         let name = environment["TERM"] ?? ""
         let entry = Terminfo(name: name)
