@@ -51,13 +51,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
 
-    private var exchange: Exchange? {
-        if case .serving(let exchange) = state { exchange } else { nil }
-    }
+    private var exchange: Exchange? { if case .serving(let exchange) = state { exchange } else { nil } }
 
-    private var isClosing: Bool {
-        if case .closing = state { true } else { false }
-    }
+    private var isClosing: Bool { if case .closing = state { true } else { false } }
 
     // MARK: - ClientLayer
 

@@ -67,9 +67,7 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - ClientLayer
 
-    var wantsRead: Bool {
-        if case .decided = state { false } else { true }
-    }
+    var wantsRead: Bool { if case .decided = state { false } else { true } }
     var isIdle: Bool { true }
 
     private func schedule(_ amount: TimeAmount) {
@@ -396,16 +394,10 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - The rest of ClientLayer
 
-    private enum Beginning {
-        case hello, preface, request
-
-        var words: String {
-            switch self {
-            case .hello: "its TLS hello"
-            case .preface: "the HTTP/2 preface"
-            case .request: "a request head"
-            }
-        }
+    private enum Beginning: String {
+        case hello = "its TLS hello"
+        case preface = "the HTTP/2 preface"
+        case request = "a request head"
     }
 
     /// `nil` without bytes.
@@ -436,7 +428,10 @@ final class SniffLayer: ClientLayer {
 
     /// Records that the client ended too early; `how` begins a sentence.
     private func recordEnd(_ how: String) {
-        recordEnd { ExchangeFailure($0 == .hello ? .clientTLS : .clientGone, "\(how) in the middle of \($0.words).") }
+        recordEnd { beginning in
+            let text = "\(how) in the middle of \(beginning.rawValue)."
+            return ExchangeFailure(beginning == .hello ? .clientTLS : .clientGone, text)
+        }
     }
 
     private func recordEnd(_ failure: (Beginning) -> ExchangeFailure) {
@@ -449,7 +444,7 @@ final class SniffLayer: ClientLayer {
 
     func closing(_ reason: OwnClose) {
         switch state {
-        case .sniffing: recordEnd { reason.failure(inTheMiddleOf: $0.words) }
+        case .sniffing: recordEnd { reason.failure(inTheMiddleOf: $0.rawValue) }
         case .handshaking: intake.recordFailedHandshake(reason.failure(inTheMiddleOf: "its TLS handshake"))
         case .decided: return
         }

@@ -29,7 +29,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// `nil` if more bytes are needed. After `.end` further calls read the next request, but after that of a CONNECT or
     /// an accepted upgrade call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
-        guard case .head = reader.stage else {
+        guard reader.isInHead else {
             switch try reader.nextBodyEvent() {
             case nil: return nil
             case .part(let part): return .part(part)

@@ -39,7 +39,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
 
     /// `nil` if more bytes are needed, and after `.end` of a 101 or of a 2xx to CONNECT: call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
-        guard case .head = reader.stage else {
+        guard reader.isInHead else {
             switch try reader.nextBodyEvent() {
             case nil: return nil
             case .part(let part): return .part(part)

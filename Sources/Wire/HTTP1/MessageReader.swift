@@ -9,7 +9,7 @@ struct MessageReader: ~Copyable {
         case end(trailers: FieldSection?)
     }
 
-    enum Stage {
+    private enum Stage {
         case head
         case fixed(remaining: Int64)
         case chunked, untilClose, trailers, handedOver
@@ -18,7 +18,7 @@ struct MessageReader: ~Copyable {
 
     let side: MessageSide
     let limits: HTTP1Limits
-    private(set) var stage = Stage.head
+    private var stage = Stage.head
     private(set) var wireSize = HTTP1WireSize()
     var tolerances: HTTP1Tolerances = []
 
@@ -41,18 +41,10 @@ struct MessageReader: ~Copyable {
     var unparsedBytes: Int { buffer.readableBytes + partial.readableBytes }
     var hasUnparsedBytes: Bool { unparsedBytes > 0 }
     /// The first bytes of the next message; `nil` if there are none, or a message is begun.
-    var nextBytes: ByteBuffer? {
-        guard case .head = stage, scanner.seen == 0, buffer.readableBytes > 0 else { return nil }
-        return buffer
-    }
-
-    var partialHeadSize: Int {
-        if case .head = stage { return scanner.seen } else { return 0 }
-    }
-
-    var isBetweenMessages: Bool {
-        if case .head = stage { return !hasUnparsedBytes } else { return false }
-    }
+    var nextBytes: ByteBuffer? { isInHead && scanner.seen == 0 && buffer.readableBytes > 0 ? buffer : nil }
+    var isInHead: Bool { if case .head = stage { true } else { false } }
+    var partialHeadSize: Int { isInHead ? scanner.seen : 0 }
+    var isBetweenMessages: Bool { isInHead && !hasUnparsedBytes }
 
     mutating func receive(_ bytes: ByteBuffer) {
         if case .failed = stage { return }
