@@ -1,3 +1,4 @@
+import HTTPModel
 import Rules
 
 /// A tool that has nothing but locations: No Caching, Block Cookies, Mirror, and the two lists.

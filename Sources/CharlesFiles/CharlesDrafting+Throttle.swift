@@ -1,3 +1,4 @@
+import HTTPModel
 import Rules
 import Tools
 

@@ -11,31 +11,10 @@ struct CharlesPlace: Hashable {
     }
 }
 
-/// A location as Charles has it: a wildcard pattern for each part of the URL, blank for any; there are no escapes.
-struct CharlesLocation: Hashable {
-    var `protocol` = ""
-    var host = ""
-    var port = ""
-    var path = ""
-    /// Without its question mark.
-    var query = ""
+/// A location as Charles has it: the fields of a profile's, but without escapes.
+typealias CharlesLocation = LocationPattern
 
-    /// The part of the URL that a location of a profile has under the same name.
-    subscript(field: LocationPattern.Field) -> String {
-        get { self[keyPath: CharlesLocation.path(field)] }
-        set { self[keyPath: CharlesLocation.path(field)] = newValue }
-    }
-
-    private static func path(_ field: LocationPattern.Field) -> WritableKeyPath<CharlesLocation, String> {
-        switch field {
-        case .protocol: \.protocol
-        case .host: \.host
-        case .port: \.port
-        case .path: \.path
-        case .query: \.query
-        }
-    }
-
+extension CharlesLocation {
     /// As a value of a profile; what had to be changed goes to the notes.
     func node(_ notes: inout [String]) -> Node { Node.location(pattern(&notes)) }
 

@@ -1,3 +1,4 @@
+import HTTPModel
 import Text
 
 @testable import CharlesFiles

@@ -1,6 +1,5 @@
 package import HTTPModel
 
-/// `upstream:`, the rules for upstream proxies.
 package struct UpstreamRules: Sendable {
     /// The first rule that matches a request decides.
     package struct Rule: Sendable {
