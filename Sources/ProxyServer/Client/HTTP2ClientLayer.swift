@@ -19,7 +19,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         self.scope = scope
         lastStreamEnd = connection.loop.eventLoop.now
         driver = HTTP2Driver(HTTP2Session(.server), on: connection.loop.eventLoop)
-        driver.attach(to: self)
+        driver.carrier = self
     }
 
     private var session: HTTP2Session { driver.session }
