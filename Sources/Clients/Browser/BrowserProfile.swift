@@ -80,10 +80,7 @@ struct BrowserProfile: Sendable {
         }
     }
 
-    // MARK: - Chromium
-
-    /// A killed Chromium leaves a folder with a socket in the temporary folder, so it gets its own, unless the socket's
-    /// path would be too long (104 bytes).
+    /// For the socket that a killed Chromium leaves, unless its path would be too long (104 bytes).
     private static func temporaryFolder(_ directory: TemporaryDirectory) -> [String: String] {
         let socket = "\(directory.path)/org.chromium.Chromium.XXXXXX/SingletonSocket"
         return socket.utf8.count < 104 ? ["TMPDIR": directory.path] : [:]
@@ -122,8 +119,6 @@ struct BrowserProfile: Sendable {
         if geteuid() == 0 { flags.append("--no-sandbox") }
         return flags
     }
-
-    // MARK: - Firefox
 
     static func firefoxSettings(_ proxy: BrowserProxy) -> String {
         let quoted = proxy.host.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

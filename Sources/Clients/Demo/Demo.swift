@@ -1,4 +1,5 @@
 import Formats
+import Foundation
 import HTTPModel
 import Jobs
 import NIOCore
@@ -67,7 +68,8 @@ package enum Demo {
         var settings = settings
         settings.listeners = [Listener(port: 0)]
         settings.upstreamAuthorities = ["\(origin.directory.path)/\(DemoProfile.authorityFile)"]
-        settings.profiles = [try DemoProfile.writeRules(in: origin.directory, isAttended: isAttended)]
+        let profile = Data(DemoProfile.text(isAttended: isAttended).utf8)
+        settings.profiles = [try origin.directory.write(profile, to: "demo.yaml")]
         if !isAttended {
             settings.hasControl = false
             settings.watchesProfile = false
@@ -86,8 +88,6 @@ package enum Demo {
             try await group.next()
         }
     }
-
-    // MARK: - Texts
 
     private static func introduction(_ proxy: RunningProxy, _ origin: DemoOrigin) -> String {
         """

@@ -53,8 +53,7 @@ package struct ComposedRequest: Sendable {
         try self.init(.request(head, body: isHTTP ? body : ByteBuffer(), destination: destination))
     }
 
-    /// A recorded head without hop-by-hop fields except its framing, and the destination; `asSent` after the rules.
-    /// Throws like ``init(_:body:)``.
+    /// A recorded head whose only hop-by-hop fields are its framing. Throws like ``init(_:body:)``.
     static func head(
         of exchange: RecordedExchange,
         asSent: Bool

@@ -53,8 +53,6 @@ extension OutgoingBody {
     }
 }
 
-// MARK: - From a session
-
 extension OutgoingRequest {
     /// In bytes; shorter bodies are read at once.
     private static let shortBody: Int64 = 64 << 10

@@ -113,8 +113,7 @@ final class ProxyConnection {
 
     // MARK: - Messages
 
-    /// Sends a request, whose framing fields must fit its body, and reads the final response; `take` gets its head and
-    /// the parts of its body.
+    /// Sends a request, whose framing fields must fit its body, and reads the final response, which `take` gets.
     func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),

@@ -19,8 +19,7 @@ package final class RequestSender: Sendable {
 
     package var connections: SentConnections { used.withLock(\.self) }
 
-    /// One request may take `limit` in all. The system's authorities are trusted, too, for hosts that are not
-    /// decrypted. `authorization` is the value of `Proxy-Authorization`.
+    /// `limit` is for one request, `authorization` for `Proxy-Authorization`. Trusts the system's authorities, too.
     package init(
         proxy: SocketAddress,
         authority: CertificateAuthority,
@@ -33,8 +32,7 @@ package final class RequestSender: Sendable {
         self.limit = limit
     }
 
-    /// A proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`. `certificate` (DER) is that of its
-    /// authority, in place of the PEM file `authority`.
+    /// A proxy of another process. `certificate` (DER) is that of its authority, in place of the PEM file `authority`.
     package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
@@ -52,8 +50,6 @@ package final class RequestSender: Sendable {
         try trust.loadExtraFiles()
         self.limit = limit
     }
-
-    // MARK: - Sending
 
     package func send(_ request: ComposedRequest) async -> SendOutcome {
         let outcome = Mutex<SendOutcome?>(nil)

@@ -112,9 +112,7 @@ package final class Replay: RecordedAnswers {
         let fingerprint = compared(request).fingerprints.all
         let met = AnswerCondition.met(by: request.head.fields)
         if let answers = index.answers[fingerprint] {
-            return progress.withLock { progress in
-                choose(answers, fingerprint, met, &progress, takes: true)
-            }
+            return progress.withLock { choose(answers, fingerprint, met, &$0, takes: true) }
         }
         // RFC 9110 §9.3.2: a HEAD uses the next GET, without its body and without using it up.
         guard request.head.method == "HEAD" else { return nil }
@@ -233,8 +231,6 @@ package final class Replay: RecordedAnswers {
             }
         }
     }
-
-    // MARK: - What is said
 
     package var opening: String {
         let count = index.count

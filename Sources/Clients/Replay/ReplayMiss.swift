@@ -86,8 +86,6 @@ struct ReplayMiss: Sendable {
         return "\(text); \(others) \(difference.count == 2 ? "differs" : "differ") too"
     }
 
-    // MARK: - The nearest
-
     /// Differences are counted for this many requests with equally near URLs.
     private static let mostRead = 24
 

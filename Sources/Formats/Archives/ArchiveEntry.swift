@@ -86,8 +86,6 @@ package struct ArchiveEntry {
     /// How many bytes it holds in memory, about.
     package var cost: Int {
         let bodies = [request, response].reduce(0) { $0 + $1.text.utf8.count + ($1.bytes?.readableBytes ?? 0) }
-        return messages.reduce(bodies + 2_048) {
-            $0 + $1.data.utf8.count + ($1.bytes?.readableBytes ?? 0) + 64
-        }
+        return messages.reduce(bodies + 2_048) { $0 + $1.data.utf8.count + ($1.bytes?.readableBytes ?? 0) + 64 }
     }
 }

@@ -136,8 +136,6 @@ package struct ArchiveRecording {
         return annotation
     }
 
-    // MARK: - Connections
-
     private mutating func server(
         _ entry: ArchiveEntry,
         _ record: ExchangeRecord,

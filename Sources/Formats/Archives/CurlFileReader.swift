@@ -1,8 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// Reads cURL commands that were copied from browsers (for bash and for cmd) or are in a script; each is an unsent
-/// request. Nothing is run, and no file that a command names is read.
+/// Reads cURL commands of browsers or scripts as unsent requests. Nothing is run, and no file of a command is read.
 package struct CurlFileReader: ArchiveReader {
     package static let longest = 64 << 20
 

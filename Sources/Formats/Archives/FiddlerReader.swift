@@ -3,8 +3,7 @@ package import Files
 import HTTPModel
 import NIOCore
 
-/// Reads a session of Fiddler (`.saz`): a zip with the request (`raw/N_c.txt`) and the response (`raw/N_s.txt`) of each
-/// exchange as they were on the wire, and with its times and flags (`raw/N_m.xml`).
+/// Reads a session of Fiddler (`.saz`): messages as on the wire, `raw/N_c.txt` and `raw/N_s.txt`, and `raw/N_m.xml`.
 package struct FiddlerReader: ArchiveReader {
     private static let longestMeta = 4 << 20
 
@@ -37,8 +36,6 @@ package struct FiddlerReader: ArchiveReader {
             if let entry = try entry(entries) { try body(entry) } else { losses.add(.unreadableURL) }
         }
     }
-
-    // MARK: - An exchange
 
     private func entry(_ parts: [String: ZipReader.Entry]) throws -> ArchiveEntry? {
         var entry = ArchiveEntry()

@@ -3,8 +3,6 @@ import NIOCore
 import Text
 
 extension HARReader {
-    // MARK: - Members
-
     /// A number in its range, perhaps in quotes; `nil` for −1 (unknown in HAR 1.2), and for others, which are counted.
     func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
         let text = token.kind == .string ? json.string(token) : json.text(token)
@@ -45,8 +43,6 @@ extension HARReader {
         }
         try json.skip(first)
     }
-
-    // MARK: - Bodies
 
     /// Decodes base64. Texts that are not base64, and those in other encodings, are unchanged.
     func decode(_ message: inout ArchiveEntry.Message, from coding: String) {

@@ -224,8 +224,6 @@ package struct MitmproxyReader: ArchiveReader {
         )
     }
 
-    // MARK: - WebSockets
-
     private func setMessages(_ socket: TypedNetstring, _ entry: inout ArchiveEntry) {
         for value in socket["messages"]?.list ?? [] {
             // Kind, direction, content, time, and in later formats more.

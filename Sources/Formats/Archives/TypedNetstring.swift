@@ -72,9 +72,7 @@ indirect enum TypedNetstring: Hashable {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    subscript(key: String) -> TypedNetstring? {
-        if case .dictionary(let values) = self { values[key] } else { nil }
-    }
+    subscript(key: String) -> TypedNetstring? { if case .dictionary(let values) = self { values[key] } else { nil } }
 
     var list: [TypedNetstring]? { if case .list(let values) = self { values } else { nil } }
 

@@ -9,8 +9,8 @@ struct CurlError: Error, CustomStringConvertible {
     init(description: String) { self.description = MarkedText.plain(description) }
 }
 
-/// A cURL command that sends a recorded request again, exactly as the client sent it, except that `Host` is first, as
-/// curl always writes it there, and fields for a proxy (`Proxy-Connection`, `Proxy-Authorization`) are left out.
+/// A cURL command that sends a recorded request as the client sent it, but with `Host` first, where curl always writes
+/// it, and without fields for a proxy.
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
     static let longestArgument = 100 * 1024
@@ -128,8 +128,6 @@ struct CurlCommand {
         }
     }
 
-    // MARK: Fields
-
     private mutating func headerFields() throws {
         let fields = head.fields
         let host = fields.firstIndex(of: .host)
@@ -195,8 +193,6 @@ struct CurlCommand {
         }
         try option("-H", "@\(path)".utf8)
     }
-
-    // MARK: URL
 
     private mutating func url() throws {
         let base = "\(isSecure ? "https" : "http")://\(authority)"

@@ -3,8 +3,7 @@ import Foundation
 import HTTPModel
 import Text
 
-/// Reads a cURL command that was copied from a browser (for bash or for cmd), Charles, Postman or Sluice. It runs
-/// nothing and reads no file: see ``CurlRequest/body(_:)``.
+/// Reads a cURL command as browsers, Charles, Postman and Sluice write them. It runs nothing and reads no file.
 package struct CurlCommandReader {
     private var request = CurlRequest(method: "", url: "", version: nil, fields: [], pieces: [], remarks: [])
     private var data: [CurlRequest.Piece] = []
@@ -238,9 +237,7 @@ package struct CurlCommandReader {
         }
     }
 
-    private mutating func add(_ name: String, _ value: String) {
-        request.fields.append(.init(name, value))
-    }
+    private mutating func add(_ name: String, _ value: String) { request.fields.append(.init(name, value)) }
 
     private func has(_ name: String) -> Bool {
         let name = name.lowercased()
@@ -320,8 +317,6 @@ package struct CurlCommandReader {
             addUnlessThere("Content-Type", "multipart/form-data; boundary=\(boundary)")
         }
     }
-
-    // MARK: End
 
     private mutating func finish() throws(CurlReadError) {
         if switches.contains("compressed") { addUnlessThere("Accept-Encoding", "gzip, deflate, br, zstd") }

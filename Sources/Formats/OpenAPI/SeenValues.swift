@@ -2,8 +2,7 @@ import Content
 import Foundation
 import HTTPModel
 
-/// The types of the values that were seen at one place, for example `res.json.items[*].id`, and the places below. No
-/// value is kept. `[*]` is any element of an array, and any member of an object that is a map.
+/// The types of values at one place, and the places below; no value is kept. `[*]` is any element of an array or a map.
 final class SeenValues {
     enum Kind: CaseIterable { case object, array, string, number, integer, boolean, null }
 

@@ -58,8 +58,6 @@ struct PageExchange {
         return command
     }
 
-    // MARK: The row
-
     func row(into writer: inout JSONWriter) throws {
         try writer.rowMembers(record)
         writer.member("at", record.startedAt)
@@ -71,8 +69,6 @@ struct PageExchange {
         if !(source.maskedParts(of: record).isEmpty) { writer.member("isMasked", true) }
         try writer.object("timings") { $0.timings(record.phases) }
     }
-
-    // MARK: The details
 
     func details(into writer: inout JSONWriter) throws {
         if record.kind != .http { writer.member("kindText", record.kind.sentence) }
@@ -154,8 +150,6 @@ struct PageExchange {
         let reason = sent.isEmpty ? ResponseHead.standardReason(record.status) : sent
         return reason.isEmpty ? nil : reason
     }
-
-    // MARK: Differences
 
     /// What rules changed, as the page of the detail has it; `nil` where nothing was changed.
     private static func difference(

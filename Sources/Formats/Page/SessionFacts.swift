@@ -4,8 +4,7 @@ package import HTTPModel
 package struct SessionFacts: Sendable {
     /// One recording, with microseconds since 1970; without an end while it goes on, or if it crashed.
     package typealias Run = (sluiceVersion: String, startedAt: Int64, endedAt: Int64?)
-    /// The rules that were in force from a moment on, in microseconds since 1970; no sources without a profile. Exports
-    /// mask the sources' texts.
+    /// The rules that were in force from a moment on, in microseconds since 1970. Exports mask their sources.
     package typealias Rules = (at: Int64, sources: [ProfileSource], switchedOff: [String])
 
     /// What the user calls the export; `nil` if it has the session's name.

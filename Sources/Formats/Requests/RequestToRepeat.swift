@@ -69,8 +69,7 @@ struct RequestToRepeat {
         return "\(record.url.scheme)://\(record.url.authority)\(encoded)"
     }
 
-    /// Whether Python's requests, which HTTPie uses too, sends a different path or query: it removes dot segments
-    /// unless `keepsPath`, and writes escapes in capitals and only if needed.
+    /// Whether Python's requests (also HTTPie) removes dot segments, unless `keepsPath`, or writes other escapes.
     func isURLChanged(keepsPath: Bool = false) -> Bool {
         let url = Array(url.utf8)
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")),

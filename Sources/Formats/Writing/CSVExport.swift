@@ -17,9 +17,7 @@ package struct CSVExport: ExchangeExport {
     private let sink: ExportSink
     private var text = columns.joined(separator: ",") + "\r\n"
 
-    package init(source: any ExchangeSource, sink: @escaping ExportSink) {
-        (self.source, self.sink) = (source, sink)
-    }
+    package init(source: any ExchangeSource, sink: @escaping ExportSink) { (self.source, self.sink) = (source, sink) }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
         let record = exchange.record

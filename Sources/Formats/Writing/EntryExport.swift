@@ -43,8 +43,6 @@ package struct EntryExport<Entry: ExportedEntry>: PartedExport {
         if !options.lines { try Entry.open(&writer, options) }
     }
 
-    // MARK: - Parts
-
     package var part: ExportPart {
         let options = options
         return { source, sink in

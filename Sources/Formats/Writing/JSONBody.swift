@@ -68,9 +68,7 @@ struct JSONBody {
         }
     }
 
-    var isBase64: Bool {
-        if case .base64 = form { true } else { false }
-    }
+    var isBase64: Bool { if case .base64 = form { true } else { false } }
 
     /// What a reader should know about the body, in sentences; `nil` where there is nothing.
     var comment: String? {

@@ -34,9 +34,7 @@ package struct TransferredBody {
         (form, size, lacksCoding) = try TransferredBody.read(exchange, side, source)
     }
 
-    package var isAsRecorded: Bool {
-        if case .recorded = form { true } else { false }
-    }
+    package var isAsRecorded: Bool { if case .recorded = form { true } else { false } }
 
     private static func read(
         _ exchange: RecordedExchange,
@@ -80,9 +78,7 @@ package struct TransferredBody {
         guard size <= longestCoded else { return (.plain, size, true) }
         var whole = ByteBuffer()
         whole.reserveCapacity(Int(size))
-        try RecordedBody(source: source.again, id: id, side: side).forEachPiece {
-            whole.writeImmutableBuffer($0)
-        }
+        try RecordedBody(source: source.again, id: id, side: side).forEachPiece { whole.writeImmutableBuffer($0) }
         guard let coded = try? ContentEncoder.encode(whole, codings: codings) else { return (.plain, size, true) }
         return (.coded(coded), Int64(coded.readableBytes), false)
     }

@@ -16,9 +16,7 @@ package struct VisiblePieces {
         return visible(rest.readWholeCharacters())
     }
 
-    package mutating func finish() -> ByteBuffer {
-        visible(rest.readSlice(length: rest.readableBytes) ?? ByteBuffer())
-    }
+    package mutating func finish() -> ByteBuffer { visible(rest.readSlice(length: rest.readableBytes) ?? ByteBuffer()) }
 
     private mutating func visible(_ bytes: ByteBuffer) -> ByteBuffer {
         let visible = ByteBuffer(string: VisibleText.lines(String(buffer: bytes)))

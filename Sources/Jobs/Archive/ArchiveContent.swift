@@ -41,8 +41,6 @@ struct ArchiveContent {
         return bytes
     }
 
-    // MARK: - Packed archives
-
     private mutating func open(_ zip: ZipReader, _ path: String) throws {
         if CharlesZipReader.isSession(zip) || FiddlerReader.isSession(zip) {
             self.zip = zip
@@ -102,8 +100,6 @@ struct ArchiveContent {
             }
         }
     }
-
-    // MARK: - Files
 
     private static func pieces(of path: String, _ onRead: @escaping (Int) -> Void) throws -> () throws -> [UInt8] {
         let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)

@@ -114,8 +114,6 @@ package struct DifferenceCounts: Sendable {
         known = [:]
     }
 
-    // MARK: - Reports
-
     /// The first places, a line each; `separator` is between the exchanges' numbers.
     package func lines(_ limit: Int, separator: String = " ~ ") -> [String] {
         let places = places

@@ -150,8 +150,6 @@ package struct SessionDifference: Sendable {
         return ends.count
     }
 
-    // MARK: - Comparing
-
     private typealias Found = [Int: DifferenceCounts]
 
     /// Compares pairs on as many threads as there are processors, each with its own readers.

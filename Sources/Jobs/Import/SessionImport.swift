@@ -97,8 +97,6 @@ package struct SessionImport: SessionImports {
         "\(format) \((file as NSString).lastPathComponent)"
     }
 
-    // MARK: - An archive
-
     private struct Stopped: Error {}
 
     private func readArchive(
@@ -118,8 +116,6 @@ package struct SessionImport: SessionImports {
             outcome.isStopped = true
         }
     }
-
-    // MARK: - A session
 
     private func readSession(
         _ path: String,

@@ -8,9 +8,7 @@ import Text
 
 /// Counts, times and sizes of exchanges by host and by endpoint, as tables for people and as JSON.
 package struct StatisticsReport {
-    package enum Grouping: String, CaseIterable, Sendable, Hashable {
-        case host, endpoint
-    }
+    package enum Grouping: String, CaseIterable, Sendable, Hashable { case host, endpoint }
 
     package struct Screen: Sendable, Hashable {
         /// In columns.

@@ -6,9 +6,7 @@ import Text
 
 /// The results of repeated requests by exchange or endpoint: counts, statuses, times, and differences of the answers.
 package struct RepeatReport: Sendable {
-    package enum Grouping: String, CaseIterable, Sendable, Hashable {
-        case exchange, endpoint
-    }
+    package enum Grouping: String, CaseIterable, Sendable, Hashable { case exchange, endpoint }
 
     struct Row: Sendable {
         /// The first exchange of the row; `nil` in the row of all.
@@ -194,8 +192,6 @@ package struct RepeatReport: Sendable {
         }
         return text
     }
-
-    // MARK: - The comparison
 
     private func compared(_ screen: StatisticsReport.Screen?) -> String {
         let counts = all.comparison.differences

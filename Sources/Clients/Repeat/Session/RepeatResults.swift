@@ -24,8 +24,6 @@ package struct RepeatResults: Sendable {
     package var isWhole: Bool { sent.count == total }
     package var failures: Int { sent.count { $0.outcome.failure != nil } }
 
-    // MARK: - Sending
-
     /// Sends the requests of a selection in their recorded order, as the plan says; a signal ends it early.
     package static func send(
         _ selection: RepeatSelection,
@@ -71,8 +69,6 @@ package struct RepeatResults: Sendable {
         let seconds = start.duration(to: .now) / .seconds(1)
         return RepeatResults(sent: outcomes.sent.withLock { $0 }, total: total, seconds: seconds)
     }
-
-    // MARK: - Finding what was recorded
 
     /// In microseconds.
     private static let longestBusy: Int64 = 2_000_000

@@ -8,8 +8,7 @@ import Masking
 import NIOCore
 import Recording
 
-/// Exports exchanges as a bundle: a zip with everything that one needs to look at them, which ``ArchiveFile`` opens
-/// again. It is made in a temporary directory. If the source is masked, no part has a secret.
+/// Exports exchanges as a bundle, which ``ArchiveFile`` opens again. If the source is masked, no part has a secret.
 final class BundleExport: ExchangeExport {
     private static let exports: [(name: String, format: ExportFormat, about: String)] = [
         ("exchanges.har", .har, "the exchanges as HAR 1.2, which browsers' developer tools open"),
@@ -102,8 +101,6 @@ final class BundleExport: ExchangeExport {
         _ = try directory.write(Data(text.utf8), to: name)
         add(name)
     }
-
-    // MARK: - Profiles
 
     /// The rules that the exchanges went through, without their secrets where there is a mask.
     private func rulesInForce() throws -> [StoredRules] {

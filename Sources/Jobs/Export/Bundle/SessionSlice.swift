@@ -53,8 +53,6 @@ final class SessionSlice {
         if let error = recorder.close().error { throw error }
     }
 
-    // MARK: - Masked bodies
-
     private func addBodies(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         if exchange.record.kind == .webSocket { return try addMessages(&exchange, masked) }
         for side in BodySide.allCases where try reader.bodySize(of: exchange.record.id, side: side) != nil {
@@ -73,8 +71,6 @@ final class SessionSlice {
         if body.lacksCoding { exchange.messages.removeCoding(of: side) }
         try addArrivals(side, id, masked, isText: codings.isEmpty)
     }
-
-    // MARK: - Times
 
     /// Writes when the lines of a masked body arrived: a placeholder is in its secret's line, but has another length.
     private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
@@ -112,8 +108,6 @@ final class SessionSlice {
             }
         }
     }
-
-    // MARK: - WebSockets
 
     private func addMessages(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         let id = exchange.record.id
