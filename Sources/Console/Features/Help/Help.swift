@@ -126,27 +126,23 @@ extension ConsoleModel {
     }
 
     var guideTopic: String {
-        for overlay in overlays.reversed() {
+        let topics = overlays.reversed().lazy.compactMap { overlay -> String? in
             switch overlay {
-            case .panel(let panel): return panel.tool.key
-            case .holds: return holdingTopic
+            case .panel(let panel): panel.tool.key
+            case .holds: holdingTopic
             case .editor(let editor):
                 switch editor.purpose {
-                case .rule(let tool, _): return tool.key
-                case .hold: return holdingTopic
-                case .request, .newRequest: return "repeat-and-compare"
+                case .rule(let tool, _): tool.key
+                case .hold: holdingTopic
+                case .request, .newRequest: "repeat-and-compare"
                 }
-            case .picker(let picker) where picker.command == nil: return "keys"
-            case .picker(let picker):
-                if let topic = picker.command?.guideTopic { return topic }
-            case .prompt(let prompt):
-                if let topic = prompt.command.guideTopic { return topic }
-            case .report(let report):
-                if let topic = report.topic { return topic }
-            case .confirm: continue
+            case .picker(let picker): if let command = picker.command { command.guideTopic } else { "keys" }
+            case .prompt(let prompt): prompt.command.guideTopic
+            case .report(let report): report.topic
+            case .confirm: nil
             }
         }
-        return filter.isEditing ? "filters" : "console"
+        return topics.first ?? (filter.isEditing ? "filters" : "console")
     }
 
     private var holdingTopic: String { ToolRegistry.standard.onEverything?.key ?? "console" }

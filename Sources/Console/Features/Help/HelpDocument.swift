@@ -37,8 +37,6 @@ enum HelpDocument {
         return DetailDocument(lines: [DetailLine(tabs), DetailLine([])] + lines)
     }
 
-    // MARK: - Here
-
     /// What the keys do now: in a field or an editor only what works there.
     private static func here(_ model: ConsoleModel, _ place: Context) -> [DetailLine] {
         switch model.overlays.last {
@@ -114,8 +112,6 @@ enum HelpDocument {
         return candidates.first { !$0.isEmpty && TextWidth.columns($0) <= room } ?? TextWidth.cut(entry.title, to: room)
     }
 
-    // MARK: - Groups
-
     private static func lines(of group: CommandEntry.Group, _ model: ConsoleModel) -> [DetailLine] {
         let entries = CommandTable.entries.filter { $0.group == group && $0.form != .lines }
         // What keeps several commands from being done is said once.
@@ -134,12 +130,11 @@ enum HelpDocument {
     }
 
     private static func tools(_ model: ConsoleModel) -> [DetailLine] {
-        func key(_ command: Command, _ tool: Tool) -> String {
-            model.keymap.keys(for: command, argument: tool.key, in: .list).first ?? ":\(command.rawValue) \(tool.key)"
-        }
         let rows = Tool.all.map { tool in
-            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { "\(key($0, tool)) ".filled(to: 8) }
-                .joined()
+            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map {
+                "\(model.way(to: $0, of: tool)) ".filled(to: 8)
+            }
+            .joined()
             return DetailLine([Span(keys, .key), Span("\(tool.title): \(model.describe(tool))")])
         }
         let titles = "on/off  panel   rule    tool"
@@ -175,8 +170,6 @@ enum HelpDocument {
             )
         }
     }
-
-    // MARK: - The filter language
 
     private static var filterLines: [DetailLine] {
         func line(_ term: String, _ text: String) -> [DetailLine] { row(Span(term, .key), text, keyWidth: 30) }

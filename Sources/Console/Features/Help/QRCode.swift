@@ -29,8 +29,6 @@ struct QRCode: Sendable, Hashable {
 
     subscript(x: Int, y: Int) -> Bool { x >= 0 && y >= 0 && x < side && y < side && modules[y * side + x] }
 
-    // MARK: - Patterns
-
     private mutating func set(_ x: Int, _ y: Int, _ isDark: Bool) {
         guard x >= 0, y >= 0, x < side, y < side else { return }
         modules[y * side + x] = isDark
@@ -69,8 +67,6 @@ struct QRCode: Sendable, Hashable {
         for index in 8..<15 { set(8, side - 15 + index, bit(index)) }
         set(8, side - 8, true)
     }
-
-    // MARK: - Data
 
     /// Fills the free modules with the codewords' bits: two columns at a time, upwards and downwards, from the right.
     private mutating func place(_ codewords: [UInt8]) {

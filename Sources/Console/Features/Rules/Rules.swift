@@ -25,7 +25,7 @@ extension ConsoleModel {
 
     func switchOn(_ tool: Tool) -> [Effect] { proxy.tool(tool)?.isOn == false ? [.setTool(tool, isOn: true)] : [] }
 
-    private func way(to command: Command, of tool: Tool) -> String {
+    func way(to command: Command, of tool: Tool) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, argument: tool.key, in: .list).first
         return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.key)"
     }

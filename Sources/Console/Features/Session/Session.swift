@@ -128,7 +128,9 @@ extension ConsoleModel {
             list.sessionTotal = max(0, list.sessionTotal - changed)
             selectNext(without: numbers)
             marks.removeAll { numbers.contains($0.number) }
-            if let id = detail.id, numbers.contains(id.number) { closeDetail() }
+            if let id = detail.id, numbers.contains(id.number) {
+                (isDetailFocused, detail.isOpen, detail.id, detail.text.document) = (false, false, nil, nil)
+            }
         case .restore(let change):
             changes.removeAll { $0 == change }
             if case .restore? = change.undo.first {
@@ -158,11 +160,6 @@ extension ConsoleModel {
         guard let id = list.selectedID, numbers.contains(id.number) else { return }
         let below = (0..<max(0, list.selected)).reversed().compactMap { list.rows[$0]?.id }
         if let next = below.first(where: { !numbers.contains($0.number) }) { list.selectedID = next }
-    }
-
-    private mutating func closeDetail() {
-        if isDetailFocused { isDetailFocused = false }
-        (detail.isOpen, detail.id, detail.text.document) = (false, nil, nil)
     }
 
     private mutating func refuseSelection(_ command: Command) -> [Effect] {
