@@ -94,8 +94,7 @@ extension DetailPage {
     }
 }
 
-/// The rows of a document, from the reader's place. Left of them are two columns: one for the cursor, a match or a row
-/// that goes on from the one above; one for a block that can be folded.
+/// The rows of a document. Left of them are two columns: for the cursor, a match or a broken line; and for folds.
 struct DocumentView {
     static let margin = 2
 
@@ -141,22 +140,16 @@ struct DocumentView {
 
     private struct Line {
         var spans: [Span]
-        var marks: [Mark]
+        var marks: [FoundPlace]
         var indent: Int
     }
 
-    private struct Mark {
-        var range: Range<TextMark>
-        var isCurrent: Bool
-    }
-
     /// The matches in a line; of a folded one only those before its summary.
-    private func marks(_ number: Int) -> [Mark] {
+    private func marks(_ number: Int) -> [FoundPlace] {
         guard let found else { return [] }
         let end = TextMark(span: max(0, rows.document.lines[number].spans.count - 1), offset: 0)
         let isFolded = rows.folds.contains(number)
         return found.places(in: number).filter { !isFolded || $0.range.upperBound < end || end.span == 0 }
-            .map { Mark(range: $0.range, isCurrent: $0 == reading.match) }
     }
 
     private func drawSigns(_ place: ReadingPlace, isFound: Bool, isCursor: Bool, y: Int, on screen: inout CellBuffer) {
@@ -218,7 +211,7 @@ struct DocumentView {
                 let begin = min(end, max(from, lower.span < number ? 0 : lower.offset))
                 let over = min(end, max(begin, upper.span > number ? text.count : upper.offset))
                 add(from, begin, usual)
-                add(begin, over, look.theme.found(isCurrent: mark.isCurrent))
+                add(begin, over, look.theme.found(isCurrent: mark == reading.match))
                 from = over
             }
             add(from, end, usual)

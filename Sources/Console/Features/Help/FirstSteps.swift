@@ -167,9 +167,8 @@ extension ConsoleModel {
 }
 
 enum PhonePage {
-    /// The page's address; `nil` if only this machine reaches the proxy. A proxy that listens on one address serves the
-    /// page there. One that listens on all has several addresses, so the name is used that every client has for its
-    /// proxy.
+    /// The page's address; `nil` if only this machine reaches the proxy. A proxy that listens on all addresses has the
+    /// name by which each of its clients gets the page.
     static func address(_ proxy: String) -> String? {
         guard let colon = proxy.lastIndex(of: ":") else { return nil }
         let host = proxy[..<colon].lowercased()

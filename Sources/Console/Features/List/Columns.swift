@@ -15,9 +15,7 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
     ]
     package static let sortable = allCases.filter { $0 != .waterfall && $0 != .comment }
 
-    package var rawValue: String {
-        if case .place(let place) = self { place.description } else { "\(self)" }
-    }
+    package var rawValue: String { if case .place(let place) = self { place.description } else { "\(self)" } }
 
     package init?(rawValue: String) {
         let known = Column.allCases.first { $0.rawValue == rawValue }

@@ -223,9 +223,8 @@ enum FilterView {
 
     private typealias Row = (x: Int, text: String)
 
-    /// The error with a sign below its column: words right of it if they fit, else left of it, else below.
-    ///
-    /// - Parameter x: where the line begins. If there is a single row, the words have it.
+    /// The error with a sign below its column: words right of it if they fit, else left of it, else below. The line
+    /// begins at `x`; if there is a single row, the words have it.
     private static func errorRows(_ filter: FilterState, _ x: Int, _ width: Int, height: Int = .max) -> [Row] {
         guard let error = filter.error else { return [] }
         let text = "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"

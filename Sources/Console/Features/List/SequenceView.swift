@@ -107,7 +107,7 @@ struct SequenceView {
         case .status: return status(record)
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint)
         case .size: return (Self.size(record), .text)
-        case .time: return (time(record), isSlow(record) ? .warning : .text)
+        case .time: return (time(record), record.timings.total ?? 0 >= 1_000_000 ? .warning : .text)
         case .version: return (version(record), .faint)
         case .process: return (TextWidth.cutMiddle(Self.process(record), to: drawn.width), .faint)
         case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint)
@@ -229,8 +229,6 @@ struct SequenceView {
         if let process = record.extras.process { return "\(process.name) \(process.id)" }
         return record.isProcessUnknown && record.state != .inFlight ? "(not found)" : ""
     }
-
-    private func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }
 
     private func background(_ record: ExchangeRecord?) -> Style {
         if let colour = record.flatMap(colour) { return model.look.theme.style(colour) }

@@ -58,9 +58,8 @@ extension ConsoleModel {
         return [.switchVerification(url.host)]
     }
 
-    /// The named host or the selected one, with its port, as `intercept` names it.
-    ///
-    /// Throws ``ConsoleError`` if it has no TLS, if the name is wrong, or with the given words if none is selected.
+    /// The named host or the selected one, with its port, as `intercept` names it. Throws ``ConsoleError`` if it has no
+    /// TLS, if the name is wrong, or with the given words if none is selected.
     private func placeOfTLS(_ named: String?, missing: String) throws -> (place: String, host: String, port: Int) {
         if named == nil, !isTreeInUse, let reason = selectedRecord?.noTLS { throw ConsoleError(reason) }
         let branch = isTreeInUse ? structure.selectedRow?.child.node.url : nil
@@ -90,9 +89,7 @@ extension ConsoleModel {
 
 extension RequestURL {
     /// Host and port as `intercept` names them: without the port of https.
-    var placeOfTLS: String {
-        port == 443 ? HostAddress.bracketed(host) : HostAddress.withPort(host, port)
-    }
+    var placeOfTLS: String { port == 443 ? HostAddress.bracketed(host) : HostAddress.withPort(host, port) }
 }
 
 extension ExchangeRecord {

@@ -113,9 +113,7 @@ struct RuleDifference {
         parts += isOff.subtracting(wasOff).sorted().map { "\($0) is switched off again" }
     }
 
-    private static func off(_ texts: [ProfileSource]) -> Set<String> {
-        Set(texts.flatMap { $0.editable.off })
-    }
+    private static func off(_ texts: [ProfileSource]) -> Set<String> { Set(texts.flatMap { $0.editable.off }) }
 
     /// The rules of a tool, but for the one by which it acts on everything.
     private static func rules(of tool: Tool, in texts: [ProfileSource]) -> [EditableRule] {

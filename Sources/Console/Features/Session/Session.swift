@@ -146,9 +146,7 @@ extension ConsoleModel {
             case .colour(nil): tell("\(many) \(changed == 1 ? "has" : "have") no colour.")
             case .colour(let colour?): tell("\(many) \(are(changed)) \(colour.rawValue).")
             }
-            if changed > 0, !undo.isEmpty {
-                changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count))
-            }
+            if changed > 0, !undo.isEmpty { changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count)) }
         }
         return askAgain() + (detail.isOpen ? loadDetail() : [])
     }

@@ -77,12 +77,6 @@ extension ConsoleModel {
     }
 
     var exportChoices: [PickerState.Item] {
-        exportScopes.flatMap { scope, words in
-            ExportFormat.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
-        }
-    }
-
-    private var exportScopes: [(scope: ExportScope, words: String)] {
         var scopes: [(ExportScope, String)] = []
         if !marks.isEmpty { scopes.append((.marked, "the \(marks.count) marked")) }
         if let id = selectedID { scopes.append((.selected, "the selected exchange, \(id)")) }
@@ -90,7 +84,9 @@ extension ConsoleModel {
             scopes.append((.selected, "the \(row.child.count) of \(branch.url.map { "\($0)" } ?? row.child.name)"))
         }
         scopes.append((.shown, "all \(list.total) shown"))
-        return scopes
+        return scopes.flatMap { scope, words in
+            ExportFormat.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
+        }
     }
 
     /// Exports; the words are a format, perhaps a scope, and a file. By default it is the marked, else all shown.
