@@ -64,3 +64,10 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
+
+extension [ProxyBypass] {
+    package func matches(_ url: RequestURL, withLocalhost: Bool) -> Bool {
+        func isIn(_ places: [ProxyBypass]) -> Bool { places.contains { $0.matches(host: url.host, port: url.port) } }
+        return withLocalhost && isIn(ProxyBypass.localhost) || isIn(self)
+    }
+}

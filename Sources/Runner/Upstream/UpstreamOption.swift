@@ -60,13 +60,9 @@ package struct UpstreamOption: Sendable, Hashable {
     package func route(_ url: RequestURL) -> UpstreamRoute {
         let isPlain = url.scheme == "http" || url.scheme == "ws"
         guard let choice = isPlain ? plain : secure else { return .direct }
-        if bypasses(url) { return .bypassing(reason: "bypassed: \(choice.origin)") }
+        let isBypassed = bypass.matches(url, withLocalhost: bypassesLocalhost)
+        if isBypassed { return .bypassing(reason: "bypassed: \(choice.origin)") }
         return .through(choice.proxy, reason: choice.origin)
-    }
-
-    private func bypasses(_ url: RequestURL) -> Bool {
-        bypassesLocalhost && ProxyBypass.localhost.contains { $0.matches(host: url.host, port: url.port) }
-            || bypass.contains { $0.matches(host: url.host, port: url.port) }
     }
 
     /// Without passwords.
