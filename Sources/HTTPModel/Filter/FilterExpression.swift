@@ -99,14 +99,3 @@ extension Filter {
         }.first
     }
 }
-
-extension FilterNode {
-    fileprivate var terms: [FilterTerm] {
-        switch self {
-        case .everything: []
-        case .term(let term): [term]
-        case .not(let operand): operand.terms
-        case .and(let operands), .or(let operands): operands.flatMap(\.terms)
-        }
-    }
-}

@@ -131,7 +131,8 @@ extension FunctionArguments {
         func exchange(_ id: ExchangeID) -> RecordedExchange? { arguments.exchange }
 
         func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
-            let column = PlaceColumn(bodyOf: side)
+            let columns: [PlaceColumn] = [.requestBody, .requestBodySent, .responseBody, .responseBodySent]
+            let column = columns[Int(side.rawValue)]
             if !arguments.isNull(column) {
                 return ByteBuffer(bytes: arguments.bytes(column).dropFirst(Int(clamping: offset)).prefix(limit))
             }
@@ -181,16 +182,5 @@ extension PlaceTest {
 
     private func isMatched(_ value: Slice<UnsafeRawBufferPointer>) -> Bool {
         UnsafeRawBufferPointer(rebasing: value).withMemoryRebound(to: UInt8.self) { matches($0) }
-    }
-}
-
-extension PlaceColumn {
-    fileprivate init(bodyOf side: BodySide) {
-        switch side {
-        case .requestReceived: self = .requestBody
-        case .requestSent: self = .requestBodySent
-        case .responseReceived: self = .responseBody
-        case .responseSent: self = .responseBodySent
-        }
     }
 }
