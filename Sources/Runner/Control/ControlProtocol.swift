@@ -270,10 +270,8 @@ extension Decoder {
     func refuseUnknownMembers<Key: CodingKey & CaseIterable>(of: Key.Type) throws {
         let known = Key.allCases.map(\.stringValue)
         for key in try container(keyedBy: AnyMember.self).allKeys where !known.contains(key.stringValue) {
-            throw ControlError(
-                "There is no member '\(key.stringValue.prefix(40))'.",
-                hint: "There are: \(known.joined(separator: ", "))."
-            )
+            let hint = "There are: \(known.joined(separator: ", "))."
+            throw ControlError("There is no member '\(key.stringValue.prefix(40))'.", hint: hint)
         }
     }
 }

@@ -114,10 +114,8 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     private func editTarget(_ message: inout HeldMessage) throws(ControlError) {
         guard method != nil || url != nil || path != nil else { return }
         guard case .request(let head, let body, let destination) = message else {
-            throw ControlError(
-                "A response is held, which has no method, URL or path.",
-                hint: "Its status, header fields and body can be edited."
-            )
+            let hint = "Its status, header fields and body can be edited."
+            throw ControlError("A response is held, which has no method, URL or path.", hint: hint)
         }
         var request = HeldRequest(head: head, destination: destination)
         if let method { try request.setMethod(method) }

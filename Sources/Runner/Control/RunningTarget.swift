@@ -78,11 +78,9 @@ struct RunningTarget: LocalHolds {
         let count = server.decryptAgain(host, port: port)
         guard count > 0 else {
             let others = server.undecryptedHosts.prefix(20).joined(separator: ", ")
-            let hint = "Other hosts are excluded by the profile's 'intercept'."
-            throw ControlError(
-                "No client has refused Sluice's certificate for \(place) twice.",
-                hint: others.isEmpty ? hint : "Not decrypted: \(others)."
-            )
+            let usual = "Other hosts are excluded by the profile's 'intercept'."
+            let hint = others.isEmpty ? usual : "Not decrypted: \(others)."
+            throw ControlError("No client has refused Sluice's certificate for \(place) twice.", hint: hint)
         }
         let clients = count == 1 ? "" : " for \(count) clients"
         return "\(place) is decrypted again\(clients) from the next connection on."

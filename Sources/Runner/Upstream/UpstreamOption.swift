@@ -83,10 +83,8 @@ package struct UpstreamOption: Sendable, Hashable {
         for choice in [plain, secure].compactMap({ $0 }) where port != 0 && choice.proxy.port == port {
             let name = choice.proxy.host
             guard name == host || isLoopback && ["localhost", "127.0.0.1", "::1"].contains(name) else { continue }
-            throw StartError(
-                "\(choice.origin) names \(choice.proxy), which is this Sluice itself.",
-                hint: "Name the proxy behind it, or let Sluice listen on another port: --listen 127.0.0.1:0."
-            )
+            let hint = "Name the proxy behind it, or let Sluice listen on another port: --listen 127.0.0.1:0."
+            throw StartError("\(choice.origin) names \(choice.proxy), which is this Sluice itself.", hint: hint)
         }
     }
 }
