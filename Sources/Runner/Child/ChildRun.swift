@@ -34,11 +34,8 @@ package enum ChildRun {
         SignalRelay.remove(child)
         let findings = await watcher?.stop() ?? .init()
         let program = String(command.executable.split(separator: "/").last ?? "")
-        return ChildOutcome(
-            exitCode: exitCode,
-            bypassed: findings.connections,
-            programs: findings.programs.union([program])
-        )
+        let programs = findings.programs.union([program])
+        return ChildOutcome(exitCode: exitCode, bypassed: findings.connections, programs: programs)
     }
 }
 

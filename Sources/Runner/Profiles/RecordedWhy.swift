@@ -129,12 +129,8 @@ package enum RecordedWhy {
         func fields(_ section: FieldSection) -> [(name: String, value: String)] {
             section.filter { !HeaderRules.isFraming($0) }.map { (name: $0.name, value: $0.value) }
         }
-        let request = DryRunRequest(
-            method: head.method,
-            url: record.url,
-            fields: fields(head.fields),
-            body: try recordedBody(.requestReceived)
-        )
+        let body = try recordedBody(.requestReceived)
+        let request = DryRunRequest(method: head.method, url: record.url, fields: fields(head.fields), body: body)
         var response: DryRunResponse?
         if let stored = exchange.messages.responseHead.flatMap({ StoredHead.response($0) }), stored.status >= 200 {
             let body = try recordedBody(.responseReceived)
