@@ -85,11 +85,6 @@ extension StructureScanner {
         }
     }
 
-    private func isSame(_ range: Range<Int>, _ word: StaticString) -> Bool {
-        range.count == word.utf8CodeUnitCount
-            && range.allSatisfy { bytes[$0] | 0x20 == word.utf8Start[$0 - range.lowerBound] }
-    }
-
     private mutating func takeText(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {
         if has("<![CDATA[", at: start) {
             let content = start + 9..<(find("]]>", from: start + 9) ?? bytes.count)
