@@ -154,9 +154,6 @@ struct StructureTests {
         #expect(parsed.parts.map(\.name) == ["a", "f", nil])
         #expect(parsed.parts[1].fileName == "a\"b.png")
         #expect(parsed.parts[1].mediaType?.essence == "image/png")
-        for part in parsed.parts {
-            #expect(body.getSlice(at: part.range.lowerBound, length: part.range.count) == part.content)
-        }
     }
 
     @Test("a multipart body cut off anywhere is read as far as it goes")
@@ -166,7 +163,7 @@ struct StructureTests {
         for count in 0...whole.utf8.count {
             let body = ByteBuffer(string: String(whole.prefix(count)))
             let parsed = try #require(Multipart(body, mediaType: type))
-            for part in parsed.parts { #expect(part.range.upperBound <= body.readableBytes) }
+            #expect(parsed.parts.reduce(0) { $0 + $1.content.readableBytes } <= body.readableBytes)
         }
         #expect(
             Multipart(ByteBuffer(string: whole), mediaType: type)?.parts.map { String(buffer: $0.content) } == [

@@ -32,7 +32,7 @@ package final class GRPCFrameReader: StreamReader {
 
     /// What there is of a frame that has begun and not ended; `nil` between frames and within a prefix.
     package var unfinished: GRPCFrame? {
-        prefixTaken == GRPCFrameReader.prefixLength ? frame(endOffset: offset) : nil
+        prefixTaken == GRPCFrameReader.prefixLength ? frame : nil
     }
 
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (GRPCFrame) throws -> Void) rethrows {
@@ -48,7 +48,7 @@ package final class GRPCFrameReader: StreamReader {
             guard let last = base64.unpadded() else {
                 return fail(.truncated, offset, "the body ends within a group of base64")
             }
-            try last.withBytes { try readFrames($0, from: groupStart, groupEnd: offset, emit) }
+            try last.withBytes { try readFrames($0, from: groupStart, isGroup: true, emit) }
         }
         guard problem == nil, prefixTaken > 0 else { return }
         let what = prefixTaken == GRPCFrameReader.prefixLength && flags & 0x80 != 0 ? "trailers" : "message"
@@ -69,22 +69,22 @@ package final class GRPCFrameReader: StreamReader {
             case .invalid: fail(.malformed, offset, "0x\(byte.padded(to: 2, radix: 16)) is no base64 in this place")
             case .whole(let decoded):
                 offset += 1
-                try decoded.withBytes { try readFrames($0, from: groupStart, groupEnd: offset, emit) }
+                try decoded.withBytes { try readFrames($0, from: groupStart, isGroup: true, emit) }
             }
         }
     }
 
-    /// The bytes of a group of base64 all stand from `start` to `groupEnd` in the body.
+    /// The bytes of a group of base64 all stand at `start` in the body.
     private func readFrames(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int64,
-        groupEnd: Int64? = nil,
+        isGroup: Bool = false,
         _ emit: (GRPCFrame) throws -> Void
     ) rethrows {
         var position = 0
         while position < bytes.count, problem == nil {
             if prefixTaken < GRPCFrameReader.prefixLength {
-                if prefixTaken == 0 { frameStart = groupEnd == nil ? start + Int64(position) : start }
+                if prefixTaken == 0 { frameStart = isGroup ? start : start + Int64(position) }
                 takePrefix(bytes[position])
                 position += 1
             } else {
@@ -97,7 +97,7 @@ package final class GRPCFrameReader: StreamReader {
                 position += taken
             }
             if prefixTaken == GRPCFrameReader.prefixLength, received == Int(length), problem == nil {
-                try endFrame(groupEnd ?? start + Int64(position), emit)
+                try endFrame(emit)
             }
         }
     }
@@ -119,27 +119,19 @@ package final class GRPCFrameReader: StreamReader {
         prefixTaken += 1
     }
 
-    private func endFrame(_ endOffset: Int64, _ emit: (GRPCFrame) throws -> Void) rethrows {
+    private func endFrame(_ emit: (GRPCFrame) throws -> Void) rethrows {
         if flags & 0x80 == 0 { messageCount += 1 } else { hasTrailers = true }
-        let whole = frame(endOffset: endOffset)
+        let whole = frame
         prefixTaken = 0
         received = 0
         payload = ByteBuffer()
         try emit(whole)
     }
 
-    private func frame(endOffset: Int64) -> GRPCFrame {
-        let isTrailers = flags & 0x80 != 0
-        let isWhole = received == Int(length)
-        return GRPCFrame(
-            kind: isTrailers ? .trailers : .message,
-            number: isTrailers || isWhole ? messageCount : messageCount + 1,
-            isCompressed: flags & 0x01 != 0,
-            size: Int(length),
-            payload: payload,
-            received: received,
-            endOffset: endOffset
-        )
+    private var frame: GRPCFrame {
+        let kind: GRPCFrame.Kind = flags & 0x80 != 0 ? .trailers : .message
+        let (isCompressed, size) = (flags & 0x01 != 0, Int(length))
+        return GRPCFrame(kind: kind, isCompressed: isCompressed, size: size, payload: payload, received: received)
     }
 
     private func fail(_ kind: StreamError.Kind, _ offset: Int64, _ message: String) {

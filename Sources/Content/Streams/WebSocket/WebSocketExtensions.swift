@@ -31,22 +31,15 @@ package struct PerMessageDeflate: Sendable, Hashable {
     /// Whether the server begins each message with an empty window.
     package var serverNoContextTakeover = false
     package var clientNoContextTakeover = false
-    /// The base-2 logarithm of the server's largest window.
-    package var serverMaxWindowBits = 15
-    package var clientMaxWindowBits = 15
 
     package init() {}
 
     /// Reads parameters; one that is unknown or makes no sense changes nothing.
     init(_ parameters: some Sequence<String>) {
         for parameter in parameters {
-            let pieces = parameter.split(separator: "=", maxSplits: 1).map { String($0.trimmingASCIIWhitespace) }
-            let bits = pieces.count > 1 ? Int(pieces[1].filter { $0 != "\"" }) : nil
-            switch pieces.first?.lowercased() {
+            switch parameter.prefix(while: { $0 != "=" }).trimmingASCIIWhitespace.lowercased() {
             case "server_no_context_takeover": serverNoContextTakeover = true
             case "client_no_context_takeover": clientNoContextTakeover = true
-            case "server_max_window_bits": if let bits, (8...15).contains(bits) { serverMaxWindowBits = bits }
-            case "client_max_window_bits": if let bits, (8...15).contains(bits) { clientMaxWindowBits = bits }
             default: break
             }
         }
