@@ -4,22 +4,27 @@ import Tools
 
 /// The tools that send requests somewhere else, or hold them.
 extension CharlesDrafting {
-    mutating func addMapRemote(_ tool: CharlesTool<CharlesRemoteMapping>) {
-        let entries = list("Map Remote", tool) {
-            words($0.from)
-        } draft: { mapping, entry in
-            entry.fields = [Node.Member("from", value(mapping.from, &entry.notes))]
-            let destination = destination(mapping.to, &entry.notes)
+    mutating func addMapRemote(_ element: XMLElement) {
+        let known = ["sourceLocation", "destLocation", "preserveHostHeader", "enabled"]
+        addList("map-remote", "Map Remote", element, "mappings", of: "mapMapping", with: known) {
+            drafting,
+            mapping,
+            entry in
+            let from = drafting.location(mapping["sourceLocation"])
+            entry.rule = from.text
+            entry.fields = [Node.Member("from", from.node(&entry.notes))]
+            let location = drafting.location(mapping["destLocation"])
+            let destination = CharlesDrafting.destination(location, &entry.notes)
             entry.fields["to"] = .mapping(destination)
-            if mapping.preservesHost { entry.fields["preserve-host"] = .word("true") }
+            let preservesHost = drafting.flag(mapping, "preserveHostHeader", default: false)
+            if preservesHost { entry.fields["preserve-host"] = .word("true") }
             if destination.isEmpty { entry.skipped = "it has no destination" }
-            return mapping.isEnabled
+            return drafting.flag(mapping, "enabled", default: true)
         }
-        add("map-remote", isEnabled: tool.isEnabled, entries)
     }
 
     /// The parts of the destination that are not blank; a destination has no wildcards.
-    private func destination(_ location: CharlesLocation, _ notes: inout [String]) -> [Node.Member] {
+    private static func destination(_ location: CharlesLocation, _ notes: inout [String]) -> [Node.Member] {
         var fields: [Node.Member] = []
         for field in LocationPattern.Field.allCases {
             var text = location[field].trimmed
@@ -42,24 +47,27 @@ extension CharlesDrafting {
         return fields
     }
 
-    mutating func addMapLocal(_ tool: CharlesTool<CharlesLocalMapping>) {
-        let entries = list("Map Local", tool) {
-            words($0.from)
-        } draft: { mapping, entry in
-            entry.fields = [Node.Member("from", value(mapping.from, &entry.notes))]
-            let path = path(mapping, &entry.notes)
+    mutating func addMapLocal(_ element: XMLElement) {
+        let known = ["sourceLocation", "dest", "enabled", "caseSensitive"]
+        addList("map-local", "Map Local", element, "mappings", of: "mapLocalMapping", with: known) {
+            drafting,
+            mapping,
+            entry in
+            let from = drafting.location(mapping["sourceLocation"])
+            entry.rule = from.text
+            entry.fields = [Node.Member("from", from.node(&entry.notes))]
+            let path = drafting.path(mapping.text("dest").trimmed, for: from.path.trimmed, &entry.notes)
             entry.fields["to"] = .text(path)
             entry.fields["on-miss"] = .text("pass")
-            if !mapping.isCaseSensitive { entry.fields["case-sensitive"] = .word("false") }
             if path.isEmpty { entry.skipped = "it has no file or directory" }
-            return mapping.isEnabled
+            let isEnabled = drafting.flag(mapping, "enabled", default: true)
+            let isCaseSensitive = drafting.flag(mapping, "caseSensitive", default: true)
+            if !isCaseSensitive { entry.fields["case-sensitive"] = .word("false") }
+            return isEnabled
         }
-        add("map-local", isEnabled: tool.isEnabled, entries)
     }
 
-    private func path(_ mapping: CharlesLocalMapping, _ notes: inout [String]) -> String {
-        let path = mapping.to.trimmed
-        let source = mapping.from.path.trimmed
+    private func path(_ path: String, for source: String, _ notes: inout [String]) -> String {
         let last = path.split { "/\\".contains($0) }.last ?? ""
         if source.count > 1, source.hasSuffix("/"), !source.contains(where: { "*?[".contains($0) }), !last.contains(".")
         {
@@ -105,94 +113,36 @@ extension CharlesDrafting {
         return new + (new.hasSuffix("/") ? "" : "/") + tail
     }
 
-    mutating func addBreakpoints(_ tool: CharlesTool<CharlesBreakpoint>) {
-        let entries = list("Breakpoints", tool) {
-            words($0.location)
-        } draft: { breakpoint, entry in
-            entry.fields = [Node.Member("at", value(breakpoint.location, &entry.notes))]
-            let method = breakpoint.method.trimmed
+    /// The method is in an element called `scheme`.
+    mutating func addBreakpoints(_ element: XMLElement) {
+        let known = ["location", "scheme", "request", "response", "enabled"]
+        addList("breakpoints", "Breakpoints", element, "breakpoints", of: "breakpoint", with: known) {
+            drafting,
+            breakpoint,
+            entry in
+            let location = drafting.location(breakpoint["location"])
+            entry.rule = location.text
+            entry.fields = [Node.Member("at", location.node(&entry.notes))]
+            let method = breakpoint.text("scheme").trimmed
             if !method.isEmpty, method != "*" { entry.fields["method"] = .text(method) }
-            let directions = [(breakpoint.onRequest, "request"), (breakpoint.onResponse, "response")]
-            let held = directions.filter(\.0).map(\.1)
+            let held = ["request", "response"].filter { drafting.flag(breakpoint, $0, default: false) }
             entry.fields["on"] = .texts(held.isEmpty ? ["request", "response"] : held)
             if held.isEmpty { entry.notes.append("it held neither requests nor responses, so it is not enabled") }
-            return breakpoint.isEnabled && !held.isEmpty
+            return drafting.flag(breakpoint, "enabled", default: true) && !held.isEmpty
         }
-        add("breakpoints", isEnabled: tool.isEnabled, entries)
     }
 
-    mutating func addSpoofs(_ tool: CharlesTool<CharlesSpoof>) {
-        let entries = list("DNS Spoofing", tool) {
-            $0.host.trimmed
-        } draft: { spoof, entry in
-            let (host, address) = (spoof.host.trimmed, spoof.address.trimmed)
+    mutating func addSpoofs(_ element: XMLElement) {
+        let known = ["name", "address", "enabled"]
+        addList("dns-spoofing", "DNS Spoofing", element, "spoofs", of: "dnsSpoof", with: known) {
+            drafting,
+            spoof,
+            entry in
+            let (host, address) = (spoof.text("name").trimmed, spoof.text("address").trimmed)
+            entry.rule = host
             entry.fields = [Node.Member("host", .text(host)), Node.Member("address", .text(address))]
             entry.skipped = host.isEmpty ? "it has no host" : address.isEmpty ? "it has no address" : nil
-            return spoof.isEnabled
+            return drafting.flag(spoof, "enabled", default: true)
         }
-        add("dns-spoofing", isEnabled: tool.isEnabled, entries)
-    }
-
-    mutating func addThrottle(_ throttle: CharlesThrottle) {
-        let presets = throttle.presets.map { preset in
-            let field = Node.Member(preset.name, .mapping(self.fields(preset.values)))
-            return ProfileDraft.Entry(rule: "Throttle preset \(preset.name)", fields: [field])
-        }
-        if !presets.isEmpty {
-            draft.sections.append(ProfileDraft.Section(key: "presets", entries: presets, isMapping: true))
-        }
-        var fields = self.fields(throttle.values)
-        var notes: [String] = []
-        if let name = presetName(throttle.values) { fields.insert(Node.Member("name", .text(name)), at: 0) }
-        if throttle.values.down == 0 || throttle.values.up == 0 {
-            notes.append("a bandwidth of 0 is taken for no limit")
-        }
-        if throttle.usesHosts {
-            let hosts = throttle.hosts.filter(\.isEnabled).map { value($0.location, &notes) }
-            if hosts.isEmpty {
-                fields["enabled"] = .word("false")
-                notes.append("it was for selected hosts only, and none was selected")
-            } else {
-                fields["only"] = .some(hosts)
-            }
-        }
-        let rule = "Throttle \(GrammarValue.text(throttle.values.down))/\(GrammarValue.text(throttle.values.up)) kbit/s"
-        if throttle.isEnabled == nil {
-            notes.append("the settings do not say whether throttling was on, so it is off here")
-        }
-        let entry = ProfileDraft.Entry(rule: rule, fields: fields, notes: notes)
-        add("throttle", isEnabled: throttle.isEnabled ?? false, [entry])
-    }
-
-    private func fields(_ values: CharlesThrottleValues) -> [Node.Member] {
-        // In a profile 0 means no network; Charles' fields do not take it, so it can only mean no limit.
-        var fields: [Node.Member] = []
-        if values.down > 0 { fields["down"] = .number(values.down) }
-        if values.up > 0 { fields["up"] = .number(values.up) }
-        let (down, up) = (values.downUtilisation, values.upUtilisation)
-        if down != up {
-            let both = [Node.Member("down", .number(down)), Node.Member("up", .number(up))]
-            fields["utilisation"] = .mapping(both)
-        } else if down != 100 {
-            fields["utilisation"] = .number(down)
-        }
-        fields["latency"] = .number(values.latency)
-        fields["mtu"] = .number(values.mtu)
-        if values.reliability != 100 { fields["reliability"] = .number(values.reliability) }
-        if values.stability != 100 {
-            fields["stability"] = .number(values.stability)
-            fields["quality"] = .list([.number(values.lowQuality), .number(values.highQuality)])
-        }
-        return fields
-    }
-
-    /// The name of Charles' preset with these numbers.
-    private func presetName(_ values: CharlesThrottleValues) -> String? {
-        ThrottlePreset.all.first { preset in
-            let (own, stable) = (preset.conditions, values.reliability == 100 && values.stability == 100)
-            return stable && (own.down, own.up, own.latency) == (values.down, values.up, values.latency)
-                && (own.utilisationDown, own.utilisationUp) == (values.downUtilisation, values.upUtilisation)
-                && Double(own.mtu) == values.mtu
-        }?.charlesName
     }
 }

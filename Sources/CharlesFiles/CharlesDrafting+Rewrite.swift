@@ -4,49 +4,74 @@ import Tools
 
 /// Rewrite sets and their rules.
 extension CharlesDrafting {
-    mutating func addRewrite(_ tool: CharlesTool<CharlesRewriteSet>) {
-        let entries = tool.entries.enumerated().map { number, set in entry(set, number: number + 1) }
-        add("rewrite", isEnabled: tool.isEnabled, entries)
+    mutating func addRewrite(_ element: XMLElement) {
+        check(element, knows: ["toolEnabled", "sets", "debugging"])
+        let isEnabled = flag(element, "toolEnabled", default: true)
+        addRewriteSets(element["sets"], isEnabled: isEnabled)
     }
 
-    private func entry(_ set: CharlesRewriteSet, number: Int) -> ProfileDraft.Entry {
+    mutating func addRewriteSets(_ list: XMLElement?, isEnabled: Bool) {
+        var entries: [ProfileDraft.Entry] = []
+        forEach("rewriteSet", in: list) { entries.append($0.entry($1, number: entries.count + 1)) }
+        add("rewrite", isEnabled: isEnabled, entries)
+    }
+
+    private mutating func entry(_ set: XMLElement, number: Int) -> ProfileDraft.Entry {
+        check(set, knows: ["active", "name", "hosts", "rules"])
+        var isEnabled = flag(set, "active", default: true)
+        let name = set.text("name").isEmpty ? "set \(number)" : set.text("name")
         var notes: [String] = []
-        var isEnabled = set.isActive
-        var places = set.locations.filter(\.isEnabled)
-        let disabled = set.locations.filter { !$0.isEnabled }
+        let locations = places(set["hosts"])
+        var places = locations.filter(\.isEnabled)
         if places.isEmpty {
-            places = disabled.isEmpty ? [CharlesPlace(CharlesLocation())] : disabled
+            places = locations.isEmpty ? [CharlesPlace(CharlesLocation())] : locations
             isEnabled = false
-            let why = disabled.isEmpty ? "the set has no location" : "none of its locations was enabled"
-            notes = [why + (disabled.isEmpty ? ", so it is not enabled" : ", so the set is not")]
+            notes = [
+                locations.isEmpty
+                    ? "the set has no location, so it is not enabled"
+                    : "none of its locations was enabled, so the set is not"
+            ]
         } else {
-            noteDisabled(disabled, &notes)
+            noteDisabled(locations, &notes)
         }
-        let locations = places.map { value($0.location, &notes) }
-        let name = set.name.isEmpty ? "set \(number)" : set.name
-        var fields = [Node.Member("name", .text(name))]
-        if !isEnabled { fields["enabled"] = .word("false") }
-        fields["at"] = .some(locations)
+        let at = places.map { $0.location.node(&notes) }
+        let rules = rules(set["rules"], of: name)
         // A set is reported rule by rule, and itself only without rules or with notes.
-        let isReported = set.rules.isEmpty || !notes.isEmpty
-        var entry = ProfileDraft.Entry(rule: isReported ? "Rewrite '\(name)'" : nil, fields: fields, notes: notes)
-        entry.rules = set.rules.enumerated().map { position, rule in
-            var drafting = RewriteRuleDrafting(rule: rule)
-            drafting.run()
-            let what = rule.matchName.isEmpty ? rule.newName : rule.matchName
-            drafting.entry.rule =
-                "Rewrite '\(name)' \(position + 1): \(rule.kind.words)" + (what.isEmpty ? "" : " \(what)")
-            return drafting.entry
-        }
+        let isReported = rules.isEmpty || !notes.isEmpty
+        var entry = ProfileDraft.Entry(rule: isReported ? "Rewrite '\(name)'" : nil, notes: notes, rules: rules)
+        entry.fields["name"] = .text(name)
+        if !isEnabled { entry.disable() }
+        entry.fields["at"] = .some(at)
         return entry
+    }
+
+    private mutating func rules(_ list: XMLElement?, of set: String) -> [ProfileDraft.Entry] {
+        var rules: [ProfileDraft.Entry] = []
+        forEach("rewriteRule", in: list) { drafting, element in
+            guard let rule = CharlesRewriteRule(element, &drafting) else { return }
+            var entry = RewriteRuleDrafting.entry(rule)
+            let what = rule.matchName.isEmpty ? rule.newName : rule.matchName
+            let title = "Rewrite '\(set)' \(rules.count + 1): \(rule.kind.words)"
+            entry.rule = title + (what.isEmpty ? "" : " \(what)")
+            rules.append(entry)
+        }
+        return rules
     }
 }
 
 private struct RewriteRuleDrafting {
-    let rule: CharlesRewriteRule
-    var entry = ProfileDraft.Entry()
+    private let rule: CharlesRewriteRule
+    private var entry = ProfileDraft.Entry()
 
-    mutating func run() {
+    static func entry(_ rule: CharlesRewriteRule) -> ProfileDraft.Entry {
+        var drafting = RewriteRuleDrafting(rule: rule)
+        drafting.run()
+        return drafting.entry
+    }
+
+    private init(rule: CharlesRewriteRule) { self.rule = rule }
+
+    private mutating func run() {
         entry.fields = [Node.Member(rule.kind.verb, .text(rule.kind.target))]
         var isEnabled = rule.isActive
         if rule.kind.hasDirection {

@@ -1,16 +1,8 @@
 import Rules
 
-package struct CharlesRewriteSet: Sendable, Hashable {
-    package var name = ""
-    package var isActive = true
-    /// One of them must match.
-    package var locations: [CharlesPlace] = []
-    package var rules: [CharlesRewriteRule] = []
-}
-
-package struct CharlesRewriteRule: Sendable, Hashable {
+struct CharlesRewriteRule {
     /// The effect of a rule, by Charles' number.
-    package enum Kind: Int, Sendable, Hashable, CaseIterable {
+    enum Kind: Int, CaseIterable {
         case addHeader = 1
         case removeHeader = 2
         case modifyHeader = 3
@@ -24,7 +16,7 @@ package struct CharlesRewriteRule: Sendable, Hashable {
         case status = 11
 
         /// `add header`, `modify host` and so on.
-        package var words: String { "\(verb) \(target)" }
+        var words: String { "\(verb) \(target)" }
 
         /// `add`, `modify` or `remove`.
         var verb: String {
@@ -50,67 +42,54 @@ package struct CharlesRewriteRule: Sendable, Hashable {
         var hasDirection: Bool { target == "header" || self == .body }
     }
 
-    package var kind = Kind.addHeader
-    package var isActive = true
-    /// Whether it acts on requests; not used where `hasDirection` is false.
-    package var onRequest = false
-    package var onResponse = false
+    var kind: Kind
+    var isActive = true
     /// The name to find; empty for any.
-    package var matchName = ""
+    var matchName = ""
     /// Whether that is a regular expression, which may match a part of the name.
-    package var isNameExpression = false
+    var isNameExpression = false
     /// The value to find; empty for any.
-    package var matchValue = ""
+    var matchValue = ""
     /// Whether that is a regular expression.
-    package var isValueExpression = false
-    package var matchesWhole = false
-    package var isCaseSensitive = false
+    var isValueExpression = false
+    /// Whether it acts on requests; not used where `hasDirection` is false.
+    var onRequest = false
+    var onResponse = false
     /// Empty to keep the name.
-    package var newName = ""
-    package var newValue = ""
-    package var replacesFirst = false
-
-    init() {}
-
-    package init(_ kind: Kind) { self.kind = kind }
+    var newName = ""
+    var newValue = ""
+    var matchesWhole = false
+    var isCaseSensitive = false
+    var replacesFirst = false
 }
 
-extension CharlesRewriteSet: CharlesEntry {
-    static let element = "rewriteSet"
-    static var children: [CharlesElement<Self>] {
-        [
-            .flag("active", \.isActive), .text("name", \.name),
-            CharlesElement(name: "hosts") { $0.locations = $2.places($1["hosts"]) },
-            CharlesElement(name: "rules") { set, parent, reading in
-                set.rules = parent["rules"].map { reading.entries($0) } ?? []
-            },
+extension CharlesRewriteRule {
+    init?(_ element: XMLElement, _ drafting: inout CharlesDrafting) {
+        let known = [
+            "active", "ruleType", "matchHeader", "matchValue", "matchHeaderRegex", "matchValueRegex", "matchRequest",
+            "matchResponse", "newHeader", "newValue", "newHeaderRegex", "newValueRegex", "matchWholeValue",
+            "caseSensitive", "replaceType",
         ]
-    }
-}
-
-extension CharlesRewriteRule: CharlesEntry {
-    static let element = "rewriteRule"
-    static var children: [CharlesElement<Self>] {
-        [
-            .flag("active", \.isActive), .known("ruleType"), .text("matchHeader", \.matchName),
-            .text("matchValue", \.matchValue), .flag("matchHeaderRegex", \.isNameExpression),
-            .flag("matchValueRegex", \.isValueExpression), .flag("matchRequest", \.onRequest),
-            .flag("matchResponse", \.onResponse), .text("newHeader", \.newName), .text("newValue", \.newValue),
-            .known("newHeaderRegex"), .known("newValueRegex"), .flag("matchWholeValue", \.matchesWhole),
-            .flag("caseSensitive", \.isCaseSensitive),
-            CharlesElement(name: "replaceType") { rule, parent, _ in
-                rule.replacesFirst = parent["replaceType"]?.text.trimmed == "1"
-            },
-        ]
-    }
-
-    mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool {
-        let code = element["ruleType"]?.text.trimmed ?? ""
+        drafting.check(element, knows: known)
+        let code = element.text("ruleType").trimmed
         guard let kind = Int(code).flatMap(Kind.init(rawValue:)) else {
-            reading.skip(element, "the rule's type '\(code.singleLine(upTo: 20))' is none of the eleven known")
-            return false
+            drafting.skip(element, "the rule's type '\(code.singleLine(upTo: 20))' is none of the eleven known")
+            return nil
         }
-        self.kind = kind
-        return true
+        self.init(
+            kind: kind,
+            isActive: drafting.flag(element, "active", default: true),
+            matchName: element.text("matchHeader"),
+            isNameExpression: drafting.flag(element, "matchHeaderRegex", default: false),
+            matchValue: element.text("matchValue"),
+            isValueExpression: drafting.flag(element, "matchValueRegex", default: false),
+            onRequest: drafting.flag(element, "matchRequest", default: false),
+            onResponse: drafting.flag(element, "matchResponse", default: false),
+            newName: element.text("newHeader"),
+            newValue: element.text("newValue"),
+            matchesWhole: drafting.flag(element, "matchWholeValue", default: false),
+            isCaseSensitive: drafting.flag(element, "caseSensitive", default: false),
+            replacesFirst: element.text("replaceType").trimmed == "1"
+        )
     }
 }

@@ -28,16 +28,9 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    package private(set) var lines: [Line] = []
+    package internal(set) var lines: [Line] = []
 
     mutating func add(_ rule: String, _ fate: Fate) { lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate)) }
-
-    /// Appends the lines of another report.
-    package func adding(_ other: FidelityReport) -> FidelityReport {
-        var sum = self
-        sum.lines += other.lines
-        return sum
-    }
 
     package var keptCount: Int { lines.count { $0.fate == .kept } }
     package var approximatedCount: Int { lines.count { if case .approximated = $0.fate { true } else { false } } }

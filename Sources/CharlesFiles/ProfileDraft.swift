@@ -30,6 +30,8 @@ struct ProfileDraft {
         var entries: [Entry]
         /// Whether the value is a mapping instead of a list.
         var isMapping = false
+        /// Whether the tool is not switched off as a whole.
+        var isEnabled = true
     }
 
     /// The comment at the top.
@@ -45,8 +47,7 @@ struct ProfileDraft {
         var rule: Int?
     }
 
-    private var lines: [String] = []
-    private var addresses: [Address?] = []
+    private var lines: [(text: String, address: Address?)] = []
 
     /// How often rules that a profile does not take are left out before giving up.
     private static let mostRounds = 200
@@ -59,7 +60,7 @@ struct ProfileDraft {
     mutating func write(as file: String) throws(CharlesError) -> String {
         for _ in 0..<ProfileDraft.mostRounds {
             render()
-            let text = lines.joined(separator: "\n") + "\n"
+            let text = lines.map { $0.text + "\n" }.joined()
             do {
                 _ = try RuleProfile(text, file: file)
                 return text
@@ -72,7 +73,7 @@ struct ProfileDraft {
 
     private mutating func leaveOut(_ issues: [ProfileIssue]) throws(CharlesError) {
         for issue in issues {
-            guard addresses.indices.contains(issue.line - 1), let address = addresses[issue.line - 1] else {
+            guard lines.indices.contains(issue.line - 1), let address = lines[issue.line - 1].address else {
                 throw CharlesError(message: "the profile that came out cannot be used: \(issue.message)")
             }
             for entry in address.entry.map({ [$0] }) ?? Array(sections[address.section].entries.indices) {
@@ -97,7 +98,6 @@ struct ProfileDraft {
 
     private mutating func render() {
         lines = []
-        addresses = []
         for line in preamble { add("#" + (line.isEmpty ? "" : " \(YAMLText.comment(line))"), nil) }
         for field in head { add(field.flow, nil) }
         for (number, section) in sections.enumerated() where !section.entries.isEmpty {
@@ -149,8 +149,5 @@ struct ProfileDraft {
         return [before + field.key.flow + ":"] + members.map { "\(indentation)  - \($0.flow)" }
     }
 
-    private mutating func add(_ line: String, _ address: Address?) {
-        lines.append(line)
-        addresses.append(address)
-    }
+    private mutating func add(_ line: String, _ address: Address?) { lines.append((line, address)) }
 }

@@ -16,6 +16,9 @@ struct XMLElement: Hashable, Sendable {
 
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
+    /// The text of a child, empty if it is missing.
+    func text(_ name: String) -> String { self[name]?.text ?? "" }
+
     /// Reads a document, and returns the outermost element. `isKept` is called with the names of the open elements, the
     /// new one last. An element that is not kept is checked and forgotten, with its content.
     static func read(_ bytes: [UInt8], keeping isKept: ([String]) -> Bool) throws(CharlesError) -> XMLElement {

@@ -1,4 +1,5 @@
 import Foundation
+import Jobs
 package import Terminal
 
 package enum Console {
@@ -38,7 +39,7 @@ package enum Console {
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
                 // The screen's own thread never waits for other work.
-                try await onOwnThread {
+                try await OwnThread.run { () throws in
                     defer { submission.finish() }
                     return try body(effects)
                 }
@@ -71,16 +72,6 @@ package enum Console {
     package static func look(_ capabilities: TerminalCapabilities) -> Look {
         let depth = capabilities.colorDepth
         return Look(theme: depth == .none ? .plain : .dark, isUnicode: capabilities.isUnicode, depth: depth)
-    }
-
-    private static func onOwnThread<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            let thread = Thread { continuation.resume(with: Result { try body() }) }
-            thread.stackSize = 8 << 20
-            thread.start()
-        }
     }
 }
 

@@ -6,36 +6,23 @@ package struct BodyPreview: Sendable, Hashable {
         case empty
         case text(String, charset: Charset)
         /// Bytes that are not text, described in a few words, for example `PNG image`.
-        case binary(ByteBuffer, description: String)
+        case binary(String)
     }
 
-    package var content: Content
-    package var mediaType: MediaType?
-    package var encodedSize: Int
-    /// In bytes, as far as it was decoded.
-    package var decodedSize: Int
-    /// What the reader should know: how it was decoded, what was cut, what is wrong with it.
-    package var notes: [String]
+    package private(set) var content = Content.empty
+    private let mediaType: MediaType?
+    /// What is wrong with the text or its type.
+    package private(set) var notes: [String] = []
 
-    package init(_ bytes: ByteBuffer, contentType: String?, contentEncoding: String?, limit: Int = 1 << 20) {
-        let codings = ContentCoding.list(contentEncoding)
-        let decoded = DecodedContent.shown(bytes, codings: codings, limit: limit)
+    /// `bytes` have no content coding.
+    package init(_ bytes: ByteBuffer, contentType: String?) {
         mediaType = contentType.flatMap { MediaType($0) }
-        encodedSize = bytes.readableBytes
-        decodedSize = decoded.bytes.readableBytes
-        notes = []
-        if !codings.isEmpty, bytes.readableBytes > 0, decoded.problem?.kind != .notCoded {
-            notes.append("decoded from \(codings.map(\.description).joined(separator: ", "))")
-        }
-        if let problem = decoded.problem { notes.append(problem.description) }
         if contentType != nil, mediaType == nil { notes.append("the Content-Type is not a media type") }
-        content = .empty
-        guard decodedSize > 0 else { return }
-        let isDecoded = decoded.problem?.kind != .unknownCoding
-        if isDecoded, mediaType?.isTextual == true || TextDecoder.isText(decoded.bytes), !looksBinary(decoded.bytes) {
-            content = text(decoded.bytes)
+        guard bytes.readableBytes > 0 else { return }
+        if mediaType?.isTextual == true || TextDecoder.isText(bytes), !looksBinary(bytes) {
+            content = text(bytes)
         } else {
-            content = .binary(decoded.bytes, description: BinaryKind.describe(decoded.bytes, mediaType: mediaType))
+            content = .binary(BinaryKind.describe(bytes, mediaType: mediaType))
         }
     }
 

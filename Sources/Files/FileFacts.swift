@@ -1,6 +1,6 @@
 package import Foundation
 
-package struct FileFacts {
+package struct FileFacts: Hashable, Sendable {
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var number: UInt64
@@ -14,6 +14,8 @@ package struct FileFacts {
     package var isOpenToOthers: Bool
     /// Microseconds since 1970.
     package var writtenAt: Int64
+    /// When the contents or the permissions changed last, in microseconds since 1970.
+    package var changedAt: Int64
     /// An open file that was deleted has none.
     package var hasName: Bool
 
@@ -43,13 +45,16 @@ package struct FileFacts {
         owner = status.st_uid
         isOpenToOthers = status.st_mode & 0o077 != 0
         #if canImport(Darwin)
-        let written = status.st_mtimespec
+        let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
         #else
-        let written = status.st_mtim
+        let (written, changed) = (status.st_mtim, status.st_ctim)
         #endif
-        // Some file systems accept any number.
-        let seconds = min(max(Int64(written.tv_sec), -(1 << 40)), 1 << 40)
-        writtenAt = seconds * 1_000_000 + Int64(written.tv_nsec) / 1_000
+        (writtenAt, changedAt) = (FileFacts.microseconds(written), FileFacts.microseconds(changed))
         hasName = status.st_nlink > 0
+    }
+
+    private static func microseconds(_ time: timespec) -> Int64 {
+        // Some file systems accept any number.
+        min(max(Int64(time.tv_sec), -(1 << 40)), 1 << 40) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 }

@@ -8,6 +8,14 @@ import Glibc
 
 /// Each address has one text, however a client or rule spells it.
 package enum HostAddress {
+    /// `host:port`, an IPv6 address in brackets.
+    package static func withPort(_ host: String, _ port: Int) -> String { "\(bracketed(host)):\(port)" }
+
+    /// A host as it stands before a port: an IPv6 address in brackets.
+    package static func bracketed(_ host: String) -> String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+    }
+
     /// The address without brackets; `nil` for a name. `127.1`, `0x7f.0.0.1`, `2130706433` and `::ffff:127.0.0.1` are
     /// all `127.0.0.1`, as for resolvers (inet_aton(3), RFC 4291 §2.5.5.2). Only link-local addresses keep their zone
     /// (RFC 4007 §11).
@@ -23,6 +31,15 @@ package enum HostAddress {
     /// In any spelling; IPv4-mapped IPv6 has four bytes. `nil` for a name.
     package static func bytes(_ host: Substring) -> [UInt8]? {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
+    }
+
+    /// Whether an address begins with the first bits of another one.
+    package static func matches(_ bytes: [UInt8], prefix: [UInt8], bits: Int) -> Bool {
+        let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
+        guard bytes.count == prefix.count, bytes.prefix(whole) == prefix.prefix(whole) else { return false }
+        guard rest > 0, whole < bytes.count else { return true }
+        let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
+        return bytes[whole] & mask == prefix[whole] & mask
     }
 
     static func canonicalIPv4(_ host: Substring) -> String? {

@@ -60,12 +60,14 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
         case .exact(let name): return host == name
         case .under(let name, let itself): return itself && host == name || host.hasSuffix("." + name)
         case .network(let prefix, let bits):
-            guard let bytes = HostAddress.bytes(host[...]), bytes.count == prefix.count else { return false }
-            let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
-            guard bytes.prefix(whole) == prefix.prefix(whole) else { return false }
-            guard rest > 0, whole < bytes.count else { return true }
-            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
-            return bytes[whole] & mask == prefix[whole] & mask
+            return HostAddress.bytes(host[...]).map { HostAddress.matches($0, prefix: prefix, bits: bits) } ?? false
         }
+    }
+}
+
+extension [ProxyBypass] {
+    package func matches(_ url: RequestURL, withLocalhost: Bool) -> Bool {
+        func isIn(_ places: [ProxyBypass]) -> Bool { places.contains { $0.matches(host: url.host, port: url.port) } }
+        return withLocalhost && isIn(ProxyBypass.localhost) || isIn(self)
     }
 }

@@ -110,5 +110,5 @@ extension UpstreamProxy.Kind {
 }
 
 extension UpstreamProxy: CustomStringConvertible {
-    package var description: String { "\(kind.rawValue)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    package var description: String { "\(kind.rawValue)://\(HostAddress.withPort(host, port))" }
 }

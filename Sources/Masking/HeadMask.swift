@@ -5,7 +5,28 @@ import NIOCore
 import Text
 
 struct HeadMask {
+    struct Part: Sendable {
+        let name: String
+        let path: any WritableKeyPath<ExchangeMessages, ByteBuffer?> & Sendable
+        var isRequest = false
+        var hasStartLine = true
+    }
+
+    static let parts = [
+        Part(name: "request headers", path: \.requestHead, isRequest: true),
+        Part(name: "request headers", path: \.requestHeadSent, isRequest: true),
+        Part(name: "request trailers", path: \.requestTrailers, hasStartLine: false),
+        Part(name: "interim responses", path: \.interimHeads),
+        Part(name: "response headers", path: \.responseHead),
+        Part(name: "response headers", path: \.responseHeadSent),
+        Part(name: "response trailers", path: \.responseTrailers, hasStartLine: false),
+    ]
+
     let mask: TextMask
+
+    func masked(_ head: ByteBuffer, as part: Part) -> (ByteBuffer, count: Int) {
+        masked(head, isRequest: part.isRequest, hasStartLine: part.hasStartLine)
+    }
 
     /// A stored head with its secrets replaced. Bytes after the head of a malformed request are masked like a body.
     func masked(_ head: ByteBuffer, isRequest: Bool, hasStartLine: Bool = true) -> (ByteBuffer, count: Int) {
@@ -65,9 +86,8 @@ struct HeadMask {
         _ find: (UnsafeRawBufferPointer) -> [Mark]
     ) -> [Mark] {
         guard !range.isEmpty else { return [] }
-        return find(UnsafeRawBufferPointer(rebasing: bytes[range])).map {
-            let place = $0.range.lowerBound + range.lowerBound..<$0.range.upperBound + range.lowerBound
-            return Mark(place, $0.placeholder, isNumber: $0.isNumber)
+        return find(UnsafeRawBufferPointer(rebasing: bytes[range])).map { mark in
+            Mark(range: mark.range.moved(by: range.lowerBound), placeholder: mark.placeholder, isNumber: mark.isNumber)
         }
     }
 
@@ -210,7 +230,7 @@ private struct Credentials {
         try? Credentials.parameter?.forEachMatch(in: part) { match in
             guard let name = match.group(1), let value = match.group(2) ?? match.group(3) else { return true }
             take(
-                value.lowerBound + range.lowerBound..<value.upperBound + range.lowerBound,
+                value.moved(by: range.lowerBound),
                 name: String(decoding: part[name], as: UTF8.self),
                 isQuoted: match.group(2) != nil,
                 othersAreSecrets: othersAreSecrets

@@ -3,10 +3,6 @@ struct Mark {
     var placeholder: Placeholder
     var isNumber = false
 
-    init(_ range: Range<Int>, _ placeholder: Placeholder, isNumber: Bool = false) {
-        (self.range, self.placeholder, self.isNumber) = (range, placeholder, isNumber)
-    }
-
     /// Sorts and joins overlapping marks; the first one keeps its placeholder.
     static func merged(_ marks: [Mark]) -> [Mark] {
         guard marks.count > 1 else { return marks }

@@ -38,10 +38,7 @@ package enum MarkedText {
 
     private static func forEachMark(in bytes: [UInt8], _ body: (PlaceholderReading) -> Void) {
         bytes.withUnsafeBytes { bytes in
-            PlaceholderReading.forEach(in: bytes) { reading in
-                if reading.isMarked { body(reading) }
-                return true
-            }
+            for reading in PlaceholderReading.all(in: bytes) where reading.isMarked { body(reading) }
         }
     }
 }

@@ -89,16 +89,16 @@ package final class MaskedSource: ExchangeSource {
         let recordParts = RecordMask(mask).mask(&masked.record)
         (recorded, parts) = (exchange, recordParts)
         count += mask.isCollecting ? 0 : recordParts.count
-        let messages = exchange.messages
-        masked.messages.requestHead = head(messages.requestHead, "request headers", isRequest: true)
-        masked.messages.requestHeadSent = head(messages.requestHeadSent, "request headers", isRequest: true)
-        masked.messages.requestTrailers = head(messages.requestTrailers, "request trailers", hasStartLine: false)
-        masked.messages.interimHeads = head(messages.interimHeads, "interim responses")
-        masked.messages.responseHead = head(messages.responseHead, "response headers")
-        masked.messages.responseHeadSent = head(messages.responseHeadSent, "response headers")
-        masked.messages.responseTrailers = head(messages.responseTrailers, "response trailers", hasStartLine: false)
+        for part in HeadMask.parts {
+            guard let bytes = exchange.messages[keyPath: part.path] else { continue }
+            mask.part = part.name
+            bytes.withUnsafeReadableBytes { mask.noteEarlier(in: $0) }
+            let (head, found) = HeadMask(mask: mask).masked(bytes, as: part)
+            masked.messages[keyPath: part.path] = head
+            add(part.name, found)
+        }
         (mask.part, mask.origin) = ("trace", .response)
-        for (index, entry) in messages.trace.enumerated() {
+        for (index, entry) in exchange.messages.trace.enumerated() {
             if let rule = entry.rule.flatMap({ mask.masked($0, .text) }) {
                 masked.messages.trace[index].rule = rule
                 add("trace", 1)
@@ -109,20 +109,6 @@ package final class MaskedSource: ExchangeSource {
             }
         }
         return masked
-    }
-
-    private func head(
-        _ bytes: ByteBuffer?,
-        _ part: String,
-        isRequest: Bool = false,
-        hasStartLine: Bool = true
-    ) -> ByteBuffer? {
-        guard let bytes else { return nil }
-        mask.part = part
-        bytes.withUnsafeReadableBytes { mask.noteEarlier(in: $0) }
-        let (head, found) = HeadMask(mask: mask).masked(bytes, isRequest: isRequest, hasStartLine: hasStartLine)
-        add(part, found)
-        return head
     }
 
     private func add(_ part: String, _ found: Int) {
@@ -164,7 +150,7 @@ package final class MaskedSource: ExchangeSource {
 
     /// The sizes of a body that was read to its end, as recorded and decoded.
     package func recordedSizes(of id: ExchangeID, side: BodySide) -> (encoded: Int, decoded: Int)? {
-        open.flatMap { $0.id == id && $0.side == side ? (Int($0.readCount), $0.decodedCount) : nil }
+        openBody(id, side).map { (Int($0.readCount), $0.decodedCount) }
     }
 
     package func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int? {
@@ -197,11 +183,15 @@ package final class MaskedSource: ExchangeSource {
     private func recorded(_ id: ExchangeID) -> RecordedExchange? { recorded.flatMap { $0.record.id == id ? $0 : nil } }
 
     package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? {
-        open.flatMap { $0.id == id && $0.side == side ? $0.problem : nil }
+        openBody(id, side)?.problem
+    }
+
+    private func openBody(_ id: ExchangeID, _ side: BodySide) -> OpenBody? {
+        open.flatMap { $0.id == id && $0.side == side ? $0 : nil }
     }
 
     private func opened(_ id: ExchangeID, _ side: BodySide, _ offset: Int64) throws -> OpenBody? {
-        if let open, open.id == id, open.side == side, offset >= open.start { return open }
+        if let body = openBody(id, side), offset >= body.start { return body }
         closeBody()
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return nil }
         mask.begin(exchange.record)

@@ -1,3 +1,4 @@
+import Expressions
 import Foundation
 import HTTPModel
 
@@ -6,56 +7,56 @@ struct PlaceholderReading {
     let range: Range<Int>
     /// Whether it is a ``Placeholder/markedText(host:)``.
     let isMarked: Bool
-    private(set) var host = ""
-    /// The number of the encoded form (`e2`) and where it ends.
-    let encoding: (number: Int, end: Int)?
+    let host: String
+    /// The end with the number of the encoded form (`e2`).
+    let end: Int
 
-    private static let prefix = Array(Placeholder.prefix.utf8)
-    private static let mark = Array("\(Placeholder.mark)-".utf8)
-    private static let hyphen = UInt8(ascii: "-")
-    private static let words = SecretKind.allCases.map { (kind: $0, text: Array($0.rawValue.utf8) + [hyphen]) }
-    private static let mostDigits = 9
+    private static let expression = try? RegularExpression(
+        #"\A\#(Placeholder.prefix)(?:(\#(Placeholder.mark))-)?(\#(SecretKind.allCases.map(\.rawValue).joined(separator: "|")))"#
+            + #"-(\d{1,9})(?:e(\d{1,9})(?(1)-([a-z0-9.-]*)_))?"#,
+        isCaseSensitive: true,
+        takesAnyBytes: true
+    )
+    /// In bytes, with a host.
+    private static let longest = 512
 
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
-        guard bytes[start...].starts(with: PlaceholderReading.prefix) else { return nil }
-        var rest = bytes[(start + PlaceholderReading.prefix.count)...]
-        isMarked = rest.starts(with: PlaceholderReading.mark)
-        if isMarked { rest = rest.dropFirst(PlaceholderReading.mark.count) }
-        guard let (kind, text) = PlaceholderReading.words.first(where: { rest.starts(with: $0.text) }),
-            let (number, end) = PlaceholderReading.number(bytes, at: rest.startIndex + text.count)
+        guard bytes[start...].starts(with: Placeholder.prefix.utf8) else { return nil }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(PlaceholderReading.longest))
+        var groups: [Range<Int>?] = []
+        try? PlaceholderReading.expression?.forEachMatch(in: text) { match in
+            groups = (0...5).map { match.group($0) }
+            return false
+        }
+        func word(_ group: Int) -> String? { groups[group].map { String(decoding: text[$0], as: UTF8.self) } }
+        guard !groups.isEmpty, let whole = groups[0], let digits = groups[3], let number = word(3).flatMap({ Int($0) }),
+            let kind = word(2).flatMap({ SecretKind(rawValue: $0) })
         else { return nil }
-        let hasEncoding = end < bytes.count && bytes[end] == UInt8(ascii: "e")
-        encoding = hasEncoding ? PlaceholderReading.number(bytes, at: end + 1) : nil
+        isMarked = groups[1] != nil
+        host = word(5) ?? ""
         var placeholder = Placeholder(kind: kind, number: number)
         if isMarked {
-            guard let encoding, encoding.end < bytes.count, bytes[encoding.end] == PlaceholderReading.hyphen else {
-                return nil
-            }
-            let host = bytes[(encoding.end + 1)...].prefix(while: Placeholder.isOfHost)
-            guard host.endIndex < bytes.count, bytes[host.endIndex] == UInt8(ascii: "_") else { return nil }
-            placeholder.encoding = encoding.number
-            self.host = String(decoding: host, as: UTF8.self)
-            range = start..<host.endIndex + 1
-        } else {
-            range = start..<end
+            guard groups[5] != nil else { return nil }
+            placeholder.encoding = word(4).flatMap { Int($0) } ?? 0
         }
         self.placeholder = placeholder
+        range = start..<start + (isMarked ? whole : digits).upperBound
+        end = start + whole.upperBound
     }
 
-    static func forEach(in bytes: UnsafeRawBufferPointer, _ body: (PlaceholderReading) -> Bool) {
-        guard let base = bytes.baseAddress else { return }
-        var place = 0
-        while let found = memchr(base + place, CInt(hyphen), bytes.count - place) {
-            let end = base.distance(to: UnsafeRawPointer(found)) + 1
-            let reading = end >= prefix.count ? PlaceholderReading(bytes, at: end - prefix.count) : nil
-            if let reading, !body(reading) { return }
-            place = reading?.range.upperBound ?? end
+    static func all(in bytes: UnsafeRawBufferPointer) -> some Sequence<PlaceholderReading> {
+        sequence(state: 0) { place in
+            while place < bytes.count, let base = bytes.baseAddress,
+                let found = memchr(base + place, CInt(UInt8(ascii: "-")), bytes.count - place)
+            {
+                let end = base.distance(to: UnsafeRawPointer(found)) + 1
+                let start = end - Placeholder.prefix.utf8.count
+                let reading = start >= 0 ? PlaceholderReading(bytes, at: start) : nil
+                place = reading?.range.upperBound ?? end
+                if let reading { return reading }
+            }
+            return nil
         }
-    }
-
-    private static func number(_ bytes: UnsafeRawBufferPointer, at start: Int) -> (number: Int, end: Int)? {
-        let digits = bytes[start...].prefix(mostDigits).prefix { $0 &- 0x30 < 10 }
-        return digits.isEmpty ? nil : (digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }, digits.endIndex)
     }
 }
 
@@ -66,19 +67,15 @@ extension Placeholder {
             let reading = PlaceholderReading(bytes, at: start)
         else { return false }
         // Hyphens pad it to a length; quotes and brackets may be around it.
-        return bytes[max(reading.encoding?.end ?? 0, reading.range.upperBound)...].allSatisfy {
-            "-\"'\\)]}".utf8.contains($0)
-        }
+        return bytes[reading.end...].allSatisfy { "-\"'\\)]}".utf8.contains($0) }
     }
 
     /// The unmarked placeholders, each once and in order.
     package static func all(in bytes: [UInt8], most: Int) -> [Placeholder] {
         var found: [Placeholder] = []
         bytes.withUnsafeBytes { bytes in
-            PlaceholderReading.forEach(in: bytes) { reading in
-                let placeholder = reading.placeholder
-                if !reading.isMarked, !found.contains(placeholder) { found.append(placeholder) }
-                return found.count < most
+            for reading in PlaceholderReading.all(in: bytes) where found.count < most {
+                if !reading.isMarked, !found.contains(reading.placeholder) { found.append(reading.placeholder) }
             }
         }
         return found
@@ -91,10 +88,8 @@ extension TextMask {
     /// Keeps the numbers of placeholders from an earlier export.
     func noteEarlier(in bytes: UnsafeRawBufferPointer) {
         guard isCollecting else { return }
-        PlaceholderReading.forEach(in: bytes) { reading in
-            let isNumbered = (1...TextMask.highestNumber).contains(reading.placeholder.number)
-            if isNumbered, !reading.isMarked { add(earlier: reading.placeholder) }
-            return true
+        for reading in PlaceholderReading.all(in: bytes) where !reading.isMarked {
+            if (1...TextMask.highestNumber).contains(reading.placeholder.number) { add(earlier: reading.placeholder) }
         }
     }
 }
@@ -103,11 +98,9 @@ extension SecretBook {
     /// How many different placeholders or variables of this book are in a text.
     package func placeholderCount(in text: String) -> Int {
         var found: Set<Placeholder> = []
-        let bytes = Array(text.utf8)
-        bytes.withUnsafeBytes { bytes in
-            PlaceholderReading.forEach(in: bytes) { reading in
-                if isIssued(reading.placeholder) { found.insert(reading.placeholder.ofSecret) }
-                return true
+        Array(text.utf8).withUnsafeBytes { bytes in
+            for reading in PlaceholderReading.all(in: bytes) where isIssued(reading.placeholder) {
+                found.insert(reading.placeholder.ofSecret)
             }
         }
         let variables = text.matches(of: /\$\{(SLUICE_[A-Z_]+?_[0-9]+)(?:_ENCODED(?:_[0-9]+)?)?:\?/).map(\.output.1)
@@ -134,7 +127,7 @@ extension SecretBook {
         return copy.withUTF8 { utf8 in
             let bytes = UnsafeRawBufferPointer(utf8)
             var marks: [Mark] = []
-            forEachSought(in: bytes) { marks.append(Mark($0, placeholder(at: $1))) }
+            forEachSought(in: bytes) { marks.append(Mark(range: $0, placeholder: placeholder(at: $1))) }
             guard !marks.isEmpty else { return text }
             let shown = Mark.replaced(marks, in: bytes[...], keepsLength: false, isPlain: true, self)
             return String(decoding: shown, as: UTF8.self)

@@ -29,15 +29,8 @@ package struct RecordMask {
     package func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
         mask.boundWhatIsSought()
         mask.begin(exchange.record)
-        let (heads, messages) = (HeadMask(mask: mask), exchange.messages)
-        for head in [messages.requestHead, messages.requestHeadSent] {
-            if let head { _ = heads.masked(head, isRequest: true, hasStartLine: true) }
-        }
-        for head in [messages.interimHeads, messages.responseHead, messages.responseHeadSent] {
-            if let head { _ = heads.masked(head, isRequest: false, hasStartLine: true) }
-        }
-        for trailers in [messages.requestTrailers, messages.responseTrailers] {
-            if let trailers { _ = heads.masked(trailers, isRequest: false, hasStartLine: false) }
+        for part in HeadMask.parts {
+            if let head = exchange.messages[keyPath: part.path] { _ = HeadMask(mask: mask).masked(head, as: part) }
         }
         return masked(exchange.record)
     }

@@ -167,7 +167,7 @@ struct SecretPatterns {
         var range: Range<Int>?
         try? pattern.expression.forEachMatch(in: subject) { match in
             let found = (pattern.kind == .card ? nil : match.group(1) ?? match.group(2)) ?? match.whole
-            range = found.lowerBound + place..<found.upperBound + place
+            range = found.moved(by: place)
             return false
         }
         return range

@@ -28,17 +28,11 @@ extension StructureScanner {
         // `"checksum/secret"` and `"AWS::IAM::AccessKey"` name something else.
         if bytes[name].contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ":") }) { return nil }
         if let kind = names.kind(of: bytes[name]) { return kind }
-        if isOfCookies(bytes[name]) { return .cookie }
+        if isSame(name, "cookie") || isSame(name, "set-cookie") { return .cookie }
         guard value < bytes.count, bytes[value] == UInt8(ascii: "["), bytes[name].last == UInt8(ascii: "s") else {
             return nil
         }
         return names.kind(of: bytes[name].dropLast())
-    }
-
-    private func isOfCookies(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {
-        ["cookie", "set-cookie"].contains {
-            $0.utf8.count == name.count && zip(name, $0.utf8).allSatisfy { $0 | 0x20 == $1 }
-        }
     }
 
     private func memberName(before colon: Int) -> (Range<Int>, Quote)? {

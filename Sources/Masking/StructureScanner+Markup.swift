@@ -7,8 +7,6 @@ extension StructureScanner {
         var isEmpty = false
     }
 
-    private static let longestText = 1 << 20
-
     mutating func scanTags() {
         var place = 0
         while let open = find(UInt8(ascii: "<"), from: place) {
@@ -85,11 +83,6 @@ extension StructureScanner {
         for (name, value) in tag.attributes where isSame(name, "value") || isSame(name, "content") {
             take(value, kind, name: bytes[label]) { PlainValue.ofMarkup($0) }
         }
-    }
-
-    private func isSame(_ range: Range<Int>, _ word: StaticString) -> Bool {
-        range.count == word.utf8CodeUnitCount
-            && range.allSatisfy { bytes[$0] | 0x20 == word.utf8Start[$0 - range.lowerBound] }
     }
 
     private mutating func takeText(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {

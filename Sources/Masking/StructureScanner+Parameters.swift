@@ -90,9 +90,14 @@ extension StructureScanner {
     }
 
     static func kindOfParameter(_ name: some Collection<UInt8>) -> SecretKind? {
-        namesOfParameters.first {
-            $0.name.utf8.count == name.count && zip(name, $0.name.utf8).allSatisfy { $0 | 0x20 == $1 }
-        }?.kind
+        namesOfParameters.first { isSame(name, $0.name) }?.kind
+    }
+
+    func isSame(_ range: Range<Int>, _ word: String) -> Bool { StructureScanner.isSame(bytes[range], word) }
+
+    /// In any case; `word` is in lower case.
+    static func isSame(_ name: some Collection<UInt8>, _ word: String) -> Bool {
+        word.utf8.count == name.count && zip(name, word.utf8).allSatisfy { $0 | 0x20 == $1 }
     }
 
     /// `password` of `user[password]`, `password[]` and `password[0]`.

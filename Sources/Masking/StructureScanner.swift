@@ -61,7 +61,7 @@ struct StructureScanner {
     mutating func scan(_ range: Range<Int>, _ syntax: ScanSyntax) {
         let part = UnsafeRawBufferPointer(rebasing: bytes[range])
         for var secret in StructureScanner.secrets(in: part, syntax, names, origin, depth: depth + 1) {
-            secret.range = secret.range.lowerBound + range.lowerBound..<secret.range.upperBound + range.lowerBound
+            secret.range = secret.range.moved(by: range.lowerBound)
             found.append(secret)
         }
     }
@@ -145,6 +145,10 @@ struct StructureScanner {
         while place < bytes.count, StructureScanner.isSpace(bytes[place]) { place += 1 }
         return place
     }
+}
+
+extension Range<Int> {
+    func moved(by distance: Int) -> Range<Int> { lowerBound + distance..<upperBound + distance }
 }
 
 enum CredentialScheme {

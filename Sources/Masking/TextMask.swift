@@ -138,18 +138,21 @@ package final class TextMask {
         for found in found {
             if !isCut || found.range.upperBound < bytes.count { note(found) }
             guard !isCollecting else { continue }
-            marks.append(Mark(found.range, book.placeholder(of: found.secret, found.kind), isNumber: found.isNumber))
+            let placeholder = book.placeholder(of: found.secret, found.kind)
+            marks.append(Mark(range: found.range, placeholder: placeholder, isNumber: found.isNumber))
         }
         guard !isCollecting else {
             if !isBinary, !suspectsNothing { noteSuspects(in: bytes, syntax, besides: found) }
             return []
         }
-        book.forEachSought(in: bytes) { range, entry in marks.append(Mark(range, book.placeholder(at: entry))) }
+        book.forEachSought(in: bytes) { range, entry in
+            marks.append(Mark(range: range, placeholder: book.placeholder(at: entry)))
+        }
         guard !marks.isEmpty else { return [] }
         if syntax == .text || syntax == .multipart {
             for (index, mark) in marks.enumerated() {
                 guard let number = JSONNumber.range(around: mark.range, in: bytes) else { continue }
-                marks[index] = Mark(number, mark.placeholder, isNumber: true)
+                marks[index] = Mark(range: number, placeholder: mark.placeholder, isNumber: true)
             }
         }
         return Mark.merged(marks)

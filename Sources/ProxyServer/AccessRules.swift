@@ -44,14 +44,7 @@ package struct AccessRules: Sendable, Hashable {
             address.ipAddress.flatMap { HostAddress.bytes($0[...]) }
         }
 
-        func contains(_ bytes: [UInt8]) -> Bool {
-            guard bytes.count == prefix.count else { return false }
-            let (whole, rest) = length.quotientAndRemainder(dividingBy: 8)
-            guard bytes[..<whole] == prefix[..<whole] else { return false }
-            guard rest > 0 else { return true }
-            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
-            return bytes[whole] & mask == prefix[whole] & mask
-        }
+        func contains(_ bytes: [UInt8]) -> Bool { HostAddress.matches(bytes, prefix: prefix, bits: length) }
 
         package var description: String {
             let separator = prefix.count == 4 ? "." : ":"

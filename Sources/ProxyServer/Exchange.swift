@@ -188,9 +188,7 @@ final class Exchange {
         let ownLimit = machine.awaitsResponse ? loop.configuration.timeouts.response : nil
         let limit = ownLimit ?? loop.configuration.timeouts.idle
         // A held or paced message is not a sign of a silent peer; nor is a quiet tunnel or stream.
-        guard !isHeldUp, machine.record.kind == .http,
-            !machine.isStream
-        else { return }
+        guard !isHeldUp, machine.record.kind == .http, !machine.isStream else { return }
         if machine.responsePauseReasons.contains(.peerFull) {
             // For HTTP/1 the connection watches this, because it knows whether bytes still leave.
             if machine.clientTakesResets { endStall(limit, now: now) }

@@ -96,6 +96,4 @@ struct ProxyPages: Stage {
     }
 }
 
-final class DiscardingSink: RecordSink {
-    func record(_ event: RecordEvent) {}
-}
+final class DiscardingSink: RecordSink { func record(_ event: RecordEvent) {} }

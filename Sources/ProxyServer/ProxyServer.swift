@@ -65,9 +65,7 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    private struct WeakContext {
-        weak var context: LoopContext?
-    }
+    private struct WeakContext { weak var context: LoopContext? }
 
     private struct Loop {
         let context: NIOLoopBound<LoopContext>
@@ -129,16 +127,14 @@ package final class ProxyServer: Sendable {
                         if let client = refused.new(channel.remoteAddress) {
                             logger.notice("the client \(client) may not use the proxy and was refused (--allow)")
                         }
-                        channel.close(promise: nil)
-                        return
+                        return channel.close(promise: nil)
                     }
                     let admission = counts.admit(channel, now: loop.eventLoop.now)
                     if case .tooMany(let limit, let isNew) = admission {
                         let client = channel.remoteAddress.map(describe) ?? ""
                         let text = "has \(limit) connections open; further ones are closed (--max-client-connections)"
                         if isNew { logger.warning("the client \(client) \(text)") }
-                        channel.close(promise: nil)
-                        return
+                        return channel.close(promise: nil)
                     }
                     let connection = ClientConnection(loop: loop, listener: listener, channel: channel)
                     try channel.pipeline.syncOperations.addHandler(connection)

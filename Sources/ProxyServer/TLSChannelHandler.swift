@@ -2,17 +2,14 @@ package import HTTPModel
 package import NIOCore
 package import Wire
 
-package struct TLSHandshakeCompleted: Sendable {
-    package let details: TLSDetails
-}
+package struct TLSHandshakeCompleted: Sendable { package let details: TLSDetails }
+
+/// Reads and writes bytes on both of its sides.
+package protocol ByteHandler: ChannelDuplexHandler
+where InboundIn == ByteBuffer, InboundOut == ByteBuffer, OutboundIn == ByteBuffer, OutboundOut == ByteBuffer {}
 
 /// Runs a TLS session in a channel. Small writes are collected until the flush, which then makes few records.
-package final class TLSChannelHandler: ChannelDuplexHandler {
-    package typealias InboundIn = ByteBuffer
-    package typealias InboundOut = ByteBuffer
-    package typealias OutboundIn = ByteBuffer
-    package typealias OutboundOut = ByteBuffer
-
+package final class TLSChannelHandler: ByteHandler {
     private let session: TLSSession
     private var isOpen = false
     private var isEnded = false
@@ -63,13 +60,10 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
             if plaintext.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(plaintext)) }
             switch progress {
             case .limitReached: continue
-            case .needsInput:
-                send(context)
-                return
+            case .needsInput: return send(context)
             case .ended:
                 send(context)
-                end(context)
-                return
+                return end(context)
             }
         }
     }
@@ -172,10 +166,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
 
     package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
     {
-        guard event is TLSCloseNotifyWithheld else {
-            context.triggerUserOutboundEvent(event, promise: promise)
-            return
-        }
+        guard event is TLSCloseNotifyWithheld else { return context.triggerUserOutboundEvent(event, promise: promise) }
         withholdsCloseNotify = true
         promise?.succeed()
     }
@@ -192,11 +183,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
 }
 
 /// Event from above: the connection is to be closed without close_notify, as if it was cut.
-package struct TLSCloseNotifyWithheld: Sendable {
-    package init() {}
-}
+package struct TLSCloseNotifyWithheld: Sendable { package init() {} }
 
 /// The peer sends no more. A channel that becomes inactive without this, and was not closed here, was reset.
-package struct TLSInputClosed: Sendable {
-    package let cleanly: Bool
-}
+package struct TLSInputClosed: Sendable { package let cleanly: Bool }

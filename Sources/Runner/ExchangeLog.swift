@@ -15,16 +15,14 @@ package final class ExchangeLog: Sendable {
 
     private let form: Form
     private let write: @Sendable (String) -> Void
-    /// Masks secrets in lines of JSON.
-    private let mask: Mutex<RecordMask?>
     private let hasHeader = Atomic(false)
-    private let maskedPlaces = Atomic(0)
-    private let maskedLines = Atomic(0)
+    /// What masks secrets in lines of JSON, and how many it has masked.
+    private let masking: Mutex<(mask: RecordMask?, places: Int, lines: Int)>
 
     package init(form: Form, mask: MaskRules? = nil, write: @escaping @Sendable (String) -> Void) {
         self.form = form
         self.write = write
-        self.mask = Mutex(form == .json ? mask.map { RecordMask($0) } : nil)
+        masking = Mutex((form == .json ? mask.map { RecordMask($0) } : nil, 0, 0))
     }
 
     package func add(_ exchanges: [RecordedExchange]) {
@@ -38,20 +36,16 @@ package final class ExchangeLog: Sendable {
     }
 
     private func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
-        let record = mask.withLock { $0?.masked(exchange) ?? exchange.record }
-        let count = record.extras.masked.count - exchange.record.extras.masked.count
-        if count > 0 {
-            maskedPlaces.add(count, ordering: .relaxed)
-            maskedLines.add(1, ordering: .relaxed)
+        masking.withLock { masking in
+            let record = masking.mask?.masked(exchange) ?? exchange.record
+            let count = record.extras.masked.count - exchange.record.extras.masked.count
+            if count > 0 { (masking.places, masking.lines) = (masking.places + count, masking.lines + 1) }
+            return record
         }
-        return record
     }
 
     /// How much was masked so far.
     package var summary: String? {
-        RunSummary.masked(
-            places: maskedPlaces.load(ordering: .relaxed),
-            exchanges: maskedLines.load(ordering: .relaxed)
-        )
+        masking.withLock { RunSummary.masked(places: $0.places, exchanges: $0.lines) }
     }
 }

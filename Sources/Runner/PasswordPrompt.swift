@@ -41,11 +41,6 @@ package enum PasswordPrompt {
     }
 
     private static func write(_ text: String, to terminal: CInt) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(terminal, $0.baseAddress, $0.count) }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
+        try? FileHandle(fileDescriptor: terminal, closeOnDealloc: false).write(contentsOf: Data(text.utf8))
     }
 }

@@ -43,7 +43,7 @@ actor RulesInForce {
         recorder: Recorder,
         access: ServerAccess = ServerAccess(),
         upstream: UpstreamOption? = nil,
-        secrets: ServerAccess.Secrets = ServerAccess.Secrets()
+        secrets: ServerAccess.Secrets = [:]
     ) {
         (self.access, self.upstream, self.secrets) = (access, upstream, secrets)
         self.profile = profile
@@ -150,38 +150,25 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
-    /// Reads the files again; `nil` without a profile.
+    /// Replaces the profile by that of other files, or reads its files again; `nil` without a profile.
     ///
     /// `discardsEdits`: unsaved texts are lost; otherwise they are a ``ControlError``. Throws errors of the files, too;
     /// then the rules are not changed.
-    func reload(discardsEdits: Bool = false) async throws -> RulesDifference? {
+    func load(_ files: [String]?, discardsEdits: Bool) async throws -> RulesDifference? {
         await beginTurn()
         defer { endTurn() }
-        try checkNothingIsLost(discardsEdits)
-        guard !paths.isEmpty else { return nil }
+        guard discardsEdits || unsaved.isEmpty else {
+            throw ControlError(
+                "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
+                hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
+            )
+        }
+        var roots = files ?? paths
+        guard !roots.isEmpty else { return nil }
         // A profile that was never saved has no file.
-        let roots = paths.filter { path in !unsaved.contains { $0.file == path && disk[$0.identity] == nil } }
-        return try await replace(by: roots.isEmpty ? nil : RuleProfile.load(paths: roots, edited: piped), roots)
-    }
-
-    private func checkNothingIsLost(_ discardsEdits: Bool) throws(ControlError) {
-        guard !discardsEdits, !unsaved.isEmpty else { return }
-        throw ControlError(
-            "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
-            hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
-        )
-    }
-
-    /// Replaces the profile by that of other files, like ``reload(discardsEdits:)``.
-    func load(_ files: [String], discardsEdits: Bool) async throws -> RulesDifference {
-        await beginTurn()
-        defer { endTurn() }
-        try checkNothingIsLost(discardsEdits)
-        return try await replace(by: RuleProfile.load(paths: files), files)
-    }
-
-    private func replace(by after: RuleProfile?, _ roots: [String]) async throws -> RulesDifference {
+        if files == nil { roots.removeAll { path in unsaved.contains { $0.file == path && disk[$0.identity] == nil } } }
         let before = profile
+        let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots, edited: files == nil ? piped : [])
         try await change(to: after)
         (unsaved, paths, hasReportedProblem) = ([], roots, false)
         disk = RulesInForce.texts(after?.sources ?? [])

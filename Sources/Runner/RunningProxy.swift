@@ -233,8 +233,7 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// Stops accepting, lets exchanges finish for the grace period, and closes the session. Later calls return the same
-    /// summary.
+    /// Stops accepting, waits for exchanges (``RunSettings/grace``), and closes the session. May be called again.
     package func stop() async -> RecorderSummary {
         await watcher.withLock { $0 }?.stop()
         await control.withLock { $0.take() }?.stop()
@@ -255,7 +254,8 @@ package final class RunningProxy: Sendable {
             let count = all.count - sessions.count
             report("sluice: \(count) of \(all.count) files of this run are removed; the assertions see the others\n")
         }
-        return try Assertions.check(assertions, sessions: sessions, from: ExchangeID(recorder.nextExchangeID))
+        let first = ExchangeID(recorder.nextExchangeID)
+        return try assertions.map { try Assertions.check($0, sessions: sessions, from: first) }
     }
 
     // MARK: - Setting up
@@ -370,13 +370,10 @@ package final class RunningProxy: Sendable {
                 ? "--listen 127.0.0.1:8081, or :0 for any free one"
                 : "--mode \(listener.mode)@8081, or @0 for any free one"
             let running = RunningSluices.processes(within: .milliseconds(300)).first { $0.meaning == place }
-            return StartError(
-                "\(place)\(mode) is in use by another \(running == nil ? "program" : "Sluice").",
-                hint: running.map {
-                    "Open that one with 'sluice attach --control \($0.word)', or choose another port: \(other)."
-                }
-                    ?? "Stop that one, or choose another port: \(other)."
-            )
+            let owner = running == nil ? "program" : "Sluice"
+            let way = running.map { "Open that one with 'sluice attach --control \($0.word)'" } ?? "Stop that one"
+            let hint = "\(way), or choose another port: \(other)."
+            return StartError("\(place)\(mode) is in use by another \(owner).", hint: hint)
         case EACCES:
             let hint = "Ports below 1024 need privileges; choose a higher one."
             return StartError("\(place)\(mode) may not be listened on.", hint: hint)
@@ -395,10 +392,7 @@ extension SocketAddress {
     }
 
     /// `host:port`, an IPv6 host in brackets.
-    package var place: String {
-        let host = ipAddress ?? ""
-        return "\(host.contains(":") ? "[\(host)]" : host):\(port ?? 0)"
-    }
+    package var place: String { HostAddress.withPort(ipAddress ?? "", port ?? 0) }
 }
 
 private struct StandardErrorLogHandler: LogHandler {

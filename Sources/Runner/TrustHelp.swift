@@ -2,12 +2,6 @@ package enum TrustHelp {
     package struct Line: Sendable, Hashable {
         package let text: String
         package let command: String?
-
-        fileprivate init(_ text: String) { (self.text, command) = (text, nil) }
-
-        fileprivate init(_ before: String, _ command: String, _ after: String = "") {
-            (text, self.command) = (before + command + after, command)
-        }
     }
 
     /// `path` is the authority's certificate (PEM).
@@ -17,66 +11,58 @@ package enum TrustHelp {
     package static func lines(path: String) -> [Line] {
         // They may be for another machine, whose user is unknown.
         let commands = TrustCommands(file: "'\(path)'", isRoot: false)
-        return [Line("The certificate of your Sluice authority is"), Line("  ", path)] + prose(warning)
-            + programs(commands) + systems(commands) + prose(phones)
+        return marked(path, commands).split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let parts = line.split(separator: mark, omittingEmptySubsequences: false)
+            return Line(text: parts.joined(), command: parts.count > 1 ? String(parts[1]) : nil)
+        }
     }
 
-    private static let warning = """
-        Only trust it where you debug, and remove it afterwards: whoever has its key can read that device's traffic.
+    /// Around each command.
+    private static let mark: Character = "\0"
 
-        One program at a time (nothing is installed)
-        """
+    private static func marked(_ path: String, _ commands: TrustCommands) -> String {
+        func run(_ command: String) -> String { "\(mark)\(command)\(mark)" }
+        let file = commands.file
+        return """
+            The certificate of your Sluice authority is
+              \(run(path))
+            Only trust it where you debug, and remove it afterwards: whoever has its key can read that device's traffic.
 
-    private static let phones = """
-        iPhone, iPad
-          Set the proxy in the Wi-Fi network's settings, open http://sluice.proxy/ in Safari and install the profile
-          (Settings, General, VPN & Device Management), then turn on full trust in Settings, General, About,
-          Certificate Trust Settings.
-        Android
-          Set the proxy in the Wi-Fi network's settings, open http://sluice.proxy/, download the DER certificate and
-          install it under Settings, Security, Encryption & credentials, Install a certificate, CA certificate. Apps
-          trust it only if their network security configuration says so; debug builds can.
+            One program at a time (nothing is installed)
+              curl      \(run("curl --cacert \(file)")) …
+              Python    \(run("\(commands.openSSL) python3")) …
+              requests  \(run("\(commands.requests) python3")) …
+              Node      \(run(commands.node))
+              Git       \(run("git -c http.sslCAInfo=\(file)")) …
+              Go, Ruby  \(run(commands.openSSL)) COMMAND
+              gRPC      \(run("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=\(file)")) (C++, Python, Ruby and others on its core)
+              Java      \(run(commands.javaStore))
+                        \(run(commands.javaWithStore)) …
+              Do not export SSL_CERT_FILE: Sluice reads it too, and would then trust no server.
 
-        """
+            Debian, Ubuntu
+              \(run(commands.debian))
+            Fedora, RHEL
+              \(run(commands.fedora))
+            macOS
+              \(run(commands.macOS))
+            Windows (as administrator)
+              \(run("certutil -addstore -f ROOT sluice-ca.cer"))       (from: sluice ca export --format der -o sluice-ca.cer)
 
-    private static func prose(_ text: String) -> [Line] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { Line(String($0)) }
-    }
+            Firefox
+              Settings, Privacy & Security, View Certificates, Authorities, Import
+            Chrome on Linux
+              \(run(commands.database("sql:$HOME/.pki/nssdb")))
 
-    private static func programs(_ commands: TrustCommands) -> [Line] {
-        let gRPC = "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=\(commands.file)"
-        return [
-            Line("  curl      ", "curl --cacert \(commands.file)", " …"),
-            Line("  Python    ", "\(commands.openSSL) python3", " …"),
-            Line("  requests  ", "\(commands.requests) python3", " …"),
-            Line("  Node      ", commands.node),
-            Line("  Git       ", "git -c http.sslCAInfo=\(commands.file)", " …"),
-            Line("  Go, Ruby  ", commands.openSSL, " COMMAND"),
-            Line("  gRPC      ", gRPC, " (C++, Python, Ruby and others on its core)"),
-            Line("  Java      ", commands.javaStore),
-            Line("            ", commands.javaWithStore, " …"),
-            Line("  Do not export SSL_CERT_FILE: Sluice reads it too, and would then trust no server."),
-        ]
-    }
+            iPhone, iPad
+              Set the proxy in the Wi-Fi network's settings, open http://sluice.proxy/ in Safari and install the profile
+              (Settings, General, VPN & Device Management), then turn on full trust in Settings, General, About,
+              Certificate Trust Settings.
+            Android
+              Set the proxy in the Wi-Fi network's settings, open http://sluice.proxy/, download the DER certificate and
+              install it under Settings, Security, Encryption & credentials, Install a certificate, CA certificate. Apps
+              trust it only if their network security configuration says so; debug builds can.
 
-    private static func systems(_ commands: TrustCommands) -> [Line] {
-        let windows = "certutil -addstore -f ROOT sluice-ca.cer"
-        return [
-            Line(""),
-            Line("Debian, Ubuntu"),
-            Line("  ", commands.debian),
-            Line("Fedora, RHEL"),
-            Line("  ", commands.fedora),
-            Line("macOS"),
-            Line("  ", commands.macOS),
-            Line("Windows (as administrator)"),
-            Line("  ", windows, "       (from: sluice ca export --format der -o sluice-ca.cer)"),
-            Line(""),
-            Line("Firefox"),
-            Line("  Settings, Privacy & Security, View Certificates, Authorities, Import"),
-            Line("Chrome on Linux"),
-            Line("  ", commands.database("sql:$HOME/.pki/nssdb")),
-            Line(""),
-        ]
+            """
     }
 }

@@ -35,7 +35,7 @@ package enum Base64Text {
                 padding += 1
                 continue
             }
-            guard padding == 0, let value = value(byte) else { return false }
+            guard padding == 0, let value = value(of: byte) else { return false }
             bits = bits << 6 | value
             digits += 1
             guard digits % 4 == 0 else { continue }
@@ -54,7 +54,8 @@ package enum Base64Text {
         return true
     }
 
-    private static func value(_ character: UInt8) -> UInt32? {
+    /// The six bits of a digit of either alphabet.
+    package static func value(of character: UInt8) -> UInt32? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
         case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26

@@ -1,6 +1,5 @@
-/// A host whose name has letters outside ASCII, in both of its forms: as people read it, and as the name system has it.
-///
-/// Letters of other scripts look like Latin ones, so neither form alone says which host it is.
+/// A host with letters outside ASCII in both forms, as people read it and as the name system has it: letters of other
+/// scripts look like Latin ones, so neither form alone says which host it is.
 package struct HostForms: Sendable, Hashable {
     /// In its own letters.
     package let name: String
@@ -54,10 +53,8 @@ package struct HostForms: Sendable, Hashable {
 
     // MARK: - Names that pose as others
 
-    /// Why the host may pose as another one, in a phrase; `nil` if nothing speaks for that.
-    ///
-    /// Suspicious are labels that mix scripts, but for those that Japanese, Chinese and Korean mix (UTS 39, section
-    /// 5.2), and labels of Cyrillic or Greek letters all of which look like Latin ones, before an end in ASCII.
+    /// Why the host may pose as another one, in a phrase; `nil` if nothing speaks for that: a label mixes scripts
+    /// unusually (UTS 39 §5.2), or has only Cyrillic or Greek letters like Latin ones, and the last label is ASCII.
     package var suspicion: String? {
         let labels = HostForms.labels(of: name).filter { !$0.isEmpty }
         for label in labels {

@@ -1,8 +1,6 @@
 extension VisibleText {
-    /// A path or a query to read: percent-encoded UTF-8 decoded, as browsers show it.
-    ///
-    /// Encoded stays: what divides a URL, what cannot be seen, a space at an end, and bytes that are not UTF-8. It is
-    /// not undone, so it is for the screen alone.
+    /// A path or a query with percent-encoded UTF-8 decoded, for the screen alone. What divides a URL, is hidden, is a
+    /// space at an end or not UTF-8 stays encoded.
     package static func percentDecoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let source = Array(text.utf8)

@@ -33,24 +33,12 @@ extension Unicode.Scalar {
     }
 
     private var isWide: Bool {
-        var low = 0
-        var high = Unicode.Scalar.wide.count
-        while low < high {
-            let middle = (low + high) / 2
-            let range = Unicode.Scalar.wide[middle]
-            if value < range.lowerBound {
-                high = middle
-            } else if value > range.upperBound {
-                low = middle + 1
-            } else {
-                return true
-            }
-        }
-        return false
+        let wide = Unicode.Scalar.wide
+        let place = wide.partitioningIndex { $0.upperBound < value }
+        return place < wide.count && wide[place].contains(value)
     }
 
-    /// What takes two columns: East Asian width W and F, which holds every emoji that is one by itself. Made from the
-    /// Unicode data; ranges between which nothing is assigned are joined.
+    /// East Asian width W and F, which includes single emoji; ranges with nothing assigned between them are joined.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

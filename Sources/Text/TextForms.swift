@@ -14,6 +14,15 @@ extension StringProtocol {
         guard utf8.count > limit, count > limit else { return String(self) }
         return prefix(Swift.max(0, limit - 1)) + "…"
     }
+
+    /// The pieces between separators; those within quotation marks do not count.
+    package func split(atUnquoted separator: Character) -> [SubSequence] {
+        var isQuoted = false
+        return split(omittingEmptySubsequences: false) { character in
+            if character == "\"" { isQuoted.toggle() }
+            return character == separator && !isQuoted
+        }
+    }
 }
 
 extension BinaryInteger {

@@ -1,5 +1,4 @@
-/// How many columns text takes, and how it is made to fit. The columns are those that a terminal's cells use
-/// (``Glyph``): pictures for control characters, four for a tab.
+/// The width of text in a terminal's cells (``Glyph``): a column for each control character, four for a tab.
 package enum TextWidth {
     package static func columns(_ text: some StringProtocol) -> Int {
         // Printable ASCII, which nearly all text is, takes a column a byte.
@@ -62,9 +61,8 @@ package enum TextWidth {
         cut(text, to: columns).aligned(to: columns)
     }
 
-    /// The text in lines of at most this many columns, broken at line feeds, else behind spaces, which are left out,
-    /// else where the line is full. A character wider than a line has a line of its own. An empty text is one empty
-    /// line.
+    /// At least one line of at most this many columns, broken at line feeds, else behind spaces, which are left out,
+    /// else where it is full; a wider character has its own line.
     package static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
         var lines: [Substring] = []
         for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {

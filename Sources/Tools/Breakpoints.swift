@@ -46,24 +46,22 @@ struct Breakpoints: RuleTool {
             return begin(.response, upgrade ?? stream(head.fields, .response), &responseDemand, &exchange)
         }
 
-        func requestWhole(
-            _ head: inout RequestHead,
+        func whole(
+            _ direction: FlowDirection,
+            _ fields: inout FieldSection,
             _ body: inout ByteBuffer,
             _ exchange: inout StageExchange
-        ) -> Verdict { hold(.request, &exchange) }
+        ) -> Verdict { hold(direction, &exchange) }
 
-        func responseWhole(
-            _ head: inout ResponseHead,
-            _ body: inout ByteBuffer,
+        func overflowed(
+            _ direction: FlowDirection,
+            _ fields: inout FieldSection,
             _ exchange: inout StageExchange
-        ) -> Verdict { hold(.response, &exchange) }
-
-        func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            overflow(.request, &requestDemand, &exchange)
-        }
-
-        func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            overflow(.response, &responseDemand, &exchange)
+        ) -> Verdict {
+            if direction == .request { requestDemand = .none } else { responseDemand = .none }
+            let tooLarge = "its body is over \(BodyLimits.held >> 20) MiB"
+            let reason = exchange.lacksRoom ? "the memory for held bodies is full" : tooLarge
+            return hold(direction, headSince: reason, &exchange)
         }
 
         private func stream(_ fields: FieldSection, _ direction: FlowDirection) -> String? {
@@ -81,17 +79,6 @@ struct Breakpoints: RuleTool {
             if let reason { return hold(direction, headSince: reason, &exchange) }
             demand = .whole(limit: BodyLimits.held, decoded: false)
             return .forward
-        }
-
-        private func overflow(
-            _ direction: FlowDirection,
-            _ demand: inout BodyDemand,
-            _ exchange: inout StageExchange
-        ) -> Verdict {
-            demand = .none
-            let tooLarge = "its body is over \(BodyLimits.held >> 20) MiB"
-            let reason = exchange.lacksRoom ? "the memory for held bodies is full" : tooLarge
-            return hold(direction, headSince: reason, &exchange)
         }
 
         private func hold(

@@ -39,16 +39,6 @@ extension RuleProfile {
     package init(sources: [ProfileSource]) throws(ProfileError) { try self.init(sources: sources, tools: .standard) }
 }
 
-extension ProfileHelp {
-    package static func text(for key: String? = nil) throws(UnknownKeyError) -> String {
-        try text(for: key, of: .standard)
-    }
-
-    package static func keys(within path: String? = nil) -> [GrammarKey]? { keys(within: path, of: .standard) }
-
-    package static func names(for text: String) -> [(name: String, summary: String)] { names(for: text, of: .standard) }
-}
-
 extension EditableProfile {
     package init(text: String, file: String?, among others: [ProfileSource] = []) {
         self.init(text: text, file: file, among: others, tools: .standard)

@@ -204,7 +204,9 @@ extension CompletionKind {
     static let tools = Completion.kind { _ in
         ToolRegistry.standard.inOrder.map { ($0.key, $0.summary) } + [("all", "every tool")]
     }
-    static let profileKey = Completion.kind { ProfileHelp.names(for: $0.word).map { ($0.name, $0.summary) } }
+    static let profileKey = Completion.kind {
+        ProfileHelp.names(for: $0.word, of: .standard).map { ($0.name, $0.summary) }
+    }
     static let hold = Completion.kind { $0.holds() }
     static let holds = Completion.kind { $0.holds() + [("all", "every message that waits")] }
     static let running = Completion.kind { _ in RunningSluices.processes(within: Completion.patienceWithOthers) }

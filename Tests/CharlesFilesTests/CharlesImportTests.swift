@@ -11,10 +11,10 @@ import Tools
 
 /// What comes out of settings: the lines of the profile behind its head, and those of the report.
 private func imported(
-    _ settings: CharlesSettings,
+    _ xml: String,
     paths: [CharlesImport.PathChange] = []
 ) throws -> (profile: [String], report: [String]) {
-    let result = try CharlesImport(settings, source: "x.xml", file: "/profiles/p.yaml", paths: paths)
+    let result = try CharlesImport(Array(xml.utf8), source: "x.xml", file: "/profiles/p.yaml", paths: paths)
     #expect(throws: Never.self) { try RuleProfile(result.text, file: "/profiles/p.yaml") }
     let lines = result.text.split(separator: "\n").map(String.init)
     return (Array(lines.drop { $0 != "name: \"from Charles\"" }.dropFirst()), result.report.lines.map(\.description))
@@ -23,7 +23,7 @@ private func imported(
 private func imported(_ change: (inout CharlesSettings) -> Void) throws -> (profile: [String], report: [String]) {
     var settings = CharlesSettings()
     change(&settings)
-    return try imported(settings)
+    return try imported(settings.xml)
 }
 
 private let anywhere = CharlesLocation(host: "a.example")
@@ -32,8 +32,7 @@ private let anywhere = CharlesLocation(host: "a.example")
 struct CharlesImportTests {
     @Test("An export of all tools, whole")
     func all() throws {
-        let settings = try CharlesSettings.read(Array(CharlesSamples.all.utf8)).settings
-        let result = try imported(settings)
+        let result = try imported(CharlesSamples.all)
         #expect(
             result.profile.joined(separator: "\n") == """
                 off: [throttle, allow]
@@ -248,7 +247,7 @@ struct CharlesImportTests {
             CharlesLocalMapping(from: CharlesLocation(host: "a", path: "/y/"), to: "/srv/y"),
             CharlesLocalMapping(from: anywhere, to: " "),
         ])
-        let result = try imported(settings)
+        let result = try imported(settings.xml)
         #expect(
             result.profile == [
                 "map-local:",
@@ -260,7 +259,10 @@ struct CharlesImportTests {
                 "  # - { from: a.example, to: \"\", on-miss: pass }",
             ]
         )
-        let changed = try imported(settings, paths: [CharlesImport.PathChange("C:\\mocks=mocks")].compactMap(\.self))
+        let changed = try imported(
+            settings.xml,
+            paths: [CharlesImport.PathChange("C:\\mocks=mocks")].compactMap(\.self)
+        )
         #expect(changed.profile[1] == "  - { from: \"a/x/*\", to: mocks/x, on-miss: pass, enabled: false }")
         #expect(CharlesImport.PathChange("=x") == nil)
         #expect(CharlesImport.PathChange("x=") == nil)
@@ -279,7 +281,7 @@ struct CharlesImportTests {
             CharlesPlace(CharlesLocation(host: "a.example", port: "443")),
             CharlesPlace(CharlesLocation(host: "b.example"), isEnabled: false),
         ]
-        throttle.presets = [CharlesPreset(name: "Büro", values: CharlesThrottleValues())]
+        throttle.presets = [("Büro", CharlesThrottleValues())]
         let result = try imported { $0.throttle = throttle }
         #expect(
             result.profile == [

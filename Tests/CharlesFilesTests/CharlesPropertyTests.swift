@@ -1,4 +1,5 @@
 import CharlesFiles
+import HTTPModel
 import Rules
 import Support
 import Testing

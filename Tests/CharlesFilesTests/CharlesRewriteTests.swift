@@ -1,4 +1,5 @@
 import CharlesFiles
+import HTTPModel
 import Rules
 import Testing
 import Tools

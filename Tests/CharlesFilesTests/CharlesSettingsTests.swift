@@ -8,57 +8,33 @@ import Tools
 @testable import Tools
 
 /// Reads settings, or the error that they are refused with.
-private func read(_ text: String, as tool: CharlesSettings.LoneTool? = nil) -> Result<CharlesSettings, CharlesError> {
-    Result { () throws(CharlesError) in try CharlesSettings.read(Array(text.utf8), as: tool).settings }
+private func read(_ text: String, as tool: CharlesImport.LoneTool? = nil) -> Result<CharlesImport, CharlesError> {
+    Result { () throws(CharlesError) in try CharlesImport(Array(text.utf8), as: tool, source: "x.xml") }
 }
 
-private func unread(_ text: String) throws -> [String] {
-    try CharlesSettings.read(Array(text.utf8)).unread.lines.map(\.description)
+/// The lines of the profile behind its head.
+private func profile(_ text: String, as tool: CharlesImport.LoneTool? = nil) throws -> [String] {
+    let lines = try read(text, as: tool).get().text.split(separator: "\n").map(String.init)
+    return Array(lines.drop { $0 != "name: \"from Charles\"" }.dropFirst())
 }
 
-@Suite("Charles' settings are read into a model")
+private func report(_ text: String) throws -> [String] { try read(text).get().report.lines.map(\.description) }
+
+@Suite("Charles' settings are read")
 struct CharlesSettingsTests {
-    @Test("An export of all tools")
-    func all() throws {
-        let (settings, unread) = try CharlesSettings.read(Array(CharlesSamples.all.utf8))
-        #expect(unread.lines == [])
-        #expect(settings.breakpoints?.entries.map(\.method) == ["POST", ""])
-        #expect(settings.noCaching?.locations.map(\.isEnabled) == [true, false])
-        #expect(settings.noCaching?.usesLocations == true)
-        #expect(settings.blockCookies == CharlesLocationTool(usesLocations: false, locations: []))
-        #expect(
-            settings.mapRemote?.entries.first
-                == CharlesRemoteMapping(
-                    from: CharlesLocation(protocol: "https", host: "api.example.com", path: "/v1/*"),
-                    to: CharlesLocation(protocol: "http", host: "localhost", port: "3000", path: "/v2/"),
-                    preservesHost: true
-                )
-        )
-        #expect(settings.mapRemote?.entries.last?.preservesHost == false)
-        #expect(settings.mapLocal?.entries.first?.isCaseSensitive == false)
-        #expect(settings.rewrite?.entries.first?.rules.first?.kind == .modifyHeader)
-        #expect(settings.blockList?.action == 1)
-        #expect(settings.blockList?.locations.first?.isEnabled == true)
-        #expect(settings.allowList?.isEnabled == false)
-        #expect(settings.dnsSpoofing?.entries.map(\.address) == ["127.0.0.1", "edge.example"])
-        #expect(settings.mirror?.isEnabled == true)
-        #expect(settings.throttle?.values.down == 57.6)
-        #expect(settings.throttle?.isEnabled == nil)
-    }
-
     @Test("Each tool's own export is taken, and a tool without a name only when it is told")
     func lone() throws {
-        let map = "<map><toolEnabled>true</toolEnabled><mappings/></map>"
-        #expect(try read(map).get().mapRemote == CharlesTool([]))
-        #expect(try read(CharlesSamples.sets()).get().rewrite?.entries.map(\.name) == ["s"])
-        let list = "<whitelist><toolEnabled>true</toolEnabled><action>1</action></whitelist>"
-        #expect(try read(list).get().allowList?.action == 1)
+        #expect(try profile("<map><toolEnabled>true</toolEnabled><mappings/></map>") == [])
+        #expect(try profile(CharlesSamples.sets())[1] == "  - name: s")
+        let places = "<locationPatterns>\(CharlesSamples.location("<host>a.example</host>"))</locationPatterns>"
+        let list = "<toolEnabled>true</toolEnabled><action>1</action><locations>\(places)</locations>"
+        #expect(try profile("<whitelist>\(list)</whitelist>") == ["allow:", "  - { at: a.example, action: 403 }"])
         for empty in ["<rewrite />", "<mapLocal />", "<breakpoints/>", "<dnsSpoofing/>", "<mirror/>", "<blacklist/>"] {
             #expect(throws: Never.self) { try read(empty).get() }
         }
         let lone = "<selectedHostsTool><toolEnabled>true</toolEnabled></selectedHostsTool>"
-        #expect(try read(lone, as: .noCaching).get().noCaching?.isEnabled == true)
-        #expect(try read(lone, as: .blockCookies).get().blockCookies?.isEnabled == true)
+        #expect(try profile(lone, as: .noCaching) == ["no-caching:", "  - { enabled: true }"])
+        #expect(try profile(lone, as: .blockCookies) == ["block-cookies:", "  - { enabled: true }"])
         let message =
             "1:1: this is No Caching, Block Cookies or Client Process; the file does not tell which; say it with "
             + "--as no-caching or --as block-cookies"
@@ -85,7 +61,7 @@ struct CharlesSettingsTests {
         #expect(error.description == message)
     }
 
-    @Test("Licence keys, passwords, certificates and tokens are never read into the model")
+    @Test("Licence keys, passwords, certificates and tokens are never read")
     func secrets() throws {
         let text = """
             <configuration>
@@ -108,13 +84,14 @@ struct CharlesSettingsTests {
               <throttlingConfiguration><bandwidthDown>8192.0</bandwidthDown><bandwidthUp>1024.0</bandwidthUp></throttlingConfiguration>
             </configuration>
             """
-        let (settings, unread) = try CharlesSettings.read(Array(text.utf8))
-        #expect(!"\(settings)\(unread)".contains("SECRET"))
-        #expect(settings.access == ["10.1.0.0/16"])
-        #expect(settings.sslProxying?.included.map(\.location.host) == ["*.example.com"])
-        #expect(settings.throttle?.isEnabled == true)
-        let imported = try CharlesImport(settings, source: "x.config")
-        #expect(!imported.text.contains("SECRET"))
+        let imported = try read(text).get()
+        #expect(!"\(imported.text)\(imported.report)".contains("SECRET"))
+        #expect(
+            try profile(text) == [
+                "access:", "  - \"10.1.0.0/16\"", "intercept:", "  only: [\"*.example.com:443\"]", "throttle:",
+                "  - { down: 8192, up: 1024, latency: 0, mtu: 1500 }",
+            ]
+        )
     }
 
     @Test(
@@ -131,7 +108,7 @@ struct CharlesSettingsTests {
             <mask>\(mask.map { "<int>\($0)</int>" }.joined())</mask>
             </ipRange></ipRanges></accessControlConfiguration></configuration>
             """
-        #expect(try CharlesSettings.read(Array(text.utf8)).settings.access == [range].compactMap { $0 })
+        #expect(try profile(text) == (range.map { ["access:", "  - \"\($0)\""] } ?? []))
     }
 
     @Test("What is not known is reported with its line, and is never fatal")
@@ -142,19 +119,23 @@ struct CharlesSettingsTests {
             <colour>red</colour></mapMapping><other/></mappings></map>
             """
         #expect(
-            try unread(text) == [
+            try report(text) == [
+                "skipped       Map Remote 1: a (it has no destination)",
                 "skipped       map, line 1: <toolEnabled> (it is neither true nor false; read as true)",
                 "skipped       map, line 3: <colour> (this element is unknown)",
                 "skipped       map, line 2: <fragment> (this element is unknown)",
                 "skipped       map, line 3: <other> (this element is unknown)",
             ]
         )
-        let many = try unread("<map><mappings>" + String(repeating: "<x/>", count: 2_000) + "</mappings></map>")
+        let many = try report("<map><mappings>" + String(repeating: "<x/>", count: 2_000) + "</mappings></map>")
         #expect(many.count == 1_000)
         #expect(many.last == "skipped       map, line 1 and after (there are too many unknown elements here)")
-        let rule = try unread(CharlesSamples.sets(CharlesSamples.rule(12)))
+        let rule = try report(CharlesSamples.sets(CharlesSamples.rule(12)))
         #expect(
-            rule == ["skipped       Rewrite, line 5: <rewriteRule> (the rule's type '12' is none of the eleven known)"]
+            rule == [
+                "imported      Rewrite 's'",
+                "skipped       Rewrite, line 5: <rewriteRule> (the rule's type '12' is none of the eleven known)",
+            ]
         )
     }
 
@@ -175,28 +156,21 @@ struct CharlesSettingsTests {
                   </rewriteSet>
                 </rewriteSet-array>
                 """
-        let (settings, unread) = try CharlesSettings.read(Array(text.utf8))
-        #expect(unread.lines == [])
-        let sets = try #require(settings.rewrite?.entries)
-        #expect(sets.map(\.name) == ["", "<M> it's 'on'"])
-        #expect(sets[0] == CharlesRewriteSet(name: "", locations: [], rules: []))
-        #expect(
-            sets[1].locations == [
-                CharlesPlace(CharlesLocation(protocol: "https")), CharlesPlace(CharlesLocation(query: "a=1&b=2")),
-                CharlesPlace(CharlesLocation(), isEnabled: false),
-            ]
-        )
-        #expect(sets[1].rules[0].matchValue == "(?x) a' <")
+        let lines = try profile(text)
+        #expect(lines.count { $0.contains("- name: ") } == 2)
+        #expect(lines.contains { $0.contains("<M> it's 'on'") })
+        #expect(lines.contains { $0.contains("https://*") && $0.contains("a=1") })
+        #expect(lines.contains { $0.contains("skipped, because they were not enabled: ") })
+        #expect(lines.last?.contains("x) a' <") == true)
+        #expect(try !report(text).contains { $0.contains("unknown") })
         let twice = """
             <charles-export><toolConfiguration><configs>
             <entry><string>Black List</string><blacklist><action>1</action></blacklist></entry>
             <entry><string>Block List</string><blacklist><action>0</action></blacklist></entry>
             </configs></toolConfiguration></charles-export>
             """
-        let (first, second) = try CharlesSettings.read(Array(twice.utf8))
-        #expect(first.blockList?.action == 1)
         #expect(
-            second.lines.map(\.description) == [
+            try report(twice) == [
                 "skipped       Block List, line 3: <blacklist> (the tool is there a second time)"
             ]
         )
@@ -214,7 +188,7 @@ struct CharlesSettingsTests {
             </configs></toolConfiguration></charles-export>
             """
         #expect(
-            try unread(text) == [
+            try report(text) == [
                 "skipped       Reverse Proxies: 1 mappings (Sluice has no such tool)",
                 "skipped       Auto Save (Sluice writes the session to its file all the time)",
                 "skipped       Client Process (Sluice has no such tool)",
@@ -234,15 +208,20 @@ struct CharlesSettingsTests {
               <preset><name>home</name><bandwidthDown>3000</bandwidthDown></preset><odd/></customPresets>
             </throttlingConfiguration></configuration>
             """
-        let (settings, unread) = try CharlesSettings.read(Array(text.utf8))
-        #expect(settings.throttle?.hosts.map(\.location.host) == ["a.example", "b.example"])
-        #expect(settings.throttle?.hosts.map(\.isEnabled) == [true, false])
-        #expect(settings.throttle?.presets.map(\.name) == ["office", "home"])
-        #expect(settings.throttle?.presets.map(\.values.down) == [2_000, 3_000])
         #expect(
-            unread.lines.map(\.description) == [
-                "skipped       Throttle, line 6: <odd> (no name and bandwidth can be found in it)"
+            try profile(text) == [
+                "off: [throttle]",
+                "presets:",
+                "  office: { down: 2000, latency: 0, mtu: 1500 }",
+                "  home: { down: 3000, latency: 0, mtu: 1500 }",
+                "throttle:",
+                "  # approximated: a bandwidth of 0 is taken for no limit",
+                "  # approximated: the settings do not say whether throttling was on, so it is off here",
+                "  - { down: 100, latency: 0, mtu: 1500, only: \"a.example:443\" }",
             ]
+        )
+        #expect(
+            try report(text).last == "skipped       Throttle, line 6: <odd> (no name and bandwidth can be found in it)"
         )
     }
 }

@@ -54,7 +54,8 @@ struct XMLElementTests {
                 if bytes.isEmpty { bytes = [0x3C] }
             }
             do throws(CharlesError) {
-                _ = try CharlesSettings.read(bytes)
+                var drafting = CharlesDrafting(loneTool: nil, paths: [])
+                try drafting.read(bytes)
             } catch {
                 refused += 1
                 #expect(error.line >= 1 && error.column >= 1 && !error.message.isEmpty, "seed \(seed)")

@@ -32,7 +32,8 @@ struct ContentDecoderTests {
     func reference() {
         // `printf 'hello hello hello\n' | gzip -n`, python's zlib, `brotli`, `zstd`.
         for (coding, hex) in Self.referenceData {
-            let decoded = ContentDecoder.decode(ByteBuffer(bytes: bytes(hex)), contentEncoding: coding, limit: 1000)
+            let codings = ContentCoding.list(coding)
+            let decoded = ContentDecoder.decode(ByteBuffer(bytes: bytes(hex)), codings: codings, limit: 1000)
             #expect(String(buffer: decoded.bytes) == "hello hello hello\n", "\(coding)")
             #expect(decoded.problem == nil, "\(coding)")
         }
@@ -51,9 +52,10 @@ struct ContentDecoderTests {
     func chain() throws {
         let plain = ByteBuffer(bytes: Self.text)
         let encoded = try ContentEncoder.encode(plain, codings: [.gzip, .brotli, .zstd])
-        let decoded = ContentDecoder.decode(encoded, contentEncoding: "gzip, BR ,, identity, zstd", limit: 1 << 20)
+        let codings = ContentCoding.list("gzip, BR ,, identity, zstd")
+        let decoded = ContentDecoder.decode(encoded, codings: codings, limit: 1 << 20)
         #expect(decoded == DecodedContent(bytes: plain, problem: nil))
-        let wrong = ContentDecoder.decode(encoded, contentEncoding: "br, gzip, zstd", limit: 1 << 20)
+        let wrong = ContentDecoder.decode(encoded, codings: ContentCoding.list("br, gzip, zstd"), limit: 1 << 20)
         #expect(wrong.problem?.kind == .corrupt)
         #expect(wrong.problem?.coding == .gzip)
     }
@@ -173,7 +175,7 @@ struct ContentDecoderTests {
     @Test("an unknown coding is named and the bytes before it are given as they are")
     func unknown() throws {
         let encoded = try ContentEncoder.encode(ByteBuffer(string: "inner"), coding: .gzip)
-        let decoded = ContentDecoder.decode(encoded, contentEncoding: "compress, gzip", limit: 100)
+        let decoded = ContentDecoder.decode(encoded, codings: ContentCoding.list("compress, gzip"), limit: 100)
         #expect(String(buffer: decoded.bytes) == "inner")
         #expect(decoded.problem?.kind == .unknownCoding)
         #expect(decoded.problem?.coding == .other("compress"))

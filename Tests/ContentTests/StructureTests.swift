@@ -154,9 +154,6 @@ struct StructureTests {
         #expect(parsed.parts.map(\.name) == ["a", "f", nil])
         #expect(parsed.parts[1].fileName == "a\"b.png")
         #expect(parsed.parts[1].mediaType?.essence == "image/png")
-        for part in parsed.parts {
-            #expect(body.getSlice(at: part.range.lowerBound, length: part.range.count) == part.content)
-        }
     }
 
     @Test("a multipart body cut off anywhere is read as far as it goes")
@@ -166,7 +163,7 @@ struct StructureTests {
         for count in 0...whole.utf8.count {
             let body = ByteBuffer(string: String(whole.prefix(count)))
             let parsed = try #require(Multipart(body, mediaType: type))
-            for part in parsed.parts { #expect(part.range.upperBound <= body.readableBytes) }
+            #expect(parsed.parts.reduce(0) { $0 + $1.content.readableBytes } <= body.readableBytes)
         }
         #expect(
             Multipart(ByteBuffer(string: whole), mediaType: type)?.parts.map { String(buffer: $0.content) } == [
@@ -177,32 +174,16 @@ struct StructureTests {
         #expect(MediaType("multipart/mixed").map { Multipart(ByteBuffer(), mediaType: $0) == nil } == true)
     }
 
-    @Test("a compressed body is shown decoded")
-    func preview() throws {
-        let body = try ContentEncoder.encode(ByteBuffer(string: "{\"a\":1}"), coding: .gzip)
-        let preview = BodyPreview(body, contentType: "application/json", contentEncoding: "gzip")
-        #expect(preview.content == .text("{\"a\":1}", charset: .utf8))
-        #expect(preview.notes == ["decoded from gzip"])
-        #expect(preview.encodedSize == body.readableBytes)
-        #expect(preview.decodedSize == 7)
-    }
-
     @Test("binary, mislabelled and empty bodies are told apart")
     func kinds() {
         let png = ByteBuffer(bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0])
-        #expect(
-            BodyPreview(png, contentType: "image/png", contentEncoding: nil).content
-                == .binary(png, description: "PNG image")
-        )
-        #expect(
-            BodyPreview(png, contentType: "text/html", contentEncoding: nil).content
-                == .binary(png, description: "PNG image")
-        )
-        #expect(BodyPreview(ByteBuffer(), contentType: nil, contentEncoding: "gzip").content == .empty)
-        let text = BodyPreview(ByteBuffer(string: "hi"), contentType: nil, contentEncoding: nil)
+        #expect(BodyPreview(png, contentType: "image/png").content == .binary("PNG image"))
+        #expect(BodyPreview(png, contentType: "text/html").content == .binary("PNG image"))
+        #expect(BodyPreview(ByteBuffer(), contentType: nil).content == .empty)
+        let text = BodyPreview(ByteBuffer(string: "hi"), contentType: nil)
         #expect(text.content == .text("hi", charset: .utf8))
         let japanese = ByteBuffer(bytes: [0x93, 0xFA])
-        let shown = BodyPreview(japanese, contentType: "text/plain; charset=Shift_JIS", contentEncoding: nil)
+        let shown = BodyPreview(japanese, contentType: "text/plain; charset=Shift_JIS")
         #expect(shown.content == .text("日", charset: Charset("shift_jis")))
     }
 }

@@ -70,9 +70,9 @@ struct OverflowTests {
     func newDemand() {
         let stage = ScriptedStage.on(.mirror) { handler in
             handler.responseDemand = .whole(limit: 3, decoded: false)
-            handler.onResponseOverflowed = { [unowned handler] head, _ in
+            handler.onResponseOverflowed = { [unowned handler] fields, _ in
                 handler.responseDemand = .observe
-                head.fields.append("X-Large", "yes")
+                fields.append("X-Large", "yes")
                 return .forward
             }
             handler.onResponsePart = { part, exchange in

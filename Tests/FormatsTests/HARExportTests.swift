@@ -261,7 +261,7 @@ struct HARExportTests {
             response: "HTTP/1.1 200 OK\r\n\r\n",
             responseBody: Array(text.utf8)
         )
-        var options = HARExport.Options()
+        var options = EntryOptions()
         options.bodyLimit = 51
         let entry = try #require(entries(object(export(source, options))).first)
         let content = try #require((entry["response"] as? Object)?["content"] as? Object)
@@ -340,7 +340,7 @@ struct HARExportTests {
         }
     }
 
-    private func export(_ source: MemorySource, _ options: HARExport.Options = .init()) throws -> Data {
+    private func export(_ source: MemorySource, _ options: EntryOptions = .init()) throws -> Data {
         var output = Data()
         var writer = HARExport(source: source, options: options) { output.append(contentsOf: $0.readableBytesView) }
         for exchange in source.exchanges { try writer.add(exchange) }

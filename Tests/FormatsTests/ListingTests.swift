@@ -52,7 +52,7 @@ struct ListingTests {
         let source = MemorySource()
         let exchange = try sample(source)
         try source.add("http://h/", request: "GET / HTTP/1.1\r\n\r\n")
-        var options = JSONExport.Options()
+        var options = EntryOptions()
         options.lines = lines
         var output = Data()
         var export = JSONExport(source: source, options: options) { output.append(contentsOf: $0.readableBytesView) }

@@ -367,7 +367,7 @@ struct StreamTests {
         let source = MemorySource()
         let exchange = try webSocket(source)
         source.setStream(exchange, .responseReceived, [(1, Self.frame(String(repeating: "é", count: 50)))])
-        var options = HARExport.Options()
+        var options = EntryOptions()
         options.bodyLimit = 31
         var output = Data()
         var export = HARExport(source: source, options: options) { output.append(contentsOf: $0.readableBytesView) }

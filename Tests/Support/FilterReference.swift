@@ -37,23 +37,17 @@ extension FilterTest {
         case .address(let leg, let glob):
             guard let connection = leg == .client ? exchange.client : exchange.upstream else { return false }
             return FilterTest.matchesAddress(connection.peerAddress, glob)
-        case .field(let side, let name, let value):
-            return Self.sections(of: exchange.messages, side).contains { section in
-                section.contains { name.matches($0.nameBytes) && (value?.matches($0.valueBytes) ?? true) }
-            }
-        case .expression(.field(let side, let name), let expression):
+        case .matches(.field(let side, let name), let pattern):
             return Self.sections(of: exchange.messages, side).contains { section in
                 section.contains { field in
                     name.matches(field.nameBytes)
-                        && Array(field.valueBytes).withUnsafeBytes { expression.matches($0) }
+                        && Array(field.valueBytes).withUnsafeBufferPointer { pattern.matches($0) }
                 }
             }
-        case .expression(.body(let side), let expression):
+        case .matches(.body(let side), let pattern):
             return Self.bodies(side, exchange, body).contains { bytes in
-                bytes.withUnsafeReadableBytes { expression.matches($0) }
+                Array(bytes.readableBytesView).withUnsafeBufferPointer { pattern.matches($0) }
             }
-        case .body(let side, let glob):
-            return Self.bodies(side, exchange, body).contains { glob.matches($0.readableBytesView) }
         default:
             return decides(exchange.record) == true
         }

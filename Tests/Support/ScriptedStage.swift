@@ -72,7 +72,7 @@ package final class ScriptedHandler: StageHandler {
     /// The request head hook.
     package var onRequestHead: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The whole request hook.
-    package var onRequestWhole: (inout RequestHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
+    package var onRequestWhole: (inout FieldSection, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
     }
     /// The response head hook.
@@ -82,13 +82,13 @@ package final class ScriptedHandler: StageHandler {
     /// The hook for the end of a response whose parts were seen.
     package var onResponseEnd: (inout StageExchange) -> Verdict = { _ in .forward }
     /// The whole response hook.
-    package var onResponseWhole: (inout ResponseHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
+    package var onResponseWhole: (inout FieldSection, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
     }
     /// The hook for a request that is larger than asked for.
-    package var onRequestOverflowed: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onRequestOverflowed: (inout FieldSection, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The hook for a response that is larger than asked for.
-    package var onResponseOverflowed: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onResponseOverflowed: (inout FieldSection, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The pacing hook.
     package var onPace: (FlowDirection, ByteBuffer, inout StageExchange) -> Pace = {
         .pass($1.readableBytes, at: $2.now)
@@ -105,15 +105,6 @@ package final class ScriptedHandler: StageHandler {
     }
 
     /// Runs the closure.
-    package func requestWhole(
-        _ head: inout RequestHead,
-        _ body: inout ByteBuffer,
-        _ exchange: inout StageExchange
-    ) -> Verdict {
-        onRequestWhole(&head, &body, &exchange)
-    }
-
-    /// Runs the closure.
     package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
         onResponseHead(&head, &exchange)
     }
@@ -123,23 +114,24 @@ package final class ScriptedHandler: StageHandler {
         onResponsePart(part, &exchange)
     }
 
-    /// Runs the closure.
-    package func responseWhole(
-        _ head: inout ResponseHead,
+    /// Runs the direction's closure.
+    package func whole(
+        _ direction: FlowDirection,
+        _ fields: inout FieldSection,
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict {
-        onResponseWhole(&head, &body, &exchange)
+        direction == .request
+            ? onRequestWhole(&fields, &body, &exchange) : onResponseWhole(&fields, &body, &exchange)
     }
 
-    /// Runs the closure.
-    package func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-        onRequestOverflowed(&head, &exchange)
-    }
-
-    /// Runs the closure.
-    package func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-        onResponseOverflowed(&head, &exchange)
+    /// Runs the direction's closure.
+    package func overflowed(
+        _ direction: FlowDirection,
+        _ fields: inout FieldSection,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        direction == .request ? onRequestOverflowed(&fields, &exchange) : onResponseOverflowed(&fields, &exchange)
     }
 
     /// Runs the closure.

@@ -30,7 +30,7 @@ private final class PseudoTerminal {
     /// What was written to it so far.
     func written() -> String {
         var all: [UInt8] = []
-        while case .bytes(let bytes) = Descriptors.readAvailable(screen) { all += bytes }
+        while let bytes = Descriptors.readAvailable(screen), !bytes.isEmpty { all += bytes }
         return String(decoding: all, as: UTF8.self)
     }
 
@@ -175,7 +175,7 @@ struct SystemTerminalTests {
     private static func readAll(_ descriptor: Int32, count: Int) async -> [UInt8] {
         var all: [UInt8] = []
         while all.count < count, !EventWaiter.wait(for: [descriptor], timeoutMilliseconds: 10_000).isEmpty {
-            guard case .bytes(let bytes) = Descriptors.readAvailable(descriptor) else { break }
+            guard let bytes = Descriptors.readAvailable(descriptor), !bytes.isEmpty else { break }
             all += bytes
         }
         return all

@@ -5,7 +5,6 @@ import NIOCore
 package import Runner
 import Wire
 
-/// The address of the proxy, and the authority to trust.
 package struct BrowserProxy: Sendable {
     package var host: String
     package var port: Int
@@ -39,7 +38,7 @@ package struct BrowserProxy: Sendable {
         )
     }
 
-    var url: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    var url: String { "http://\(HostAddress.withPort(host, port))" }
 }
 
 /// A temporary profile with which a browser uses the proxy and trusts its authority.
@@ -81,10 +80,7 @@ struct BrowserProfile: Sendable {
         }
     }
 
-    // MARK: - Chromium
-
-    /// A killed Chromium leaves a folder with a socket in the temporary folder, so it gets its own. The path of a socket
-    /// has at most 104 bytes; if this one is longer, the user's folder is used.
+    /// For the socket that a killed Chromium leaves, unless its path would be too long (104 bytes).
     private static func temporaryFolder(_ directory: TemporaryDirectory) -> [String: String] {
         let socket = "\(directory.path)/org.chromium.Chromium.XXXXXX/SingletonSocket"
         return socket.utf8.count < 104 ? ["TMPDIR": directory.path] : [:]
@@ -123,8 +119,6 @@ struct BrowserProfile: Sendable {
         if geteuid() == 0 { flags.append("--no-sandbox") }
         return flags
     }
-
-    // MARK: - Firefox
 
     static func firefoxSettings(_ proxy: BrowserProxy) -> String {
         let quoted = proxy.host.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

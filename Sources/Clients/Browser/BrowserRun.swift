@@ -11,11 +11,9 @@ package final class BrowserRun: Sendable {
     private let relaysSignals: Bool
     private let isAwaited = Atomic(false)
 
-    /// Lines of a failed browser's errors that are shown.
     private static let shownLines = 5
 
-    /// `isAlone`: the browser has our standard input and output, and gets our signals. Its errors are kept for
-    /// ``outcome()``. Throws ``StartError`` or ``ChildError``.
+    /// `isAlone`: the browser has our streams, and gets our signals. Throws ``StartError`` or ``ChildError``.
     package static func start(
         _ browser: InstalledBrowser,
         _ proxy: BrowserProxy,
@@ -51,8 +49,7 @@ package final class BrowserRun: Sendable {
 
     package func stop() { child.send(SIGTERM) }
 
-    /// Waits for its end and removes its profile; `nil` if another caller waits already. The words are the last errors of a
-    /// browser that failed.
+    /// Waits for its end and removes its profile; `nil` if another caller waits. `words` are errors of the browser.
     package func outcome() async -> (exitCode: Int32, words: String)? {
         guard !isAwaited.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         let code = await child.exitCode()

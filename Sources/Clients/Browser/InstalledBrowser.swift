@@ -25,8 +25,7 @@ package struct InstalledBrowser: Sendable, Hashable {
         ("/opt/firefox/firefox", "firefox", .firefox), ("/usr/lib/firefox/firefox", "firefox", .firefox),
     ]
 
-    /// Finds a browser by its name (`chromium`, `chrome`, `firefox` or its program) or path, or the first one installed.
-    /// Throws ``StartError``.
+    /// Finds a browser by its name (`chromium`, `chrome`, `firefox`, a program) or path, or the first one installed.
     package static func find(_ wanted: String?, environment: [String: String]) throws(StartError) -> InstalledBrowser {
         if let wanted, wanted.contains("/") {
             guard access(wanted, X_OK) == 0 else {
@@ -79,7 +78,6 @@ package struct InstalledBrowser: Sendable, Hashable {
         return candidates.first { access($0, X_OK) == 0 && FileFacts(path: $0)?.isDirectory != true }
     }
 
-    /// Throws for a browser that cannot read a temporary profile.
     private func usable() throws(StartError) -> InstalledBrowser {
         guard !resolved.hasPrefix("/snap/"), resolved != "/usr/bin/snap" else {
             throw StartError(

@@ -1,4 +1,5 @@
 import Formats
+import Foundation
 import HTTPModel
 import Jobs
 import NIOCore
@@ -11,7 +12,6 @@ import Synchronization
 package enum Demo {
     private static let limit = Duration.seconds(30)
 
-    /// Prints the exchanges, a summary and further commands.
     package static func run(session: String?) async throws {
         var settings = RunSettings()
         settings.session = session
@@ -50,10 +50,7 @@ package enum Demo {
         if let path = summary.path, let id = telling.withLock({ $0 }) { write(advice(path, id)) }
     }
 
-    /// The settings of a proxy for a demo that a user watches.
-    ///
-    /// It listens on a free port of loopback and trusts the origin; a message that its breakpoint holds waits for a
-    /// decision. The files are removed with the origin.
+    /// For a demo that a user watches: a breakpoint waits for a decision. The files are removed with the origin.
     package static func settings(
         for origin: DemoOrigin,
         session: String?
@@ -71,7 +68,8 @@ package enum Demo {
         var settings = settings
         settings.listeners = [Listener(port: 0)]
         settings.upstreamAuthorities = ["\(origin.directory.path)/\(DemoProfile.authorityFile)"]
-        settings.profiles = [try DemoProfile.writeRules(in: origin.directory, isAttended: isAttended)]
+        let profile = Data(DemoProfile.text(isAttended: isAttended).utf8)
+        settings.profiles = [try origin.directory.write(profile, to: "demo.yaml")]
         if !isAttended {
             settings.hasControl = false
             settings.watchesProfile = false
@@ -90,8 +88,6 @@ package enum Demo {
             try await group.next()
         }
     }
-
-    // MARK: - Texts
 
     private static func introduction(_ proxy: RunningProxy, _ origin: DemoOrigin) -> String {
         """

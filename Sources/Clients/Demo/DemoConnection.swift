@@ -12,8 +12,8 @@ final class DemoConnection {
         var trailers: FieldSection?
 
         var text: String {
-            let encoding = head.fields.value(of: .contentEncoding)
-            return String(buffer: ContentDecoder.decode(body, contentEncoding: encoding, limit: 1 << 20).bytes)
+            let codings = ContentCoding.list(head.fields.value(of: .contentEncoding))
+            return String(buffer: ContentDecoder.decode(body, codings: codings, limit: 1 << 20).bytes)
         }
     }
 

@@ -2,7 +2,6 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A connection of the demo's client that speaks HTTP/2, one request at a time.
 final class DemoHTTP2Connection {
     private let connection: ProxyConnection
     private let origin: RequestURL

@@ -1,12 +1,11 @@
+import Foundation
 import Jobs
 import NIOCore
 import NIOPosix
 import ProxyServer
 import Wire
 
-/// An HTTP and three HTTPS servers on loopback with an authority of their own, until ``stop()``.
-///
-/// Its directory has the authority's certificate, a profile, and a file that the profile answers with.
+/// An HTTP and three HTTPS servers on loopback until ``stop()``. The directory has files of authority and profile.
 package final class DemoOrigin: Sendable {
     let authority: CertificateAuthority
     let httpPort: Int
@@ -25,7 +24,8 @@ package final class DemoOrigin: Sendable {
     package static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
         let directory = try TemporaryDirectory("demo")
-        try DemoProfile.writeFixtures(in: directory, authority: authority)
+        _ = try directory.write(Data(DemoProfile.hours.utf8), to: "hours.json")
+        _ = try directory.write(Data(authority.certificatePEM.utf8), to: DemoProfile.authorityFile)
         let key = try LeafKey()
         func identity(_ host: String, _ applicationProtocol: String) -> Identity {
             Identity(host: host, applicationProtocol: applicationProtocol, authority: authority, key: key)
@@ -65,8 +65,6 @@ package final class DemoOrigin: Sendable {
         await origin.stop()
         return try result.get()
     }
-
-    // MARK: - Connections
 
     private struct Identity {
         let host: String

@@ -1,9 +1,4 @@
-import Foundation
-import Jobs
-import Wire
-
 enum DemoProfile {
-    /// Not decrypted.
     static let unreadHost = "127.0.0.1"
     /// It has no address (RFC 2606).
     static let blockedHost = "tracker.example"
@@ -41,15 +36,6 @@ enum DemoProfile {
     }
 
     private static let unattended = ", after: 500ms, then: execute"
-
-    static func writeFixtures(in directory: TemporaryDirectory, authority: CertificateAuthority) throws {
-        _ = try directory.write(Data(hours.utf8), to: "hours.json")
-        _ = try directory.write(Data(authority.certificatePEM.utf8), to: authorityFile)
-    }
-
-    static func writeRules(in directory: TemporaryDirectory, isAttended: Bool) throws -> String {
-        try directory.write(Data(text(isAttended: isAttended).utf8), to: "demo.yaml")
-    }
 
     static let authorityFile = "origin.pem"
 }

@@ -25,7 +25,6 @@ struct DemoAnswer {
     var isChunked = false
     var trailers: FieldSection?
     var delay = Duration.zero
-    /// Between pieces.
     var pause = Duration.zero
 
     var head: ResponseHead { ResponseHead(status: status, fields: [("Server", "sluice-demo")] + fields) }

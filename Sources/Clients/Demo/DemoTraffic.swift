@@ -2,10 +2,8 @@ package import NIOCore
 package import Wire
 
 extension Demo {
-    /// Sends the demo's requests through a proxy: one exchange of every kind within about two seconds.
-    ///
-    /// With `forever`, about one exchange a second follows, a WebSocket and an event stream stay open, and requests are
-    /// held again and again until the task is cancelled. Errors are ignored, since the user may change the rules.
+    /// Sends one exchange of every kind within about two seconds. With `forever`, one a second follows, a WebSocket and
+    /// an event stream stay open, and requests are held repeatedly. Errors are ignored: the user may change the rules.
     package static func drive(
         _ origin: DemoOrigin,
         through proxy: SocketAddress,

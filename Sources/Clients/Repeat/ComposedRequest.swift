@@ -5,9 +5,7 @@ package import NIOCore
 package import Runner
 import Wire
 
-/// A request to send, and the text as which it is edited.
-///
-/// Its lengths follow from its body, and it has no hop-by-hop fields. Received bytes are kept until they are edited.
+/// A request to send, and the text as which it is edited; without hop-by-hop fields.
 package struct ComposedRequest: Sendable {
     /// The target is in origin form or `*`; a Content-Length keeps its place.
     let head: RequestHead
@@ -26,7 +24,6 @@ package struct ComposedRequest: Sendable {
 
     package var isLocal: Bool { ComposedRequest.isLocal(destination.host) }
 
-    /// By name or address.
     static func isLocal(_ host: String) -> Bool {
         let host = host.lowercased()
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
@@ -47,8 +44,8 @@ package struct ComposedRequest: Sendable {
 
     // MARK: - From a session
 
-    /// The request as the client sent it, without hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers; a WebSocket
-    /// becomes a plain GET. Throws for a tunnel, malformed bytes, or an incomplete body.
+    /// The request as the client sent it, without hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers; a
+    /// WebSocket becomes a plain GET. Throws for a tunnel, malformed bytes, or an incomplete body.
     package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlError) {
         var (head, destination) = try ComposedRequest.head(of: exchange, asSent: false)
         for name in [FieldName.transferEncoding, .trailer] { head.fields.removeAll(name) }
@@ -56,8 +53,7 @@ package struct ComposedRequest: Sendable {
         try self.init(.request(head, body: isHTTP ? body : ByteBuffer(), destination: destination))
     }
 
-    /// A recorded head without hop-by-hop fields except its framing, and the destination. `asSent`: as sent to the server,
-    /// after the rules. Throws like ``init(_:body:)``.
+    /// A recorded head whose only hop-by-hop fields are its framing. Throws like ``init(_:body:)``.
     static func head(
         of exchange: RecordedExchange,
         asSent: Bool
@@ -79,7 +75,6 @@ package struct ComposedRequest: Sendable {
         // An extended CONNECT (RFC 8441) is recorded as a GET.
         if stored == nil, head.method != record.method, !record.method.isEmpty { head.method = record.method }
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), head.target != "*" {
-            // With its fragment, if that was sent.
             let target = head.originTarget
             if target.first == UInt8(ascii: "/") || target == Array("*".utf8) {
                 head.setTarget(target)
@@ -101,8 +96,8 @@ package struct ComposedRequest: Sendable {
 
     // MARK: - As a text
 
-    /// The text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the decoded body. A body that is not
-    /// text is one line in angle brackets; if that is not edited, the body is kept.
+    /// The text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the decoded body. One line in angle
+    /// brackets stands for a body that is not text.
     package var draft: String { HoldDraft(message).text }
 
     /// Reads an edited draft; throws errors with their line. Lines at the top that begin with `#` are ignored.
@@ -112,7 +107,7 @@ package struct ComposedRequest: Sendable {
         try self.init(try HoldDraft(original?.message ?? blank).apply(draft))
     }
 
-    /// A body with a content coding must be coded. Fields that follow from the body are dropped. Throws for a wrong part.
+    /// `body` has the content coding of the fields. Fields that follow from it are dropped. Throws for a wrong part.
     package init(
         method: String,
         url: String,

@@ -38,11 +38,12 @@ package struct OutgoingRequest: Sendable {
 
 /// With its content coding.
 package struct OutgoingBody: Sendable {
-    /// In bytes.
     let size: Int64
     /// Returns fewer bytes only at the end.
     let read: @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer
+}
 
+extension OutgoingBody {
     init(_ bytes: ByteBuffer) {
         size = Int64(bytes.readableBytes)
         read = { offset, limit in
@@ -50,21 +51,14 @@ package struct OutgoingBody: Sendable {
             return bytes.getSlice(at: start, length: min(limit, bytes.writerIndex - start)) ?? ByteBuffer()
         }
     }
-
-    init(size: Int64, read: @escaping @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer) {
-        (self.size, self.read) = (size, read)
-    }
 }
-
-// MARK: - From a session
 
 extension OutgoingRequest {
     /// In bytes; shorter bodies are read at once.
     private static let shortBody: Int64 = 64 << 10
 
-    /// The request as the client sent it, or `asSent` as sent to the server, with the bytes and the framing of its body,
-    /// and trailers. Hop-by-hop fields (RFC 9110 §7.6.1) and `Expect` are dropped. Throws `ControlError` if the request
-    /// cannot be sent again (``RepeatSelection``), and `SessionError`.
+    /// The request as the client sent it, or `asSent` to the server, without hop-by-hop fields (RFC 9110 §7.6.1) and
+    /// `Expect`. Throws `ControlError` if the request cannot be sent again (``RepeatSelection``), and `SessionError`.
     package init(_ exchange: RecordedExchange, asSent: Bool, from reader: SessionReader) throws {
         let id = exchange.record.id
         let (received, destination) = try ComposedRequest.head(of: exchange, asSent: asSent)

@@ -4,13 +4,10 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// A connection to a proxy, and through it to one origin, for requests in HTTP/1.1.
-///
-/// Only the task that opened it uses it. After an upgrade, or with another ALPN protocol, use ``read()`` and
-/// ``write(_:)``.
+/// A connection to a proxy, and through it to one origin, for requests in HTTP/1.1; after an upgrade, or with another
+/// ALPN protocol, for bytes. Only the task that opened it uses it.
 final class ProxyConnection {
     enum ConnectionError: Error, CustomStringConvertible {
-        /// The status with which the proxy refused a tunnel.
         case noTunnel(Int)
         /// The proxy closed the connection before the end of the answer.
         case closed(hadAnswer: Bool)
@@ -44,8 +41,7 @@ final class ProxyConnection {
     /// In bytes; larger bodies are written while the answer is read.
     private static let smallBody = 64 << 10
 
-    /// Connects within a time, and closes the connection after `body`; `authorization` is the value of
-    /// `Proxy-Authorization`.
+    /// Connects, and closes the connection after `body`; `authorization` is the value of `Proxy-Authorization`.
     static func open(
         through proxy: SocketAddress,
         authorization: String? = nil,
@@ -80,7 +76,7 @@ final class ProxyConnection {
     /// Our end, `host:port`; empty if unknown.
     var address: String {
         guard let host = channel.localAddress?.ipAddress, let port = channel.localAddress?.port else { return "" }
-        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return HostAddress.withPort(host, port)
     }
 
     var isReusable: Bool { keepsAlive && channel.isActive }
@@ -88,7 +84,7 @@ final class ProxyConnection {
     /// Opens a tunnel and starts TLS; TLS errors show at the first request.
     func startTLS(to origin: RequestURL, trust: TLSTrust, applicationProtocol: String = "http/1.1") async throws {
         let host = origin.host
-        let authority = host.contains(":") ? "[\(host)]:\(origin.port)" : "\(host):\(origin.port)"
+        let authority = HostAddress.withPort(host, origin.port)
         let connect = RequestHead(method: "CONNECT", target: authority, fields: [("Host", authority)])
         let answer = try await exchange(connect)
         guard answer.status == 200 else { throw ConnectionError.noTunnel(answer.status) }
@@ -117,8 +113,7 @@ final class ProxyConnection {
 
     // MARK: - Messages
 
-    /// Sends a request, whose framing fields must fit its body, and reads the final response. Interim responses are
-    /// skipped. `take` gets the head and each part of the body.
+    /// Sends a request, whose framing fields must fit its body, and reads the final response, which `take` gets.
     func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),
@@ -127,7 +122,6 @@ final class ProxyConnection {
         try await exchange(head, OutgoingBody(body), .length(Int64(body.readableBytes)), trailers: nil, take)
     }
 
-    /// The framing fields must agree with `framing`.
     func exchange(
         _ head: RequestHead,
         _ body: OutgoingBody,

@@ -3,15 +3,11 @@ package import Runner
 
 /// How often and how fast a request is sent again.
 package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
-    package var times: Int
-    /// At a time; at the end, if it grows.
-    package var parallel: Int
-    /// At the beginning.
-    package var firstParallel: Int
-    /// Between an answer and the next request of the same sender, in milliseconds; the shortest, if it is random.
-    package var delayMilliseconds: Int
-    /// The longest such time.
-    package var longestDelayMilliseconds: Int
+    package let times: Int
+    /// How many at a time, from the beginning to the end.
+    package let parallel: ClosedRange<Int>
+    /// Between an answer and the next request of the same sender; drawn at random.
+    package let delayMilliseconds: ClosedRange<Int>
 
     package static let mostTimes = 100_000
     package static let mostParallel = 256
@@ -26,10 +22,8 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
 
     package init(times: Int, parallel: ClosedRange<Int>, delayMilliseconds: ClosedRange<Int>) {
         self.times = min(max(times, 1), RepeatPlan.mostTimes)
-        self.parallel = min(max(parallel.upperBound, 1), RepeatPlan.mostParallel)
-        firstParallel = min(max(parallel.lowerBound, 1), self.parallel)
-        self.delayMilliseconds = min(max(delayMilliseconds.lowerBound, 0), RepeatPlan.longestDelay)
-        longestDelayMilliseconds = min(max(delayMilliseconds.upperBound, 0), RepeatPlan.longestDelay)
+        self.parallel = parallel.clamped(to: 1...RepeatPlan.mostParallel)
+        self.delayMilliseconds = delayMilliseconds.clamped(to: 0...RepeatPlan.longestDelay)
     }
 
     /// Reads parts: `10` or `2..10` at a time; `50`, `50ms`, `50..200ms` or `2s` between them.
@@ -45,8 +39,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// Reads `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, with ranges `100 x 2..10, 50..200ms`, or bare numbers `100 10
-    /// 50`.
+    /// Reads `100`, `100 x 10`, `20, 2s`, with ranges `100 x 2..10, 50..200ms`, or bare numbers `100 10 50`.
     package init(_ text: String) throws(ControlError) {
         let words = text.split(separator: " ").map(String.init)
         if (2...3).contains(words.count), words.allSatisfy({ Int($0) != nil }) {
@@ -65,10 +58,9 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         self.init(times: times, parallel: parallel, delayMilliseconds: delay)
     }
 
-    /// As ``init(_:)`` reads it.
     package var description: String {
-        let lanes = RepeatPlan.words(firstParallel...max(firstParallel, parallel))
-        let delay = RepeatPlan.words(delays)
+        let lanes = RepeatPlan.words(parallel)
+        let delay = RepeatPlan.words(delayMilliseconds)
         let counts = lanes == "1" ? "\(times)" : "\(times) x \(lanes)"
         return delay == "0" ? counts : "\(counts), \(delay)ms"
     }
@@ -79,16 +71,14 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
 
     // MARK: - Carrying it out
 
-    private var delays: ClosedRange<Int> { delayMilliseconds...max(delayMilliseconds, longestDelayMilliseconds) }
+    package var hasDelay: Bool { delayMilliseconds.upperBound > 0 }
 
-    var hasDelay: Bool { longestDelayMilliseconds > 0 || delayMilliseconds > 0 }
-
-    var drawnDelay: Duration { .milliseconds(Int.random(in: delays)) }
+    var drawnDelay: Duration { .milliseconds(Int.random(in: delayMilliseconds)) }
 
     /// How many of `count` requests must have ended before a sender begins; the first sender has number 0.
     func requests(beforeLane lane: Int, of count: Int) -> Int {
-        guard lane >= firstParallel, parallel > firstParallel else { return 0 }
-        return count * (lane - firstParallel + 1) / (parallel - firstParallel + 1)
+        guard lane >= parallel.lowerBound, parallel.count > 1 else { return 0 }
+        return count * (lane - parallel.lowerBound + 1) / parallel.count
     }
 
     package func needsConfirmation(forHost host: String) -> Bool {

@@ -20,7 +20,6 @@ package struct SendOutcome: Sendable, Hashable {
 package struct RepeatProgress: Sendable, Hashable {
     package var done = 0
     package var total: Int
-    /// Requests without a whole answer.
     package var failures = 0
     package var statuses: [Int: Int] = [:]
     /// In microseconds; 0 without answers.

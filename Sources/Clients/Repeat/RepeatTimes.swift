@@ -48,8 +48,6 @@ package struct RepeatTimes: Sendable, Hashable {
         return Summary(least: least, p50: percentile(50), p95: percentile(95), p99: percentile(99), most: most)
     }
 
-    // MARK: - Histogram
-
     package struct Bucket: Sendable, Hashable {
         package var from: Int64
         /// Exclusive; the last bucket may have longer times.

@@ -7,8 +7,7 @@ import Runner
 import Synchronization
 package import Wire
 
-/// Sends requests through a running proxy, so that its rules apply and they are recorded. The proxy may run in another
-/// process.
+/// Sends requests through a proxy of this or another process, so that its rules apply and they are recorded.
 package final class RequestSender: Sendable {
     private let proxy: SocketAddress
     private let trust: TLSTrust
@@ -20,8 +19,7 @@ package final class RequestSender: Sendable {
 
     package var connections: SentConnections { used.withLock(\.self) }
 
-    /// One request may take `limit` in all. The system's authorities are trusted, too, for hosts that are not decrypted.
-    /// `authorization` is the value of `Proxy-Authorization`.
+    /// `limit` is for one request, `authorization` for `Proxy-Authorization`. Trusts the system's authorities, too.
     package init(
         proxy: SocketAddress,
         authority: CertificateAuthority,
@@ -34,8 +32,7 @@ package final class RequestSender: Sendable {
         self.limit = limit
     }
 
-    /// A proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`. `certificate` (DER) is that of its
-    /// authority, in place of the PEM file `authority`.
+    /// A proxy of another process. `certificate` (DER) is that of its authority, in place of the PEM file `authority`.
     package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
@@ -54,8 +51,6 @@ package final class RequestSender: Sendable {
         self.limit = limit
     }
 
-    // MARK: - Sending
-
     package func send(_ request: ComposedRequest) async -> SendOutcome {
         let outcome = Mutex<SendOutcome?>(nil)
         let request = request.outgoing
@@ -63,15 +58,14 @@ package final class RequestSender: Sendable {
         return outcome.withLock { $0 } ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
     }
 
-    /// Cancelling the task ends the plan early; requests in flight do not count then. `progress` is called at most ten
-    /// times a second, and at the end.
+    /// Cancelling the task ends the plan early. `progress` is called at most ten times a second, and at the end.
     @discardableResult
     package func run(
         _ request: ComposedRequest,
         _ plan: RepeatPlan,
         progress: @escaping @Sendable (RepeatProgress) -> Void = { _ in }
     ) async -> RepeatProgress {
-        let tally = SharedRepeatCounter(total: plan.times)
+        let tally = RepeatCounter(total: plan.times)
         let request = request.outgoing
         await withTaskGroup { group in
             group.addTask { await tally.report(progress) }
@@ -83,10 +77,8 @@ package final class RequestSender: Sendable {
         return end
     }
 
-    /// Sends `count` requests as the plan says; cancelling the task ends it early, and requests in flight have no outcome.
-    ///
-    /// `request` makes the request of a number, counted from 0; if it throws, that request has failed. Many tasks call
-    /// `onOutcome`.
+    /// Sends `count` requests as the plan says; if the task is cancelled, requests in flight have no outcome. `request`
+    /// makes the request of a number from 0; if it throws, that request has failed. Many tasks call `onOutcome`.
     package func send(
         _ count: Int,
         _ plan: RepeatPlan,
@@ -97,7 +89,7 @@ package final class RequestSender: Sendable {
         let (ends, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { lanes in
             var iterator = ends.makeAsyncIterator()
-            for lane in 0..<min(plan.parallel, count) {
+            for lane in 0..<min(plan.parallel.upperBound, count) {
                 // Further senders begin after so many requests.
                 let threshold = plan.requests(beforeLane: lane, of: count)
                 while counts.ended.load(ordering: .relaxed) < threshold, await iterator.next() != nil {}
@@ -121,7 +113,6 @@ package final class RequestSender: Sendable {
         }
     }
 
-    /// Sends one request after the other, on as few connections as possible.
     private func work(
         _ plan: RepeatPlan,
         next: () -> Int?,

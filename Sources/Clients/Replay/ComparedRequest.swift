@@ -54,12 +54,15 @@ extension ComparedRequest {
         var result: [UInt8] = []
         var rest = Array(path.utf8)[...]
         while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), let value = escaped(rest.prefix(2)) else {
+            let digits = rest.prefix(2)
+            guard byte == UInt8(ascii: "%"), digits.count == 2, let high = digits.first?.hexadecimalValue,
+                let low = digits.last?.hexadecimalValue
+            else {
                 result.append(byte)
                 continue
             }
-            let digits = rest.prefix(2)
             rest = rest.dropFirst(2)
+            let value = high << 4 | low
             let isLetter = (value | 0x20) &- 0x61 < 26 || value &- 0x30 < 10
             if isLetter || "-._~".utf8.contains(value) {
                 result.append(value)
@@ -69,11 +72,6 @@ extension ComparedRequest {
             }
         }
         return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func escaped(_ digits: ArraySlice<UInt8>) -> UInt8? {
-        guard digits.count == 2, digits.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }) else { return nil }
-        return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }
 

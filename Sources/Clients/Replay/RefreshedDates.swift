@@ -2,8 +2,7 @@ import Content
 import Formats
 import HTTPModel
 
-/// Moves the dates of a recorded response: `Date`, `Expires` and the end of cookies, but not `Last-Modified`, which is
-/// about the content.
+/// Moves `Date`, `Expires` and the end of cookies of a recorded response; `Last-Modified` is about the content.
 enum RefreshedDates {
     /// Texts that are not dates are not changed.
     static func move(_ fields: inout FieldSection, by seconds: Int64) {

@@ -10,10 +10,8 @@ package import Rules
 import Synchronization
 import Text
 
-/// Answers requests from a recorded session, in the recorded order.
-///
-/// An answer is the response as received from the server, so that rules act on it once. Requests are compared as sent;
-/// if nothing was sent, as received.
+/// Answers requests from a recorded session, in the recorded order, with responses as received from the server, so that
+/// rules act on them once. Requests are compared as sent; if nothing was sent, as received.
 package final class Replay: RecordedAnswers {
     package struct Options: Sendable {
         package var rules = ReplayRules()
@@ -76,7 +74,6 @@ package final class Replay: RecordedAnswers {
             return try [first] + (1..<readerCount).map { _ in try SessionReader(path: path) }
         }
         let archive = try ImportedArchive(path)
-        // The readers have it open.
         defer { archive.remove() }
         return try (0..<readerCount).map { _ in try SessionReader(path: archive.session) }
     }
@@ -92,7 +89,6 @@ package final class Replay: RecordedAnswers {
         return StartError("\(recording) has no answers\(leftOut).", hint: "See sluice list \(recording)")
     }
 
-    /// After a semicolon.
     private var leftOut: String {
         let left = ReplayIndex.LeftOut.allCases.compactMap { reason in index.leftOut[reason].map { reason.counted($0) }
         }
@@ -116,18 +112,17 @@ package final class Replay: RecordedAnswers {
         let fingerprint = compared(request).fingerprints.all
         let met = AnswerCondition.met(by: request.head.fields)
         if let answers = index.answers[fingerprint] {
-            return progress.withLock { progress in
-                choose(answers, fingerprint, met, &progress, takes: true)
-            }
+            return progress.withLock { choose(answers, fingerprint, met, &$0, takes: true) }
         }
         // RFC 9110 §9.3.2: a HEAD uses the next GET, without its body and without using it up.
         guard request.head.method == "HEAD" else { return nil }
-        let get = compared(request.asked("GET")).fingerprints.all
+        var got = request
+        got.head.method = "GET"
+        let get = compared(got).fingerprints.all
         guard let answers = index.answers[get] else { return nil }
         return progress.withLock { choose(answers, get, met, &$0, takes: false) }
     }
 
-    /// The next answer to a request.
     private func choose(
         _ answers: [Int32],
         _ fingerprint: Fingerprint,
@@ -237,8 +232,6 @@ package final class Replay: RecordedAnswers {
         }
     }
 
-    // MARK: - What is said
-
     package var opening: String {
         let count = index.count
         var text = "sluice: replaying \(recording): \(count.of("answer")) to \(index.answers.count.of("request"))"
@@ -272,12 +265,4 @@ package final class Replay: RecordedAnswers {
     }
 
     private static let mostTold = 20
-}
-
-extension AskedRequest {
-    func asked(_ method: String) -> AskedRequest {
-        var other = self
-        other.head.method = method
-        return other
-    }
 }

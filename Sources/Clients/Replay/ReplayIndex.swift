@@ -34,7 +34,6 @@ struct ReplayIndex: Sendable {
 
     struct Entry: Sendable {
         var id: Int64
-        /// The condition of its answer, if it has one.
         var condition: Fingerprint?
         /// `nil` if it answers.
         var leftOut: LeftOut?
@@ -45,7 +44,6 @@ struct ReplayIndex: Sendable {
 
     /// The requests of one method to one URL, with any query.
     struct Endpoint: Sendable, Hashable {
-        /// Without a query.
         var url: RequestURL
         var method: String
     }
@@ -55,7 +53,6 @@ struct ReplayIndex: Sendable {
     private(set) var answers: [Fingerprint: [Int32]] = [:]
     private(set) var endpoints: [(key: Endpoint, entries: [Int32])] = []
     private(set) var leftOut: [LeftOut: Int] = [:]
-    /// Answers with masked secrets.
     private(set) var masked = 0
 
     var count: Int { entries.count { $0.leftOut == nil } }
@@ -63,7 +60,6 @@ struct ReplayIndex: Sendable {
     /// Further ones are not candidates for the nearest request.
     private static let mostEndpoints = 100_000
 
-    /// Throws `SessionError`.
     init(_ reader: SessionReader, numbers: Set<Int64>?, rules: ReplayRules, matching: ComparedRequest.Matching) throws {
         var places: [Endpoint: Int32] = [:]
         // Received requests that differ from sent ones follow the sent ones.

@@ -6,7 +6,6 @@ import ProxyServer
 import Recording
 import Text
 
-/// A request without a recorded answer, and the nearest recorded request.
 struct ReplayMiss: Sendable {
     let failure: ExchangeFailure
     let text: String
@@ -86,8 +85,6 @@ struct ReplayMiss: Sendable {
         let others = places.dropFirst().joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
         return "\(text); \(others) \(difference.count == 2 ? "differs" : "differ") too"
     }
-
-    // MARK: - The nearest
 
     /// Differences are counted for this many requests with equally near URLs.
     private static let mostRead = 24

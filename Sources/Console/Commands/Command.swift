@@ -103,11 +103,15 @@ package struct CommandEntry: Sendable {
 
     /// What a command does; an error that it throws refuses it.
     enum Action: Sendable {
-        case plain(@Sendable (inout ConsoleModel) throws -> [Effect])
+        case plain(Plain)
         /// With an argument; `nil` if a key gave the command.
-        case with(@Sendable (inout ConsoleModel, String?) throws -> [Effect])
+        case with(With)
         /// With an argument, which is asked for if it is missing.
-        case asking(@Sendable (inout ConsoleModel, String) throws -> [Effect])
+        case asking(Asking)
+
+        typealias Plain = @Sendable (inout ConsoleModel) throws -> [Effect]
+        typealias With = @Sendable (inout ConsoleModel, String?) throws -> [Effect]
+        typealias Asking = @Sendable (inout ConsoleModel, String) throws -> [Effect]
     }
 
     package let command: Command
@@ -115,7 +119,7 @@ package struct CommandEntry: Sendable {
     /// The default keys as the key file spells them: `ctrl-x`, or two keys with a space between.
     package let keys: [String]
     let argument: CommandArgument
-    let action: Action
+    private(set) var action = Action.plain { _ in [] }
     package var group = Group.console
     package var contexts: Set<Context> = [.list, .detail]
     /// Keys of these that mean it in fewer places.
@@ -129,32 +133,31 @@ package struct CommandEntry: Sendable {
     var question = ""
     var problem: @Sendable (ConsoleModel) -> String? = { _ in nil }
 
-    init(
-        _ command: Command,
-        _ title: String,
-        _ keys: [String] = [],
-        _ argument: CommandArgument = .none,
-        do action: Action
-    ) {
-        (self.command, self.title, self.keys, self.argument, self.action) = (command, title, keys, argument, action)
+    init(_ command: Command, _ title: String, _ keys: [String] = [], _ argument: CommandArgument = .none) {
+        (self.command, self.title, self.keys, self.argument) = (command, title, keys, argument)
     }
 
-    func at(_ contexts: Set<Context>) -> Self { with { $0.contexts = contexts } }
-    func short(_ word: String) -> Self { with { $0.short = word } }
-    func short(_ word: String, at places: Set<Context>) -> Self { with { ($0.short, $0.shortPlaces) = (word, places) } }
+    func plain(_ action: @escaping Action.Plain) -> Self { having { $0.action = .plain(action) } }
+    func with(_ action: @escaping Action.With) -> Self { having { $0.action = .with(action) } }
+    func asking(_ action: @escaping Action.Asking) -> Self { having { $0.action = .asking(action) } }
+    func at(_ contexts: Set<Context>) -> Self { having { $0.contexts = contexts } }
+    func short(_ word: String) -> Self { having { $0.short = word } }
+    func short(_ word: String, at places: Set<Context>) -> Self {
+        having { ($0.short, $0.shortPlaces) = (word, places) }
+    }
     func only(_ keys: [String], at places: Set<Context>) -> Self {
-        with { row in for key in keys { row.places[key] = places } }
+        having { row in for key in keys { row.places[key] = places } }
     }
 
     package func contexts(of key: String) -> Set<Context> { places[key].map { $0.intersection(contexts) } ?? contexts }
-    func says(_ answer: Answer) -> Self { with { $0.answer = answer } }
-    func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { with { $0.problem = problem } }
+    func says(_ answer: Answer) -> Self { having { $0.answer = answer } }
+    func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { having { $0.problem = problem } }
     /// For what throws away something that was set up: letters that it has by chance do not perform it.
-    func asks(_ question: String) -> Self { with { $0.question = question } }
-    var onScreen: Self { with { $0.form = .screen } }
-    var onLines: Self { with { ($0.form, $0.contexts) = (.lines, []) } }
+    func asks(_ question: String) -> Self { having { $0.question = question } }
+    var onScreen: Self { having { $0.form = .screen } }
+    var onLines: Self { having { ($0.form, $0.contexts) = (.lines, []) } }
 
-    func with(_ change: (inout Self) -> Void) -> Self {
+    func having(_ change: (inout Self) -> Void) -> Self {
         var row = self
         change(&row)
         return row
@@ -176,7 +179,7 @@ package enum CommandTable {
     package static let entries: [CommandEntry] = [
         (.move, moving), (.look, looking), (.tools, tools), (.holds, holds), (.share, share), (.send, send),
         (.session, session), (.console, console),
-    ].flatMap { (group: CommandEntry.Group, rows: [CommandEntry]) in rows.map { $0.with { $0.group = group } } }
+    ].flatMap { (group: CommandEntry.Group, rows: [CommandEntry]) in rows.map { $0.having { $0.group = group } } }
 
     package static func entry(_ command: Command) -> CommandEntry? { byCommand[command] }
 

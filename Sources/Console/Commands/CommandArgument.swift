@@ -115,7 +115,7 @@ struct CommandArgument: Sendable {
     }
     static let preset = choice("PRESET", .preset) { model, command in
         let choice = ToolRegistry.standard.withPresets?.presets
-        let own = RuleEditing.ownPresets(in: model.rules.texts).map {
+        let own = model.rules.texts.ownPresets.map {
             PickerState.Item($0, $0, detail: "from your profile")
         }
         let presets = choice?.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) } ?? []
@@ -131,8 +131,6 @@ struct CommandArgument: Sendable {
         case .word(_, let known), .beginning(_, let known), .words(_, let known): known
         }
     }
-
-    // MARK: - The last exchange
 
     func names(last argument: String?) -> Bool { withNumber(of: ExchangeID(0), argument) != argument }
 

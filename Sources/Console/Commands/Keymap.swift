@@ -218,8 +218,6 @@ private struct KeyFileReading {
         }
     }
 
-    // MARK: - Words
-
     private mutating func keys(_ place: Node, in context: Context) -> [Key]? {
         guard let spelling = word(place) else { return nil }
         guard let known = Keymap.keys(spelling) else {

@@ -86,8 +86,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Does with the text what the editor is for. The proxy may refuse a message, so its text stays until the answer is
-    /// there.
+    /// Does with the text what the editor is for. The text of a message stays until the proxy has accepted it.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
         case .rule(let tool, let replaced):

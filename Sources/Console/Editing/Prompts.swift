@@ -106,7 +106,7 @@ extension ConsoleModel {
         switch argument.form {
         case .word, .words, .beginning, .exchange, .pattern: return argument.values ?? []
         case .tool: return Tool.all.map(\.key)
-        case .preset: return (argument.values ?? []) + RuleEditing.ownPresets(in: rules.texts)
+        case .preset: return (argument.values ?? []) + rules.texts.ownPresets
         case .page: return detail.pages.map(\.rawValue)
         case .host, .text: return argument.name.contains("HOST") ? knownHosts : []
         }

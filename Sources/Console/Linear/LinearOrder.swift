@@ -3,8 +3,7 @@ import Rules
 import Text
 
 extension CommandCall {
-    /// Reads a line; `nil` for an empty line, or a comment that begins with `#`. Throws if the word begins no command, or
-    /// several.
+    /// Reads a line; `nil` if it is empty or a comment (`#`). Throws if the word begins no command, or several.
     init?(_ line: String) throws(ConsoleError) {
         let text = CommandCall.trimmed(line)
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }

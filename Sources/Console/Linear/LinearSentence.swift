@@ -52,8 +52,6 @@ enum LinearSentence {
 
     static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    // MARK: - Columns
-
     /// What a sentence says anyway, or cannot say.
     static let always: Set<Column> = [.id, .method, .host, .path, .status, .time, .comment, .waterfall]
 

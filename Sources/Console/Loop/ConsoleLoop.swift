@@ -3,8 +3,7 @@ import HTTPModel
 import Terminal
 
 /// The screen's thread: waits for keys and messages, updates the model and draws. A key is drawn at once, and so is the
-/// first answer to it; what the traffic changes is drawn with the next frame, so that its cost does not grow with the
-/// traffic.
+/// first answer to it. Changes by the traffic are drawn with the next frame, so their cost does not grow with it.
 final class ConsoleLoop {
     static let framesPerSecond = 30
 
@@ -61,8 +60,7 @@ final class ConsoleLoop {
         if let failure { throw failure }
     }
 
-    /// Asks for the background's colour, which decides the theme. Linux' own console would write the end of the question
-    /// on the screen.
+    /// Asks for the background's colour, which decides the theme. Linux' own console would show a part of the question.
     private func askForBackground() {
         guard terminal.capabilities.colorDepth != .none, !terminal.capabilities.name.hasPrefix("linux") else { return }
         terminal.write(TerminalBackground.query)

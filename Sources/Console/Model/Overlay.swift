@@ -142,10 +142,6 @@ package struct PromptState: Sendable {
     var before: SearchState?
     /// Whether it is at the top, as what it finds is in the lowest rows.
     var isHigh = false
-
-    package init(command: Command, title: String, line: LineEditor, prefix: String = "") {
-        (self.command, self.title, self.line, self.prefix) = (command, title, line, prefix)
-    }
 }
 
 package struct ConfirmState: Sendable {

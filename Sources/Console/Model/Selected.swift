@@ -3,8 +3,7 @@ package import HTTPModel
 import Tools
 
 extension ConsoleModel {
-    /// Performs a command, or says why it cannot be performed. Without an argument, as a key gives it, a choice or a prompt
-    /// may be opened.
+    /// Performs a command, or says why it cannot be performed. A missing argument may open a choice or a prompt.
     package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         guard let entry = CommandTable.entry(command) else { return [] }
         if let reason = entry.problem(self) { return refuse(reason) }

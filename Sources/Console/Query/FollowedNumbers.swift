@@ -55,6 +55,30 @@ struct FollowedNumbers {
         return (states.filter { !$0.isInFlight }.map(\.number), open)
     }
 
+    /// Adds the rows that ended since the last call: at first all, in blocks. `tell` gets the done part (0 to 1).
+    mutating func addEnded(
+        _ reader: SessionReader,
+        for filter: Filter,
+        _ cancellation: Cancellation,
+        _ add: (ExchangeRows) throws -> Void,
+        tell: (Double) -> Void
+    ) throws {
+        guard bounds == nil else {
+            let settled = try advance(reader).settled
+            if !settled.isEmpty { try add(.numbers(settled)) }
+            return
+        }
+        try begin(reader)
+        guard let bounds else { return }
+        let others = unsettled
+        try reader.forEachBlock(of: bounds, for: filter) { block in
+            try add(.range(block, except: others))
+            tell(Double(block.upperBound - bounds.lowerBound) / Double(bounds.count))
+            return !cancellation.isCancelled
+        }
+        try cancellation.check()
+    }
+
     private mutating func note(_ range: ClosedRange<Int64>, without known: [Int64]) {
         let known = Set(known)
         for number in range where !known.contains(number) { missing[number] = Self.patience }

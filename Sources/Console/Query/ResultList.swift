@@ -1,5 +1,6 @@
 import HTTPModel
 import Synchronization
+import Text
 
 /// The list of a query, as numbers of exchanges; shared by the thread that fills it and the one that reads pages.
 /// Without a filter the numbers are not stored. Places are counted from the list's end, which does not move while a
@@ -117,16 +118,4 @@ final class SharedList: Sendable {
     let wantsRefresh = Atomic(false)
 
     init(bounds: ClosedRange<Int64>?) { value = Mutex(ResultList(bounds: bounds)) }
-}
-
-extension Array {
-    /// How many elements at the front satisfy a predicate, in an array where those that do come first.
-    func partitioningIndex(where isBefore: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
 }

@@ -53,7 +53,7 @@ struct StatisticsCounter {
     private let deliver: @Sendable (QueryEvent) -> Void
     private var generation = -1
     private var settled = SessionStatistics()
-    private var followed: FollowedNumbers?
+    private var followed = FollowedNumbers()
     private let pace = Pace()
 
     init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
@@ -62,12 +62,12 @@ struct StatisticsCounter {
 
     mutating func load(_ scope: StatisticsScope?, generation: Int, _ cancellation: Cancellation) {
         guard list.value.withLock({ $0.generation }) == generation else { return }
-        if generation != self.generation { followed = nil }
+        if generation != self.generation { followed = FollowedNumbers() }
         self.generation = generation
         do {
             try count(scope, cancellation)
         } catch {
-            followed = nil
+            followed = FollowedNumbers()
             if !(error is CancellationError) { deliver(.failed(queryWords(error))) }
         }
     }
@@ -83,9 +83,9 @@ struct StatisticsCounter {
         } else {
             try follow(filter, cancellation, watch)
             whole = settled
-            let inFlight = followed?.inFlight ?? []
-            if !inFlight.isEmpty {
-                try reader.add(.numbers(inFlight), matching: filter, inFlight: true, to: &whole, watch: watch)
+            let inFlight = ExchangeRows.numbers(followed.inFlight)
+            if !followed.inFlight.isEmpty {
+                try reader.add(inFlight, matching: filter, inFlight: true, to: &whole, watch: watch)
             }
         }
         var answer = answer(whole)
@@ -105,30 +105,15 @@ struct StatisticsCounter {
     }
 
     private mutating func follow(_ filter: Filter, _ cancellation: Cancellation, _ watch: StatementWatch?) throws {
-        if var followed {
-            let ended = try followed.advance(reader).settled
-            if !ended.isEmpty {
-                try reader.add(.numbers(ended), matching: filter, inFlight: false, to: &settled, watch: watch)
-            }
-            self.followed = followed
-            return
-        }
-        settled = SessionStatistics()
-        var followed = FollowedNumbers()
-        try followed.begin(reader)
-        let others = followed.unsettled
-        if let bounds = followed.bounds {
-            try reader.forEachBlock(of: bounds, for: filter) { block in
-                let rows = ExchangeRows.range(block, except: others)
-                try reader.add(rows, matching: filter, inFlight: false, to: &settled, watch: watch)
-                if pace.isDue {
-                    var answer = answer(settled)
-                    answer.progress = Double(block.upperBound - bounds.lowerBound) / Double(bounds.count)
-                    deliver(.statistics(answer))
-                }
-                return !cancellation.isCancelled
-            }
-            try cancellation.check()
+        if followed.bounds == nil { settled = SessionStatistics() }
+        var followed = followed
+        try followed.addEnded(reader, for: filter, cancellation) { rows in
+            try reader.add(rows, matching: filter, inFlight: false, to: &settled, watch: watch)
+        } tell: { progress in
+            guard pace.isDue else { return }
+            var answer = answer(settled)
+            answer.progress = progress
+            deliver(.statistics(answer))
         }
         self.followed = followed
     }

@@ -53,13 +53,9 @@ struct StructureCounter {
         let url = node.siteURL
         guard node.site == nil || url != nil else { return tell(node, Place(), []) }
         func groups(_ rows: ExchangeRows, inFlight: Bool, _ filter: Filter) throws -> [StructureGroup] {
-            try reader.structure(
-                of: url,
-                segments: node.segments,
-                rows: rows,
-                matching: filter,
-                inFlight: inFlight
-            ) { _ in !cancellation.isCancelled }
+            try reader.structure(of: url, segments: node.segments, rows: rows, matching: filter, inFlight: inFlight) {
+                _ in !cancellation.isCancelled
+            }
         }
         var place = places[node] ?? Place()
         if filter.needs != .record || isRestricted {
@@ -68,26 +64,20 @@ struct StructureCounter {
             place.add(try groups(.numbers(matches), inFlight: false, .everything))
             return tell(node, place, try groups(.numbers(matches), inFlight: true, .everything))
         }
-        if places[node] != nil {
-            let settled = try place.followed.advance(reader).settled
-            if !settled.isEmpty { place.add(try groups(.numbers(settled), inFlight: false, filter)) }
-        } else {
-            try place.followed.begin(reader)
-            let others = place.followed.unsettled
-            if let bounds = place.followed.bounds {
-                try reader.forEachBlock(of: bounds, for: filter) { block in
-                    // SQLite sorts to group, which is cheapest in small ranges.
-                    for start in stride(from: block.lowerBound, through: block.upperBound, by: 8_192) {
-                        let rows = start...min(block.upperBound, start + 8_191)
-                        place.add(try groups(.range(rows, except: others), inFlight: false, filter))
-                    }
-                    let part = Double(block.upperBound - bounds.lowerBound) / Double(bounds.count)
-                    if pace.isDue { tell(node, place, [], progress: part) }
-                    return !cancellation.isCancelled
-                }
-                try cancellation.check()
+        var followed = place.followed
+        try followed.addEnded(reader, for: filter, cancellation) { rows in
+            guard case .range(let block, let others) = rows else {
+                return place.add(try groups(rows, inFlight: false, filter))
             }
+            // SQLite sorts to group, which is cheapest in small ranges.
+            for start in stride(from: block.lowerBound, through: block.upperBound, by: 8_192) {
+                let rows = start...min(block.upperBound, start + 8_191)
+                place.add(try groups(.range(rows, except: others), inFlight: false, filter))
+            }
+        } tell: { progress in
+            if pace.isDue { tell(node, place, [], progress: progress) }
         }
+        place.followed = followed
         places[node] = place
         let inFlight = place.followed.inFlight
         tell(node, place, inFlight.isEmpty ? [] : try groups(.numbers(inFlight), inFlight: true, filter))

@@ -31,7 +31,7 @@ package enum ConsoleView {
         switch model.view {
         case .structure where model.structure.rows.isEmpty: EmptyView.draw(model, in: rect, on: &screen)
         case .structure: StructureView.draw(model, in: rect, on: &screen)
-        case .sequence: SequenceView.draw(model, in: rect, on: &screen)
+        case .sequence: SequenceView(model: model).draw(in: rect, on: &screen)
         case .timeline: TimelineView.draw(model, in: rect, on: &screen)
         }
     }

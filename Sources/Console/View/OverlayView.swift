@@ -11,7 +11,7 @@ enum OverlayView {
         case .confirm(let confirm): drawConfirm(confirm, model, on: &screen)
         case .report(let report):
             let inner = frame(report.title, width: model.size.width, height: model.size.height, model, on: &screen)
-            DocumentView.draw(report.text, model, hasCursor: true, in: inner, on: &screen)
+            DocumentView(report.text, wraps: model.wraps, hasCursor: true, model.look, in: inner)?.draw(on: &screen)
         case .editor(let editor): EditorView.draw(editor, model, on: &screen)
         case .panel(let panel): PanelView.draw(panel, model, on: &screen)
         case .holds(let selected): drawHolds(selected, model, on: &screen)
@@ -49,12 +49,11 @@ enum OverlayView {
     }
 
     /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are equal.
-    static func place(width: Int, height: Int, at place: Place = .middle, _ screen: Size) -> (frame: Rect, inside: Rect)
-    {
-        let footer = screen.height >= 8 ? 2 : 0
-        let outer = Size(width: min(screen.width, width + 4), height: min(max(1, screen.height - footer), height + 2))
-        let x = (screen.width - outer.width) / 2
-        let y = (screen.height - footer - outer.height) * place.rawValue / 2
+    static func place(width: Int, height: Int, at place: Place = .middle, _ size: Size) -> (frame: Rect, inside: Rect) {
+        let footer = size.height >= 8 ? 2 : 0
+        let outer = Size(width: min(size.width, width + 4), height: min(max(1, size.height - footer), height + 2))
+        let x = (size.width - outer.width) / 2
+        let y = (size.height - footer - outer.height) * place.rawValue / 2
         let rect = Rect(x: x, y: y, width: outer.width, height: outer.height)
         guard rect.height >= 3, rect.width >= 6 else { return (rect, rect) }
         return (rect, Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2))

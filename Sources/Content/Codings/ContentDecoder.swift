@@ -24,8 +24,7 @@ package struct DecodedGrowth: Sendable, Hashable {
     }
 }
 
-/// Undoes a message's content codings piece by piece (RFC 9110 §8.4), in memory that does not grow with the message.
-/// The first problem ends the decoding: what was decoded before it has been given out, later bytes are ignored.
+/// Undoes content codings piece by piece (RFC 9110 §8.4), in memory that does not grow. The first problem ends it.
 package final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
     static let mostCodings = 8
@@ -60,10 +59,6 @@ package final class ContentDecoder {
         }
         self.links = links
         self.unknown = unknown
-    }
-
-    package convenience init(contentEncoding: String?, limit: Int) {
-        self.init(codings: ContentCoding.list(contentEncoding), limit: limit)
     }
 
     package var problem: DecodingProblem? {
@@ -118,9 +113,5 @@ package final class ContentDecoder {
         let output = decoder.decode(bytes)
         decoder.finish()
         return DecodedContent(bytes: output, problem: decoder.problem)
-    }
-
-    package static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
-        decode(bytes, codings: ContentCoding.list(contentEncoding), limit: limit)
     }
 }

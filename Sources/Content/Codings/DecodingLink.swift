@@ -1,7 +1,6 @@
 import NIOCore
 
-/// One decoder in a chain of codings, with the bookkeeping that is the same for all: offsets, members, limits. Output
-/// goes on in pieces of at most 64 KiB, so no link ever holds a whole message.
+/// One decoder in a chain of codings, with its offsets, members and limits. Its output is in pieces of at most 64 KiB.
 final class DecodingLink {
     /// Enough to tell a gzip member's or zstd frame's beginning from anything else.
     private static let shortestMember = 10

@@ -33,11 +33,8 @@ package struct ImageHeader: Sendable, Hashable {
     /// Reads the header of an image; `nil` if the bytes are none that is known. The first 64 KiB are looked at.
     package init?(_ bytes: ByteBuffer) {
         let reader = ImageBytes(bytes: Array(bytes.readableBytesView.prefix(64 * 1024)))
-        let forms = [ImageHeader.png, ImageHeader.jpeg, ImageHeader.gif, ImageHeader.webP]
-        guard
-            let header = (forms + [ImageHeader.bmp, ImageHeader.avif, ImageHeader.icon]).lazy.compactMap({ $0(reader) })
-                .first
-        else { return nil }
+        let forms = [Self.png, Self.jpeg, Self.gif, Self.webP, Self.bmp, Self.avif, Self.icon]
+        guard let header = forms.lazy.compactMap({ $0(reader) }).first else { return nil }
         self = header
     }
 

@@ -52,8 +52,10 @@ package final class MessagePlaces {
             guard mediaType?.essence == "application/x-www-form-urlencoded" else { return [] }
             return named(MessagePlaces.form(try wholeText() ?? []), steps)
         case .part: return named(try parts(), steps)
-        case .json: return try json(steps)
-        case .xml: return try xml(steps)
+        case .json: return mayBeJSON ? try values(in: "JSON") { try JSONPlaces.values(of: $0, at: steps) } : []
+        case .xml:
+            let mayBeXML = mediaType.map { $0.isXML || $0.essence == "text/plain" } ?? true
+            return mayBeXML ? try values(in: "XML") { try XMLPlaces.values(of: $0, at: steps) } : []
         case .method, .url, .host, .path, .status, .field: return []
         }
     }
@@ -90,12 +92,12 @@ package final class MessagePlaces {
 
     // MARK: - Structures
 
-    private func json(_ steps: [Place.Step]) throws -> [PlaceValue] {
-        guard mayBeJSON, let text = try wholeText() else { return [] }
-        do throws(JSONSyntaxError) {
-            return try JSONPlaces.values(of: text, at: steps)
+    private func values(in form: String, _ read: ([UInt8]) throws -> [PlaceValue]) throws -> [PlaceValue] {
+        guard let text = try wholeText() else { return [] }
+        do {
+            return try read(text)
         } catch {
-            problem = "the body is not valid JSON: \(error)"
+            problem = "the body is not valid \(form): \(error)"
             return []
         }
     }
@@ -108,17 +110,6 @@ package final class MessagePlaces {
         return mediaType.type == "text" && !isOther
             || ["application/x-www-form-urlencoded", "application/octet-stream", "application/javascript"]
                 .contains(mediaType.essence)
-    }
-
-    private func xml(_ steps: [Place.Step]) throws -> [PlaceValue] {
-        let mayBeXML = mediaType.map { $0.isXML || $0.essence == "text/plain" } ?? true
-        guard mayBeXML, let text = try wholeText() else { return [] }
-        do throws(XMLSyntaxError) {
-            return try XMLPlaces.values(of: text, at: steps)
-        } catch {
-            problem = "the body is not valid XML: \(error)"
-            return []
-        }
     }
 
     private func operations() throws -> [GraphQLOperation] {

@@ -7,8 +7,7 @@ package struct PlaceWriteError: Error, Sendable, Equatable, CustomStringConverti
     init(_ description: String) { self.description = description }
 }
 
-/// Sets and removes values of a message at places: header fields, cookies, query parameters, fields of a form and
-/// values of JSON. All other bytes stay.
+/// Sets and removes header fields, cookies, query parameters, form fields and JSON values at places; other bytes stay.
 package struct PlaceWriter {
     package private(set) var fields: FieldSection
     /// Without its `?`; `nil` for none, and for responses.
@@ -21,9 +20,8 @@ package struct PlaceWriter {
         (self.isRequest, self.fields, self.query) = (isRequest, fields, query)
     }
 
-    /// Sets the value at a place or adds it; without a number it becomes the only one of its name. In JSON, a value
-    /// that is not JSON is a string, and the number after the last element adds one.
-    /// `nil` removes the value; without a number all of its name.
+    /// Sets the value at a place or adds it; `nil` removes it. Without a number the value is the only one of its name.
+    /// In JSON a value that is not JSON is a string, and the number after the last element adds one.
     package mutating func set(_ value: String?, at place: Place) throws(PlaceWriteError) {
         switch place.part {
         case .header: try writeField(value, place)
@@ -64,15 +62,17 @@ package struct PlaceWriter {
     private mutating func writeField(_ value: String?, _ place: Place) throws(PlaceWriteError) {
         let name = place.name ?? ""
         let positions = fields.indices.filter { fields[$0].name.lowercased() == name }
-        let edited = try picked(positions, value, place)
-        guard let value else { return remove(edited) }
-        guard let first = edited.first else { return fields.append(name, value) }
-        fields.setValue(value, at: first)
-        remove(Array(edited.dropFirst()))
+        try write(value.map { Array($0.utf8) }, named: name, to: picked(positions, value, place))
     }
 
-    private mutating func remove(_ positions: [Int]) {
-        for position in positions.reversed() { fields.remove(at: position) }
+    /// Sets the first of some fields, or adds one, and removes the others.
+    private mutating func write(_ value: [UInt8]?, named name: String, to edited: [Int]) {
+        if let value, let first = edited.first {
+            fields.setValue(value, at: first)
+        } else if let value {
+            fields.append(name, bytes: value)
+        }
+        for position in edited.dropFirst(value == nil ? 0 : 1).reversed() { fields.remove(at: position) }
     }
 
     private static let semicolon = UInt8(ascii: ";")
@@ -127,12 +127,8 @@ package struct PlaceWriter {
                 && PlaceWriter.isNamed(name, Array(fields[position].valueBytes).prefix { $0 != PlaceWriter.semicolon })
         }
         let edited = try picked(positions, value, place)
-        guard let value else { return remove(edited) }
-        guard let first = edited.first else { return fields.append("Set-Cookie", "\(name)=\(value)") }
-        let old = Array(fields[first].valueBytes)
-        let attributes = old.drop { $0 != PlaceWriter.semicolon }
-        fields.setValue(Array("\(name)=\(value)".utf8) + attributes, at: first)
-        remove(Array(edited.dropFirst()))
+        let attributes = edited.first.map { Array(fields[$0].valueBytes).drop { $0 != PlaceWriter.semicolon } } ?? []
+        write(value.map { Array("\(name)=\($0)".utf8) + attributes }, named: "Set-Cookie", to: edited)
     }
 
     // MARK: - Queries and forms

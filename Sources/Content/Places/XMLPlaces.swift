@@ -1,9 +1,7 @@
 import HTTPModel
 
-/// Finds the values at places of an XML document: elements by their names, attributes as `@name`.
-///
-/// The first step names the root. A name without a prefix means elements with any. The value of an element is its text,
-/// that of the elements in it included, without the white space around it.
+/// The values at places of an XML document: elements by name (without a prefix: with any), attributes as `@name`. The
+/// first step names the root. An element's value is all text in it, trimmed.
 struct XMLPlaces {
     private struct Element {
         let name: String

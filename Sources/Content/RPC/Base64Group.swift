@@ -1,3 +1,5 @@
+import Text
+
 /// Up to four digits of base64 (RFC 4648 §4), which stand for up to three bytes. gRPC-Web encodes each piece that a
 /// sender flushes on its own, so padding may stand wherever a piece ended.
 struct Base64Group: Sendable {
@@ -32,7 +34,9 @@ struct Base64Group: Sendable {
         if character == UInt8(ascii: "=") {
             guard digits >= 2 else { return .invalid }
             padding += 1
-        } else if padding == 0, let value = Base64Group.value(character) {
+        } else if padding == 0, character != UInt8(ascii: "-"), character != UInt8(ascii: "_"),
+            let value = Base64Text.value(of: character)
+        {
             bits = bits << 6 | value
             digits += 1
         } else {
@@ -49,16 +53,5 @@ struct Base64Group: Sendable {
         let decoded = Decoded(bits: bits << (6 * UInt32(4 - digits)), count: digits - 1)
         self = Base64Group()
         return decoded
-    }
-
-    private static func value(_ character: UInt8) -> UInt32? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
     }
 }

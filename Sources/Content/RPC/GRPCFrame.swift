@@ -9,8 +9,6 @@ package struct GRPCFrame: Sendable, Hashable {
     }
 
     package var kind: Kind
-    /// The message's number in its direction, from 1; for trailers the number of messages before them.
-    package var number: Int
     /// Whether the payload is compressed, as `grpc-encoding` says.
     package var isCompressed: Bool
     /// How many bytes of payload the prefix announces.
@@ -19,8 +17,6 @@ package struct GRPCFrame: Sendable, Hashable {
     package var payload: ByteBuffer
     /// How many bytes of the payload arrived: all of them, but for a frame that is not finished.
     package var received: Int
-    /// The offset in the body of the first byte after the frame, or after what there is of it.
-    package var endOffset: Int64
 
     /// How many bytes of payload arrived and were not kept.
     package var leftOut: Int { received - payload.readableBytes }

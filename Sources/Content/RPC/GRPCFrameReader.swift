@@ -1,9 +1,8 @@
 import NIOCore
 import Text
 
-/// Reads the frames of a gRPC body piece by piece, keeping at most one payload up to a limit. A frame has a prefix of
-/// five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first mistake ends the
-/// reading.
+/// Reads the frames of a gRPC body piece by piece: five bytes of flags and length before each message (gRPC over
+/// HTTP/2, "Length-Prefixed-Message"). Of one payload the beginning is in memory. The first mistake ends the reading.
 package final class GRPCFrameReader: StreamReader {
     private static let prefixLength = 5
 
@@ -12,7 +11,7 @@ package final class GRPCFrameReader: StreamReader {
     package private(set) var messageCount = 0
     package private(set) var problem: StreamError?
 
-    private let framing: GRPCFraming
+    private let format: StreamCounter.Format
     private var offset: Int64 = 0
     private var base64 = Base64Group()
     /// Where the group of base64 begins whose digits are passing.
@@ -25,18 +24,19 @@ package final class GRPCFrameReader: StreamReader {
     private var payload = ByteBuffer()
     private var hasTrailers = false
 
-    package init(_ framing: GRPCFraming, payloadLimit: Int) {
-        self.framing = framing
+    /// Prepares to read one of the formats of gRPC.
+    package init(_ format: StreamCounter.Format, payloadLimit: Int) {
+        self.format = format
         self.payloadLimit = payloadLimit
     }
 
     /// What there is of a frame that has begun and not ended; `nil` between frames and within a prefix.
     package var unfinished: GRPCFrame? {
-        prefixTaken == GRPCFrameReader.prefixLength ? frame(endOffset: offset) : nil
+        prefixTaken == GRPCFrameReader.prefixLength ? frame : nil
     }
 
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (GRPCFrame) throws -> Void) rethrows {
-        if framing == .webText { return try readBase64(bytes, emit) }
+        if format == .grpcWebText { return try readBase64(bytes, emit) }
         try readFrames(bytes, from: offset, emit)
         if problem == nil { offset += Int64(bytes.count) }
     }
@@ -44,11 +44,11 @@ package final class GRPCFrameReader: StreamReader {
     /// Says that the body has ended, which is a problem within a frame; base64 without padding may end one.
     package func finish(_ emit: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
-        if framing == .webText, base64.hasDigits {
+        if format == .grpcWebText, base64.hasDigits {
             guard let last = base64.unpadded() else {
                 return fail(.truncated, offset, "the body ends within a group of base64")
             }
-            try last.withBytes { try readFrames($0, from: groupStart, groupEnd: offset, emit) }
+            try last.withBytes { try readFrames($0, from: groupStart, isGroup: true, emit) }
         }
         guard problem == nil, prefixTaken > 0 else { return }
         let what = prefixTaken == GRPCFrameReader.prefixLength && flags & 0x80 != 0 ? "trailers" : "message"
@@ -69,22 +69,22 @@ package final class GRPCFrameReader: StreamReader {
             case .invalid: fail(.malformed, offset, "0x\(byte.padded(to: 2, radix: 16)) is no base64 in this place")
             case .whole(let decoded):
                 offset += 1
-                try decoded.withBytes { try readFrames($0, from: groupStart, groupEnd: offset, emit) }
+                try decoded.withBytes { try readFrames($0, from: groupStart, isGroup: true, emit) }
             }
         }
     }
 
-    /// The bytes of a group of base64 all stand from `start` to `groupEnd` in the body.
+    /// The bytes of a group of base64 all stand at `start` in the body.
     private func readFrames(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int64,
-        groupEnd: Int64? = nil,
+        isGroup: Bool = false,
         _ emit: (GRPCFrame) throws -> Void
     ) rethrows {
         var position = 0
         while position < bytes.count, problem == nil {
             if prefixTaken < GRPCFrameReader.prefixLength {
-                if prefixTaken == 0 { frameStart = groupEnd == nil ? start + Int64(position) : start }
+                if prefixTaken == 0 { frameStart = isGroup ? start : start + Int64(position) }
                 takePrefix(bytes[position])
                 position += 1
             } else {
@@ -97,7 +97,7 @@ package final class GRPCFrameReader: StreamReader {
                 position += taken
             }
             if prefixTaken == GRPCFrameReader.prefixLength, received == Int(length), problem == nil {
-                try endFrame(groupEnd ?? start + Int64(position), emit)
+                try endFrame(emit)
             }
         }
     }
@@ -105,8 +105,8 @@ package final class GRPCFrameReader: StreamReader {
     private func takePrefix(_ byte: UInt8) {
         if prefixTaken == 0 {
             // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
-            guard byte & (framing == .grpc ? 0xFE : 0x7E) == 0 else {
-                let allowed = framing == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
+            guard byte & (format == .grpc ? 0xFE : 0x7E) == 0 else {
+                let allowed = format == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
                 let flags = "0x\(byte.padded(to: 2, radix: 16))"
                 return fail(.malformed, frameStart, "the flags of a message are \(flags), not \(allowed)")
             }
@@ -119,27 +119,19 @@ package final class GRPCFrameReader: StreamReader {
         prefixTaken += 1
     }
 
-    private func endFrame(_ endOffset: Int64, _ emit: (GRPCFrame) throws -> Void) rethrows {
+    private func endFrame(_ emit: (GRPCFrame) throws -> Void) rethrows {
         if flags & 0x80 == 0 { messageCount += 1 } else { hasTrailers = true }
-        let whole = frame(endOffset: endOffset)
+        let whole = frame
         prefixTaken = 0
         received = 0
         payload = ByteBuffer()
         try emit(whole)
     }
 
-    private func frame(endOffset: Int64) -> GRPCFrame {
-        let isTrailers = flags & 0x80 != 0
-        let isWhole = received == Int(length)
-        return GRPCFrame(
-            kind: isTrailers ? .trailers : .message,
-            number: isTrailers || isWhole ? messageCount : messageCount + 1,
-            isCompressed: flags & 0x01 != 0,
-            size: Int(length),
-            payload: payload,
-            received: received,
-            endOffset: endOffset
-        )
+    private var frame: GRPCFrame {
+        let kind: GRPCFrame.Kind = flags & 0x80 != 0 ? .trailers : .message
+        let (isCompressed, size) = (flags & 0x01 != 0, Int(length))
+        return GRPCFrame(kind: kind, isCompressed: isCompressed, size: size, payload: payload, received: received)
     }
 
     private func fail(_ kind: StreamError.Kind, _ offset: Int64, _ message: String) {

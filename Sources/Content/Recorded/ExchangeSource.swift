@@ -1,15 +1,13 @@
 package import HTTPModel
 package import NIOCore
 
-/// Something that exchanges and their bodies can be read from: a session file, or an imported archive. A `…Sent` side
-/// of a body that no stage changed reads the received one.
+/// A session file or an imported archive. A `…Sent` side of a body that no stage changed reads the received one.
 package protocol ExchangeSource {
     /// Reads one exchange; `nil` if there is none of that number.
     func exchange(_ id: ExchangeID) throws -> RecordedExchange?
     /// Reads a body, at most `limit` bytes from `offset`; fewer if it ends before.
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer
-    /// Reads when a body's bytes arrived, by growing offset; empty if that was not recorded. A stream of a million
-    /// messages may have as many arrivals, 16 bytes each; ``arrivals(of:side:from:limit:)`` reads them in pages.
+    /// Reads when a body's bytes arrived, by growing offset, 16 bytes each; empty if that was not recorded.
     func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival]
     /// Reads at most `limit` arrivals, first the one that brought the byte at `offset`. The next page begins at the
     /// offset of the last one read, which comes first in it again.

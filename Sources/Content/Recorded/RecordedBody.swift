@@ -57,25 +57,14 @@ package struct RecordedBody {
         }
     }
 
-    /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them. Returns what
-    /// stopped the decoding, if anything did. Of a body of which nothing can be decoded it gives the bytes as they
-    /// came.
+    /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them; if nothing can be
+    /// decoded, with the recorded bytes. Returns what stopped the decoding and the recorded size.
     package func forEachDecodedPiece(
         _ codings: [ContentCoding],
         limit: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> DecodingProblem? {
+    ) throws -> (problem: DecodingProblem?, size: Int) {
         var size = 0
-        return try forEachDecodedPiece(codings, limit: limit, size: &size, body)
-    }
-
-    /// The same; `size` grows by the length of the body as recorded.
-    package func forEachDecodedPiece(
-        _ codings: [ContentCoding],
-        limit: Int,
-        size: inout Int,
-        _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> DecodingProblem? {
         let decoder = ContentDecoder(codings: source.isMasking ? [] : codings, limit: limit)
         var decoded = 0
         var beginning: ByteBuffer?
@@ -88,13 +77,13 @@ package struct RecordedBody {
             }
         }
         decoder.finish()
-        if source.isMasking { return source.problem(of: id, side: side) ?? decoder.problem }
+        if source.isMasking { return (source.problem(of: id, side: side) ?? decoder.problem, size) }
         guard let problem = decoder.problem, let beginning, problem.isAtBeginning(decoded: decoded, beginning) else {
-            return decoder.problem
+            return (decoder.problem, size)
         }
         let plain = ContentDecoder(codings: [], limit: limit)
         try forEachPiece { try plain.decode($0, forEachPiece: body) }
-        return problem.givenAsReceived
+        return (problem.givenAsReceived, size)
     }
 
     /// Reads at most `limit` bytes from the beginning, as recorded; what was read before an error is there.

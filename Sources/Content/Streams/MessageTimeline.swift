@@ -1,8 +1,7 @@
 package import HTTPModel
 import NIOCore
 
-/// The messages of an exchange whose bodies are streams, in the order in which they arrived, read piece by piece. The
-/// exchange may still be in flight. Without recorded arrivals the client's messages come first.
+/// The messages of an exchange, maybe in flight, by arrival; if that is not recorded, the client's come first.
 package final class MessageTimeline {
     /// Exports have at most so many bytes of a message's payload in memory.
     package static let longestPayload = 16 << 20
@@ -32,23 +31,20 @@ package final class MessageTimeline {
         // Arrivals are those of the recorded bytes; what a message says is masked when it is whole.
         let source = source.asRecorded
         formats = (
-            MessageTimeline.format(of: exchange, heads, sides.request),
-            MessageTimeline.format(of: exchange, heads, sides.response)
+            MessageTimeline.format(exchange, heads, sides.request),
+            MessageTimeline.format(exchange, heads, sides.response)
         )
         guard formats.fromClient != nil || formats.fromServer != nil else { return nil }
         let directions: [(StreamedMessage.Direction, BodySide, StreamCounter.Format?)] = [
             (.fromClient, sides.request, formats.fromClient), (.fromServer, sides.response, formats.fromServer),
         ]
-        let extensions = heads.fields(of: .responseReceived).combinedValue(of: "sec-websocket-extensions")
+        let agreed = heads.fields(of: .responseReceived).combinedValue(of: "sec-websocket-extensions")
+        let extensions = WebSocketExtensions(agreed)
         cursors = directions.compactMap { direction, side, format in
             let reader: any StreamReader<StreamedMessage>
             switch format {
             case .webSocket:
-                reader = WebSocketReader(
-                    direction: direction,
-                    extensions: WebSocketExtensions(extensions),
-                    payloadLimit: payloadLimit
-                )
+                reader = WebSocketReader(direction: direction, extensions: extensions, payloadLimit: payloadLimit)
             case .serverSentEvents: reader = ServerSentEventReader(direction: direction, dataLimit: payloadLimit)
             case .jsonLines: reader = JSONLineReader(direction: direction, textLimit: payloadLimit)
             case .grpc, .grpcWeb, .grpcWebText, nil: return nil
@@ -107,17 +103,15 @@ package final class MessageTimeline {
     }
 
     private static func format(
-        of exchange: RecordedExchange,
+        _ exchange: RecordedExchange,
         _ heads: ReadHeads,
         _ side: BodySide
     ) -> StreamCounter.Format? {
         if exchange.record.kind == .webSocket { return .webSocket }
-        guard exchange.record.kind == .http, let mediaType = heads.contentType(of: side).mediaType else { return nil }
-        switch StreamCounter.Format(mediaType: mediaType.essence) {
-        case .serverSentEvents: return .serverSentEvents
-        case .jsonLines: return .jsonLines
-        case .webSocket, .grpc, .grpcWeb, .grpcWebText, nil: return nil
-        }
+        guard exchange.record.kind == .http, let type = heads.contentType(of: side).mediaType,
+            let format = StreamCounter.Format(mediaType: type.essence)
+        else { return nil }
+        return format.isGRPC ? nil : format
     }
 }
 

@@ -1,8 +1,7 @@
 import NIOCore
 
-/// Reads the events out of a `text/event-stream` (WHATWG HTML §9.2.6). Lines end with CR, LF or both. Comments are
-/// counted; fields that the standard does not name are passed over; an event without a `data` line is none, and changes
-/// at most the reconnection time and the last event ID.
+/// Reads the events of a `text/event-stream` (WHATWG HTML §9.2.6), whose lines end with CR, LF or both. Comments are
+/// only counted, and unknown fields skipped; without a `data` line there is no event.
 package final class ServerSentEventReader: StreamReader {
     private static let longestName = 16
     private static let longestShortValue = 1024

@@ -1,7 +1,6 @@
 package import NIOCore
 
-/// Counts the messages of a stream as its bytes pass on the way of live traffic: a few instructions a byte at most,
-/// payloads skipped by their lengths, in memory that does not grow with the stream.
+/// Counts the messages of live traffic with few instructions a byte, in memory that does not grow.
 package struct StreamCounter: Sendable {
     package enum Format: Sendable, Hashable, CaseIterable {
         /// Frames of one direction of a WebSocket (RFC 6455 §5).
@@ -10,18 +9,20 @@ package struct StreamCounter: Sendable {
         case serverSentEvents
         /// A JSON text a line, or a JSON text sequence (RFC 7464), distinguished by the first byte.
         case jsonLines
+        /// Messages with a prefix of five bytes each; the status is in the trailers of HTTP.
         case grpc
-        /// gRPC messages with the trailers in a last frame.
+        /// The same with the trailers in a last frame.
         case grpcWeb
-        /// The same in base64.
+        /// gRPC-Web in base64.
         case grpcWebText
+
+        package var isGRPC: Bool { self == .grpc || self == .grpcWeb || self == .grpcWebText }
     }
 
     private var scan: any StreamScan
     private var isStopped = false
 
-    /// Whole messages: of a WebSocket data messages, not frames; of server-sent events those that a browser would
-    /// dispatch; of lines those that are not blank.
+    /// Whole messages: data messages of a WebSocket, events that a browser would dispatch, lines that are not blank.
     package var count: Int64 { scan.count }
 
     /// The trailers in the last frame of grpc-web; `nil` until they are whole, or if compressed or longer than 16 KiB.

@@ -1,8 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// Reads one direction of a stream item by item, each with the time at which its last byte arrived. The body is read in
-/// slices that end where an arrival does.
+/// Reads one direction of a stream item by item, each with the time at which its last byte arrived.
 package final class StreamCursor<Item> {
     /// `at` is in microseconds since 1970; `nil` if it was not recorded.
     package typealias Timed = (item: Item, at: Int64?)

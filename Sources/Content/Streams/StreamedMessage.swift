@@ -47,7 +47,6 @@ package struct StreamedMessage: Sendable, Hashable {
         let whole = check.isValidSoFar ? payload.readableBytes - check.unfinishedCount : payload.readableBytes
         return String(decoding: payload.readableBytesView.prefix(whole), as: UTF8.self)
     }
-
 }
 
 /// What a WebSocket message has besides its payload.

@@ -1,8 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// Reads a body in slices, each of bytes that arrived at one time, and undoes its content coding. The slice's time is
-/// also that of the messages that become whole with it.
+/// Reads a body without its content coding in slices, each of bytes that arrived at one time.
 package struct TimedBody {
     /// A slice may complete messages of two bytes each, which wait until somebody takes them.
     private static let longestSlice: Int64 = 16 * 1024
@@ -87,8 +86,7 @@ struct ArrivalClock {
 
     init(_ body: RecordedBody) { self.body = body }
 
-    /// When the byte at an offset arrived, and up to which offset bytes arrived with it. Offsets must not shrink from
-    /// call to call. The time is `nil` where it was not recorded.
+    /// When the byte at an offset arrived (`nil`: not recorded), and where its bytes end. Offsets never shrink.
     mutating func arrival(at offset: Int64) throws -> (at: Int64?, end: Int64) {
         while true {
             while index + 1 < page.count, page[index + 1].offset <= offset { index += 1 }

@@ -14,8 +14,7 @@ package struct FormField: Sendable, Hashable {
 
 /// Reads queries and `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
 package enum FormFields {
-    /// Reads the fields of a query (without its `?`) or a form body, at most `limit` of them. Bytes that are not UTF-8
-    /// after decoding are read as Latin-1; a `%` without two digits stands for itself.
+    /// Reads at most `limit` fields of a query (without its `?`) or a form body. What is not UTF-8 is Latin-1.
     package static func parse(_ bytes: some Collection<UInt8>, limit: Int = 10_000) -> [FormField] {
         bytes.split(separator: UInt8(ascii: "&"), maxSplits: limit).prefix(limit).map { pair in
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {

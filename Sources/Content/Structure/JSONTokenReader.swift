@@ -33,9 +33,8 @@ package struct JSONToken: Sendable, Hashable {
     }
 }
 
-/// Reads JSON (RFC 8259) token by token, without reading it into values and without recursion. Numbers and strings keep
-/// their spelling, members their order, duplicates stay. The text is there as a whole, or comes in pieces: then no more
-/// of it is in memory than a piece and a token.
+/// Reads JSON (RFC 8259) token by token, without recursion. Numbers and strings keep their spelling, members their
+/// order and duplicates. If the text comes in pieces, a piece and a token are in memory.
 package struct JSONTokenReader {
     private enum Expected {
         case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing
@@ -80,8 +79,7 @@ package struct JSONTokenReader {
 
     package var depth: Int { open.count }
 
-    /// Reads the next token; `nil` at the end of the text. Throws `JSONSyntaxError` where the bytes are not JSON, or
-    /// nested too deep.
+    /// Reads the next token; `nil` at the end of the text. Throws if the bytes are not JSON, or nested too deep.
     package mutating func next() throws(JSONSyntaxError) -> JSONToken? {
         try skipSpace()
         if expected == .colon {

@@ -8,8 +8,7 @@ package struct JSONTree: Sendable {
         package var range: Range<Int>
         /// Its members or elements in order.
         package var children: [Int] = []
-        /// The same for values that mean the same: neither the order of members nor the spelling of numbers and strings
-        /// counts.
+        /// The same for the same meaning: the order of members and the spelling of scalars do not count.
         package var hash = 0
         /// Whether ``JSONTree/without(_:)`` left it out of its array.
         package var isIgnored = false

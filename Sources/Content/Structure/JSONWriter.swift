@@ -2,8 +2,7 @@ package import HTTPModel
 package import NIOCore
 import Text
 
-/// Writes JSON (RFC 8259) piece by piece into a sink, so that long strings need not be in memory, or into its buffer.
-/// What a terminal would obey or hide is escaped, so that the output can be looked at and the values stay exact.
+/// Writes JSON (RFC 8259) piece by piece into a sink or its buffer. What a terminal would obey or hide is escaped.
 package struct JSONWriter {
     private static let flushSize = 64 * 1024
 
@@ -311,8 +310,7 @@ package struct JSONWriter {
         if let hidden { buffer.writeString(VisibleText.jsonEscape(hidden)) }
     }
 
-    /// Copies bytes up to one that is neither printable ASCII nor has a short escape; `output` has twice their room.
-    /// Returns how many were written.
+    /// Copies bytes before one that is not printable ASCII and has no short escape; `output` has twice their room.
     private static func copy(
         _ bytes: UnsafeRawBufferPointer,
         from place: inout Int,

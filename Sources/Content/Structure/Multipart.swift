@@ -5,7 +5,6 @@ package import NIOCore
 package struct MultipartPart: Sendable {
     package var fields: FieldSection
     package var content: ByteBuffer
-    package var range: Range<Int>
 
     package var name: String? { dispositionParameter("name") }
     /// The `filename`, from `Content-Disposition`; present for uploaded files.
@@ -69,9 +68,7 @@ package struct Multipart: Sendable {
         }
         let head = body.getSlice(at: start, length: headEnd - start) ?? ByteBuffer()
         let content = body.getSlice(at: contentStart, length: bytes.endIndex - contentStart) ?? ByteBuffer()
-        parts.append(
-            MultipartPart(fields: StoredHead.fields(head), content: content, range: contentStart..<bytes.endIndex)
-        )
+        parts.append(MultipartPart(fields: StoredHead.fields(head), content: content))
     }
 
     private struct DelimiterLine {

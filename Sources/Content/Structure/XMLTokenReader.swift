@@ -8,10 +8,8 @@ package struct XMLSyntaxError: Error, Hashable, CustomStringConvertible {
     package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// Reads an XML document (XML 1.0, in UTF-8) token by token. Only one piece of the document is in memory.
-///
-/// A document type that only names a file is skipped, and the file is not read. A document type that defines something
-/// is refused: the five entities of XML are the only ones, so no text grows.
+/// Reads an XML document (XML 1.0, in UTF-8) token by token, a piece of it in memory. A document type that only names a
+/// file is skipped, and the file not read; one that defines something is refused, so no entity can grow.
 package struct XMLTokenReader {
     package enum Token: Hashable {
         case start(String, [String: String])

@@ -2,10 +2,8 @@ import Foundation
 
 /// Conversion between character encodings by the system's `iconv`.
 enum TextConversion {
-    /// Converts bytes; `nil` if the system does not know both encodings.
-    ///
-    /// `skip` is called where bytes cannot be converted, with their offset and whether they are a character cut off at
-    /// the end. It returns how many bytes U+FFFD stands for, or `nil` to end the conversion.
+    /// Converts bytes; `nil` if the system does not know both encodings. `skip` gets the offset of bytes that cannot be
+    /// converted and returns how many of them U+FFFD replaces, or `nil` to end the conversion.
     static func convert(
         _ input: [UInt8],
         from source: String,

@@ -28,8 +28,7 @@ package enum TextDecoder {
         }
     }
 
-    /// Whether bytes can be read as text by a person: no NUL, hardly any control characters. Looks at the first 4 KiB.
-    /// A byte order mark of UTF-16 speaks for text.
+    /// Whether the first 4 KiB can be read as text: no NUL, few control characters, or a byte order mark of UTF-16.
     package static func isText(_ bytes: ByteBuffer) -> Bool {
         let view = bytes.readableBytesView.prefix(4096)
         if let (marked, _) = Charset.byteOrderMark(view), marked != .utf8 { return true }

@@ -10,7 +10,6 @@ package struct EpochTime: Sendable, Equatable {
     private static let plausible: ClosedRange<Int64> = 978_307_200_000_000...4_102_444_800_000_000
 
     package let microseconds: Int64
-    package let unit: Unit
 
     /// Reads a number as JSON spells it; without a unit the one is taken that gives a plausible moment.
     package init?(_ number: some StringProtocol, unit: Unit? = nil) {
@@ -23,7 +22,6 @@ package struct EpochTime: Sendable, Equatable {
             guard !overflow, EpochTime.plausible.contains(moment) else { continue }
             let digits = Int64("\(fraction)" + String(repeating: "0", count: 6 - fraction.count)) ?? 0
             microseconds = moment + (candidate == .seconds ? digits : 0)
-            self.unit = candidate
             return
         }
         return nil

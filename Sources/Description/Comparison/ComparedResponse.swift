@@ -1,9 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// One of the two recorded versions of an exchange's response, to be compared with that of another.
-///
-/// Status, fields and body are all of one version. Where nothing is recorded as sent, the received one was sent.
+/// Status, fields and body of a response in one version. If nothing is recorded as sent, the received one was sent.
 struct ComparedResponse {
     let exchange: RecordedExchange
     let version: MessageVersion

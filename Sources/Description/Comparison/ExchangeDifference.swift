@@ -3,8 +3,7 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// The differences of two exchanges: places with their values. Those that ``ComparisonRules`` ignore are only counted.
-/// Bodies are compared without their content coding.
+/// The places at which two exchanges differ, bodies decoded. What ``ComparisonRules`` ignore is only counted.
 package struct ExchangeDifference: Sendable {
     package struct Change: Sendable, Hashable {
         package let subject: Subject
@@ -45,8 +44,7 @@ package struct ExchangeDifference: Sendable {
     /// Whether the order of fields of one name and each byte of a text count.
     private let isStrict: Bool
 
-    /// Compares two exchanges, the first taken for the older one: the requests as received, unless it is only
-    /// `ofResponses`, and the responses as sent or as `received`. Throws the sources' errors.
+    /// Compares received requests, unless it is `ofResponses`, and responses of a version. Throws sources' errors.
     package init(
         _ old: Side,
         _ new: Side,
@@ -55,16 +53,16 @@ package struct ExchangeDifference: Sendable {
         responses version: MessageVersion = .sent
     ) throws {
         (self.rules, isStrict) = (rules, false)
-        let (left, right) = (old.exchange, new.exchange)
+        let pair = [old, new]
         if !ofResponses {
-            compareRequests(left, right)
-            let sizes = [left, right].map { Optional($0.record.sizes.requestBody) }
-            try compareBodies(.request, [.requestReceived, .requestReceived], sizes, old, new)
+            compareRequests(old.exchange, new.exchange)
+            let sizes = pair.map { Optional($0.exchange.record.sizes.requestBody) }
+            try compareBodies(.request, sizes.map { (.requestReceived, $0) }, of: pair)
         }
-        let responses = [left, right].map { ComparedResponse(exchange: $0, version: version) }
+        let responses = pair.map { ComparedResponse(exchange: $0.exchange, version: version) }
         compareResponses(responses[0], responses[1])
-        try compareBodies(.response, responses.map(\.side), responses.map(\.bodySize), old, new)
-        if left.record.kind == .webSocket || right.record.kind == .webSocket { try compareMessages(old, new) }
+        try compareBodies(.response, responses.map { ($0.side, $0.bodySize) }, of: pair)
+        if pair.contains(where: { $0.exchange.record.kind == .webSocket }) { try compareMessages(of: pair) }
     }
 
     /// Compares a request with a recorded one; everything that they have counts.
@@ -133,43 +131,39 @@ package struct ExchangeDifference: Sendable {
 
     // MARK: - Bodies
 
-    private mutating func compareBodies(
-        _ root: Place.Root,
-        _ sides: [BodySide],
-        _ known: [Int64?],
-        _ old: Side,
-        _ new: Side
-    ) throws {
-        let records = [old.exchange.record, new.exchange.record]
+    private typealias Body = (side: BodySide, size: Int64?)
+
+    private mutating func compareBodies(_ root: Place.Root, _ bodies: [Body], of pair: [Side]) throws {
+        let records = pair.map(\.exchange.record)
         // What follows an upgrade or passes a tunnel is another each time.
         guard records.allSatisfy({ $0.kind == .http }) else { return }
-        if known == [0, 0], records.allSatisfy({ $0.state != .inFlight }) { return }
+        if bodies.allSatisfy({ $0.size == 0 }), records.allSatisfy({ $0.state != .inFlight }) { return }
         var whole = [ByteBuffer(), ByteBuffer()]
-        for (index, one) in [old, new].enumerated() {
-            try RecordedBody(source: one.source, id: one.exchange.record.id, side: sides[index])
+        for (index, one) in pair.enumerated() {
+            try RecordedBody(source: one.source, id: one.exchange.record.id, side: bodies[index].side)
                 .read(ExchangeDifference.bodyLimit + 1, into: &whole[index])
         }
         let isLong = whole.contains { $0.readableBytes > ExchangeDifference.bodyLimit }
         if whole[0] == whole[1], !isLong { return }
-        let bodies = zip([old, new], sides).map { one, side in
-            LoadedBody(one.exchange, side, source: one.source, limit: ExchangeDifference.bodyLimit)
+        let loaded = zip(pair, bodies).map { one, body in
+            LoadedBody(one.exchange, body.side, source: one.source, limit: ExchangeDifference.bodyLimit)
         }
         let countBefore = count + leftOut.values.reduce(0, +)
-        if bodies[0].bytes != bodies[1].bytes { compare(root, BodyMeaning(bodies[0]), BodyMeaning(bodies[1])) }
-        guard isLong || bodies.contains(where: \.isCut), count + leftOut.values.reduce(0, +) == countBefore else {
+        if loaded[0].bytes != loaded[1].bytes { compare(root, BodyMeaning(loaded[0]), BodyMeaning(loaded[1])) }
+        guard isLong || loaded.contains(where: \.isCut), count + leftOut.values.reduce(0, +) == countBefore else {
             return
         }
-        if try !ExchangeDifference.isSame(sides, old, new) {
-            let sizes = known.map { $0.map(Measures.size) ?? "other bytes" }
+        if try !ExchangeDifference.isSame(bodies.map(\.side), of: pair) {
+            let sizes = bodies.map { $0.size.map(Measures.size) ?? "other bytes" }
             count(.rest(root, after: Int64(ExchangeDifference.bodyLimit)), sizes[0], sizes[1])
         }
     }
 
     /// Whether two bodies have the same bytes, of any length.
-    private static func isSame(_ sides: [BodySide], _ old: Side, _ new: Side) throws -> Bool {
+    private static func isSame(_ sides: [BodySide], of pair: [Side]) throws -> Bool {
         var offset: Int64 = 0
         while true {
-            let pieces = try zip([old, new], sides).map { one, side in
+            let pieces = try zip(pair, sides).map { one, side in
                 try one.source.body(of: one.exchange.record.id, side: side, offset: offset, limit: 256 << 10)
             }
             guard pieces[0] == pieces[1] else { return false }
@@ -236,9 +230,9 @@ package struct ExchangeDifference: Sendable {
 
     // MARK: - Messages
 
-    private mutating func compareMessages(_ old: Side, _ new: Side) throws {
+    private mutating func compareMessages(of pair: [Side]) throws {
         typealias Message = (number: Int, text: String)
-        let lists = try [old, new].map { side in
+        let lists = try pair.map { side in
             var lists: [StreamedMessage.Direction: [Message]] = [:]
             guard let timeline = MessageTimeline(side.exchange, source: side.source) else { return lists }
             var count = 0

@@ -49,8 +49,6 @@ struct BudgetedSource: ExchangeSource {
         try spend().body(of: id, side: side, offset: offset, limit: limit)
     }
 
-    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { try spend().arrivals(of: id, side: side) }
-
     func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         try spend().arrivals(of: id, side: side, from: offset, limit: limit)
     }

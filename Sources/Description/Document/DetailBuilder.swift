@@ -1,8 +1,7 @@
 package import Content
 package import HTTPModel
 
-/// Makes the documents that describe one exchange, for the console's detail pane and `sluice show`. Never throws: what
-/// cannot be read becomes a line that says why. Work and time are bounded, whatever was recorded.
+/// Makes the documents about an exchange for the console and `sluice show`, in bounded time. Errors become lines.
 package struct DetailBuilder {
     let exchange: RecordedExchange
     let source: any ExchangeSource
@@ -108,14 +107,6 @@ package struct DetailBuilder {
             .requestChanged, .responseChanged, .requestBodyChanged, .responseBodyChanged,
         ]
         return !exchange.record.flags.isDisjoint(with: flags) || exchange.record.sentURL != nil
-    }
-
-    var isRequestChanged: Bool {
-        exchange.messages.requestHeadSent != nil || exchange.record.flags.contains(.requestBodyChanged)
-    }
-
-    var isResponseChanged: Bool {
-        exchange.messages.responseHeadSent != nil || exchange.record.flags.contains(.responseBodyChanged)
     }
 
     /// Whether the bodies are frames that hold messages.

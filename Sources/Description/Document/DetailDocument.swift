@@ -34,8 +34,7 @@ package struct DetailDocument: Sendable {
         page == .messages ? lines[...] : lines[(lines.lastIndex { $0.name == "Body" } ?? lines.endIndex)...]
     }
 
-    /// The first line of each difference, where a page shows what two exchanges or messages differ in: each line with a
-    /// sign begins one, but removed and added lines that follow each other are one.
+    /// The first line of each difference on such a page. Removed and added lines in a row are one.
     package var differences: [Int] {
         guard page == .difference else { return [] }
         func isMoved(_ line: Int) -> Bool { [.added, .removed].contains(lines[line].spans.first?.role) }

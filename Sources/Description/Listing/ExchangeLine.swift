@@ -11,9 +11,8 @@ package enum ExchangeLine {
 
     package static let header = line(["ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE", "URL"])
 
-    /// The exchange in the columns of `header`, and what is special about it. The time of day is local, the size that
-    /// of the response body. The URL is last and never cut, so that it can be copied. Messages are counted: `12→` from
-    /// the client, `30←` from the server.
+    /// The exchange in the columns of `header`, with local time and the response body's size, then notes, with message
+    /// counts as `12→ 30←`. The URL is never cut, so that it can be copied.
     package static func human(_ record: ExchangeRecord) -> String {
         let type = TextWidth.cut(shortType(VisibleText.of(record.mediaType)), to: typeWidth)
         let line = line([

@@ -21,9 +21,11 @@ package enum ExchangeReport {
         options.hasBars = false
         options.showsPreview = false
         var lines: [String] = []
+        let (messages, flags) = (exchange.messages, exchange.record.flags)
         let parts: [(page: DetailPage, hasSent: Bool)] = [
-            (.overview, false), (.request, builder.isRequestChanged), (.response, builder.isResponseChanged),
-            (.messages, false),
+            (.overview, false),
+            (.request, messages.requestHeadSent != nil || flags.contains(.requestBodyChanged)),
+            (.response, messages.responseHeadSent != nil || flags.contains(.responseBodyChanged)), (.messages, false),
         ]
         for (page, hasSent) in parts where builder.pages.contains(page) {
             for version in hasSent ? MessageVersion.allCases : [.received] {

@@ -21,7 +21,7 @@ package enum ListedColumn: Sendable, Hashable {
     /// The columns of a list with commas. Throws `ListedColumnError` with the wrong name.
     package static func columns(_ text: String) throws(ListedColumnError) -> [ListedColumn] {
         var columns: [ListedColumn] = []
-        for name in ListedColumn.names(text) {
+        for name in text.split(atUnquoted: ",").map({ String($0.drop { $0 == " " }) }) {
             if let fact = Fact(rawValue: name.lowercased()) {
                 columns.append(.fact(fact))
                 continue
@@ -40,20 +40,6 @@ package enum ListedColumn: Sendable, Hashable {
             }
         }
         return columns
-    }
-
-    /// Cuts at commas outside quotation marks.
-    private static func names(_ text: String) -> [String] {
-        var (names, isQuoted) = ([""], false)
-        for character in text.unicodeScalars {
-            if character == "\"" { isQuoted.toggle() }
-            if character == ",", !isQuoted {
-                names.append("")
-            } else {
-                names[names.count - 1].unicodeScalars.append(character)
-            }
-        }
-        return names.map { String($0.drop { $0 == " " }) }
     }
 
     /// The value for a program: numbers without units, times in milliseconds; empty if there is none.

@@ -20,8 +20,7 @@ package enum Measures {
         return tenths(microseconds, 1_000_000) + " s"
     }
 
-    /// Growing lengths of time in microseconds, as ``duration(_:)`` writes them; with further digits where two in turn
-    /// would be the same text, for example `500.5 ms`, `501.0 ms`.
+    /// Growing times in microseconds like ``duration(_:)``, with more digits if two would be equal: `500.5 ms`.
     package static func durations(_ growing: [Int64]) -> [String] {
         let short = growing.map { duration($0) }
         guard zip(short, short.dropFirst()).contains(where: { $0 == $1 }) else { return short }

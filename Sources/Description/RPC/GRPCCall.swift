@@ -31,7 +31,7 @@ struct GRPCCall {
     }
 
     /// How the bodies are framed; `nil` where one is not gRPC.
-    private(set) var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?) = (nil, nil)
+    private(set) var formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?) = (nil, nil)
     let lookup: DescriptorSet.Lookup?
     var directions: [Direction] = []
     /// The fields of the trailers that gRPC-Web has as a frame.
@@ -46,29 +46,29 @@ struct GRPCCall {
         guard exchange.record.kind == .http else { return nil }
         (self.exchange, self.descriptors, self.messageLimit) = (exchange, descriptors, messageLimit)
         lookup = descriptors?.method(path: exchange.record.url.path)
-        framings.fromClient = open(.requestReceived, source)
-        framings.fromServer = open(.responseReceived, source)
+        formats.fromClient = open(.requestReceived, source)
+        formats.fromServer = open(.responseReceived, source)
         guard !directions.isEmpty else { return nil }
     }
 
-    private mutating func open(_ side: BodySide, _ source: any ExchangeSource) -> GRPCFraming? {
+    private mutating func open(_ side: BodySide, _ source: any ExchangeSource) -> StreamCounter.Format? {
         let fields = exchange.messages.fields(of: side)
         guard let mediaType = fields.value(of: .contentType).flatMap({ MediaType($0) }),
-            let framing = GRPCFraming(mediaType)
+            let format = StreamCounter.Format(mediaType: mediaType.essence), format.isGRPC
         else { return nil }
         let isServer = side == .responseReceived
         var type: String?
         if case .found(let method) = lookup { type = isServer ? method.output : method.input }
         let body = RecordedBody(source: source, id: exchange.record.id, side: side)
         let coding = source.isMasking ? nil : fields.combinedValue(of: .contentEncoding)
-        let reader = GRPCFrameReader(framing, payloadLimit: messageLimit)
+        let reader = GRPCFrameReader(format, payloadLimit: messageLimit)
         let timed = TimedBody(body, codings: ContentCoding.list(coding), decodedLimit: ContentDecoder.mostDecoded)
         let encoding = fields.value(of: "grpc-encoding")
         let form = GRPCMessageForm(mediaType)
         let text = GRPCMessageText(encoding: encoding, form: form, type: type, descriptors: descriptors)
         let cursor = StreamCursor(timed, reader: reader)
         directions.append(Direction(isServer: isServer, cursor: cursor, reader: reader, text: text))
-        return framing
+        return format
     }
 
     /// Takes the next message; `nil` at the end of what is there. Throws the source's error.
@@ -88,7 +88,7 @@ struct GRPCCall {
             return Message(number: count, frame: frame, direction: index, at: at, gap: gap)
         }
         for direction in directions where direction.messageCount == 0 && direction.reader.problem?.kind == .malformed {
-            if direction.isServer { framings.fromServer = nil } else { framings.fromClient = nil }
+            if direction.isServer { formats.fromServer = nil } else { formats.fromClient = nil }
         }
         return nil
     }

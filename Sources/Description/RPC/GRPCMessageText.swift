@@ -49,11 +49,12 @@ struct GRPCMessageText {
             var writer = DetailWriter(DetailOptions())
             if writer.json(Array(bytes.readableBytesView)) == nil { return writer.lines.map(\.plain) }
         }
-        switch BodyPreview(bytes, contentType: nil, contentEncoding: nil).content {
+        let shown = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, 1 << 20)) ?? bytes
+        switch BodyPreview(shown, contentType: nil).content {
         case .empty: return ["(empty)"]
         case .text(let text, _):
             return text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd).map(String.init)
-        case .binary(_, let description): return ["(\(description))"]
+        case .binary(let description): return ["(\(description))"]
         }
     }
 }

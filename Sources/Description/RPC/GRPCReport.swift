@@ -3,15 +3,14 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// A gRPC call as lines for people: its first and last messages, each with its time and what it says, and its outcome.
-/// The call may still be in flight.
+/// A gRPC call, maybe still in flight, as lines: its first and last messages, with time and content, and its outcome.
 package struct GRPCReport {
     private static let messageLimit = 64 * 1024
     private static let contentLimit = 512 * 1024
     private static let labelWidth = 14
 
     /// `nil` for a body that is not gRPC: a call that failed may have a gateway's error page under that media type.
-    package var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?) { call.framings }
+    package var formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?) { call.formats }
 
     private let exchange: RecordedExchange
     private let descriptors: DescriptorSet?

@@ -4,8 +4,7 @@ package import NIOCore
 
 /// The messages of a WebSocket whose secrets are replaced, as frames without compression (RFC 6455 §5.2).
 package enum SocketFrames {
-    /// Calls `body` with the frame of each message in the order of arrival, `at` in microseconds since 1970. Returns
-    /// what is not in the frames, in sentences. Throws what the source or `body` throws.
+    /// Calls `body` with each message's frame by arrival, `at` in microseconds since 1970. Returns what is left out.
     package static func forEach(
         of exchange: RecordedExchange,
         from source: any ExchangeSource,

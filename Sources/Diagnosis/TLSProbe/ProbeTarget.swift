@@ -33,6 +33,5 @@ package struct ProbeTarget: Sendable, Hashable {
         StartError("'\(text)' is not a server: write HOST, HOST:PORT or [ADDRESS]:PORT.", isUsage: true)
     }
 
-    /// `host:port`, with brackets around an IPv6 address.
-    package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var authority: String { HostAddress.withPort(host, port) }
 }

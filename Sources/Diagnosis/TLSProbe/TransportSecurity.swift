@@ -57,7 +57,6 @@ enum TransportSecurity {
         Demands(allowsInsecureHTTP: true), Demands(allowsArbitraryLoads: true),
     ]
 
-    /// With forward secrecy.
     static let forwardSecret: Set<String> = {
         let exchanges = ["TLS_ECDHE_ECDSA_WITH_", "TLS_ECDHE_RSA_WITH_"]
         let ciphers = [

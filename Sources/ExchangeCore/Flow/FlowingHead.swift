@@ -1,5 +1,4 @@
 import HTTPModel
-import NIOCore
 
 /// A head that can flow through a chain of handlers: knows which hooks are its direction's.
 protocol FlowingHead: MessageHead {
@@ -7,14 +6,7 @@ protocol FlowingHead: MessageHead {
     var beginsTunnel: Bool { get }
 
     static func demand(of handler: any StageHandler) -> BodyDemand
-    // Each calls the handler's hook of this direction: for a head, for a whole body, for one larger than it asked for.
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
-    mutating func pass(
-        whole body: inout ByteBuffer,
-        _ handler: any StageHandler,
-        _ exchange: inout StageExchange
-    ) -> Verdict
-    mutating func overflow(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
     static var direction: FlowDirection { get }
 }
 
@@ -27,18 +19,6 @@ extension RequestHead: FlowingHead {
         handler.requestHead(&self, &exchange)
     }
 
-    mutating func pass(
-        whole body: inout ByteBuffer,
-        _ handler: any StageHandler,
-        _ exchange: inout StageExchange
-    ) -> Verdict {
-        handler.requestWhole(&self, &body, &exchange)
-    }
-
-    mutating func overflow(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
-        handler.requestOverflowed(&self, &exchange)
-    }
-
     static var direction: FlowDirection { .request }
 }
 
@@ -49,18 +29,6 @@ extension ResponseHead: FlowingHead {
 
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
         handler.responseHead(&self, &exchange)
-    }
-
-    mutating func pass(
-        whole body: inout ByteBuffer,
-        _ handler: any StageHandler,
-        _ exchange: inout StageExchange
-    ) -> Verdict {
-        handler.responseWhole(&self, &body, &exchange)
-    }
-
-    mutating func overflow(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
-        handler.responseOverflowed(&self, &exchange)
     }
 
     static var direction: FlowDirection { .response }

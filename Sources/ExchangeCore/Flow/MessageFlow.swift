@@ -152,7 +152,7 @@ struct MessageFlow<Head: FlowingHead> {
             current.progress = .headHooked
         case .overflowing, .crowdedOut:
             exchange.lacksRoom = current.progress == .crowdedOut
-            verdict = head.overflow(handler, &exchange)
+            verdict = handler.overflowed(Head.direction, &head.fields, &exchange)
             current.progress = .overflowHooked
         case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .endHooked, .paced:
             verdict = outcome.take() ?? .forward
@@ -256,7 +256,7 @@ struct MessageFlow<Head: FlowingHead> {
         var head = head
         var body = ByteBuffer()
         let before = head.revision
-        let verdict = head.pass(whole: &body, handler, &exchange)
+        let verdict = handler.whole(Head.direction, &head.fields, &body, &exchange)
         if head.revision != before { isChanged = true }
         if body.readableBytes > 0 { exchange.note("a tunnel cannot have a body; it continued without one") }
         let whole = Waiting(item: .head(head, framing), next: current.next, progress: .wholeHooked)

@@ -32,12 +32,14 @@ package enum WholeBody {
         }
         let before = body
         let revision = gathered.head.revision
-        let verdict = gathered.head.pass(whole: &body, handler, &exchange)
+        let verdict = handler.whole(Head.direction, &gathered.head.fields, &body, &exchange)
         guard body != before else {
             let (framing, isChanged) = (gathered.framing, gathered.head.revision != revision)
             return Result(verdict: verdict, body: received, framing: framing, isChanged: isChanged)
         }
-        if !codings.isEmpty { encode(&body, codings, &gathered.head, &exchange) }
+        if let error = encode(&body, codings, &gathered.head.fields) {
+            exchange.note("the edited body could not be encoded again (\(error)); it is sent without content coding")
+        }
         let framing: BodyFraming = hasTrailers ? .chunked : .length(Int64(body.readableBytes))
         return Result(verdict: verdict, body: body, framing: framing, isBodyChanged: true, isChanged: true)
     }
@@ -61,17 +63,19 @@ package enum WholeBody {
         return result.bytes
     }
 
-    private static func encode<Head: FlowingHead>(
+    /// Puts content codings on; if that fails, the field is removed and the error returned.
+    static func encode(
         _ body: inout ByteBuffer,
         _ codings: [ContentCoding],
-        _ head: inout Head,
-        _ exchange: inout StageExchange
-    ) {
+        _ fields: inout FieldSection
+    ) -> (any Error)? {
+        guard !codings.isEmpty else { return nil }
         do {
             body = try ContentEncoder.encode(body, codings: codings)
+            return nil
         } catch {
-            head.fields.removeAll(.contentEncoding)
-            exchange.note("the edited body could not be encoded again (\(error)); it is sent without content coding")
+            fields.removeAll(.contentEncoding)
+            return error
         }
     }
 }

@@ -59,7 +59,7 @@ extension ExchangeMachine {
             let format = StreamCounter.Format(mediaType: type.essence)
         else { return }
         request.stream = StreamTap(countable(format, head.fields))
-        if [.grpc, .grpcWeb, .grpcWebText].contains(format) { record.flags.insert(.grpc) }
+        if format.isGRPC { record.flags.insert(.grpc) }
     }
 
     mutating func beginResponseStream(_ head: ResponseHead, _ framing: BodyFraming) {

@@ -19,13 +19,14 @@ extension HeldMessage {
     /// Sets the held body, given without content coding, which is applied again or, if that fails, removed from the
     /// head. Throws `NoBodyHeldError` if only the head is held.
     package mutating func setBody(decoded body: ByteBuffer) throws {
+        var body = body
         switch self {
         case .request(var head, .some, let destination):
-            let coded = HeldMessage.coded(body, &head.fields)
-            self = .request(head, body: coded, destination: destination)
+            _ = WholeBody.encode(&body, WholeBody.codings(head.fields), &head.fields)
+            self = .request(head, body: body, destination: destination)
         case .response(var head, .some):
-            let coded = HeldMessage.coded(body, &head.fields)
-            self = .response(head, body: coded)
+            _ = WholeBody.encode(&body, WholeBody.codings(head.fields), &head.fields)
+            self = .response(head, body: body)
         case .request(_, nil, _), .response(_, nil): throw NoBodyHeldError()
         }
     }
@@ -39,16 +40,5 @@ extension HeldMessage {
         guard !codings.isEmpty, body.readableBytes > 0 else { return (body, nil) }
         let result = ContentDecoder.decode(body, codings: codings, limit: limit)
         return (result.bytes, result.problem?.description)
-    }
-
-    private static func coded(_ body: ByteBuffer, _ fields: inout FieldSection) -> ByteBuffer {
-        let codings = WholeBody.codings(fields)
-        guard !codings.isEmpty else { return body }
-        do {
-            return try ContentEncoder.encode(body, codings: codings)
-        } catch {
-            fields.removeAll(.contentEncoding)
-            return body
-        }
     }
 }

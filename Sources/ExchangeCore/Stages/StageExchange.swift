@@ -64,5 +64,5 @@ package struct Destination: Sendable, Hashable {
     package var verifiedName: String { serverName ?? host }
 
     /// For messages.
-    package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var authority: String { HostAddress.withPort(host, port) }
 }

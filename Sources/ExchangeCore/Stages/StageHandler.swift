@@ -16,10 +16,6 @@ package protocol StageHandler: AnyObject {
 
     /// The request's head after earlier stages.
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
-    /// The complete request (demand `whole`); an edited body is framed again.
-    func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The request's body is larger than the demand `whole`; it streams on, and the demand is read once more.
-    func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
     /// An interim response other than 101 (RFC 9110 §15.2), as earlier stages left it; it is neither held nor replaced.
     func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange)
     /// The response's head after earlier stages.
@@ -28,10 +24,19 @@ package protocol StageHandler: AnyObject {
     func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The response's body is complete (demand `observe`); the client learns that next. Return `forward` or `perform`.
     func responseEnd(_ exchange: inout StageExchange) -> Verdict
-    /// The complete response (demand `whole`); an edited body is framed again.
-    func responseWhole(_ head: inout ResponseHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The response's body is larger than the demand `whole`; it streams on, and the demand is read once more.
-    func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
+    /// The complete message (demand `whole`), with its head's fields; an edited body is framed again.
+    func whole(
+        _ direction: FlowDirection,
+        _ fields: inout FieldSection,
+        _ body: inout ByteBuffer,
+        _ exchange: inout StageExchange
+    ) -> Verdict
+    /// The body is larger than the demand `whole`; it streams on, and the demand is read once more.
+    func overflowed(
+        _ direction: FlowDirection,
+        _ fields: inout FieldSection,
+        _ exchange: inout StageExchange
+    ) -> Verdict
     /// When waiting bytes may pass (demand `pace`), and how many. Called with the bytes at the head of the queue, never
     /// empty, and again with the rest. Their sender is not read meanwhile.
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace
@@ -47,24 +52,22 @@ extension StageHandler {
     package var responseDemand: BodyDemand { .none }
     package var needsVerifiedName: Bool { false }
     package func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    package func requestWhole(
-        _ head: inout RequestHead,
-        _ body: inout ByteBuffer,
-        _ exchange: inout StageExchange
-    ) -> Verdict { .forward }
-    /// Forwards the request unchanged; the engine adds a note.
-    package func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
     package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func responseEnd(_ exchange: inout StageExchange) -> Verdict { .forward }
-    package func responseWhole(
-        _ head: inout ResponseHead,
+    package func whole(
+        _ direction: FlowDirection,
+        _ fields: inout FieldSection,
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict { .forward }
-    /// Forwards the response unchanged; the engine adds a note.
-    package func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Forwards the message unchanged; the engine adds a note.
+    package func overflowed(
+        _ direction: FlowDirection,
+        _ fields: inout FieldSection,
+        _ exchange: inout StageExchange
+    ) -> Verdict { .forward }
     package func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         .pass(waiting.readableBytes, at: exchange.now)
     }

@@ -4,7 +4,6 @@ import NIOCore
 
 /// What HARs say in members of their own, and not in the message: made a part of the message where that lacks it.
 extension ArchiveEntry {
-    /// Adds a query to a URL that has none.
     mutating func addQuery(_ query: [HARReader.Pair], _ losses: ArchiveLosses) {
         guard !query.isEmpty, !url.utf8.contains(UInt8(ascii: "?")) else { return }
         let end = url.firstIndex(of: "#") ?? url.endIndex
@@ -75,7 +74,7 @@ extension ArchiveEntry.Message {
 
 /// Forms as browsers send them (WHATWG HTML §4.10.21), made of parameters.
 private enum ArchivedForm {
-    /// Names and values in one line. `length`: how long it is to be, if known: some programs write values as they are sent.
+    /// Names and values in one line. Some programs write values as they are sent, which a known `length` shows.
     static func encoded(_ pairs: [HARReader.Pair], length: Int? = nil) -> String {
         func joined(_ encode: (String) -> String) -> String {
             pairs.map { "\(encode($0.name))=\(encode($0.value ?? ""))" }.joined(separator: "&")
@@ -92,7 +91,7 @@ private enum ArchivedForm {
         return text.utf8.allSatisfy { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") || $0.isUnreserved }
             && decoded.count == text.utf8.count - 2 * text.utf8.count { $0 == UInt8(ascii: "%") }
     }
-    /// Parts of RFC 7578; `boundary` is the new one where none was given, `isCut` says that a file's content is missing.
+    /// Parts of RFC 7578. `boundary` is a new one if none was given; `isCut`: the content of a file is missing.
     static func multipart(
         _ pairs: [HARReader.Pair],
         boundary: String?

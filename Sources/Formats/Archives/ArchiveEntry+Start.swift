@@ -10,11 +10,10 @@ extension ArchiveEntry {
         guard let (moment, hasZone) = ArchiveEntry.moment(text) else {
             return losses.add(text.isEmpty ? .missingTime(name) : .unreadableTime(name))
         }
-        if !hasZone { losses.add(.zonelessTime(name)) }
+        if !hasZone { losses.add(.init("time{|s} 'NAME' without a time zone, read as UTC", of: name)) }
         setStart(moment, name, losses)
     }
 
-    /// Takes over the state that Sluice has written.
     mutating func setState(_ name: String) {
         let state = ExchangeRecord.State.allCases.first { $0.exportName == name }
         // Nothing is missing of it, if only as nobody has sent the request yet.
@@ -22,8 +21,7 @@ extension ArchiveEntry {
         self.state = state == .blocked || state == .interrupted ? state : nil
     }
 
-    /// `moment` is in microseconds since 1970; the nearest one that a session can keep is set, and the difference
-    /// counted.
+    /// `moment` is in microseconds since 1970; one out of range is counted and becomes the nearest possible one.
     mutating func setStart(_ moment: Double, _ name: String, _ losses: ArchiveLosses) {
         startedAt = RecordedRange.nearest(moment, in: RecordedRange.moments)
         if !ArchiveEntry.moments.contains(moment) { losses.add(.outOfRange(name)) }
@@ -37,8 +35,7 @@ extension ArchiveEntry {
     }
 }
 
-/// ISO 8601 as programs write it: `2024-03-12T10:00:00.123Z`, also with a blank for `T`, without seconds or a time,
-/// with a comma in the fraction, `+0100`, or without a zone (then UTC).
+/// ISO 8601 as programs write it: a blank for `T`, no seconds, no time, a comma in the fraction, or no zone (then UTC).
 private struct ISOTime {
     private(set) var microseconds = 0.0
     private(set) var hasZone = true

@@ -21,7 +21,6 @@ package struct ArchiveEntry {
         package var isCut = false
         /// How many bytes the body had of which the archive has none, or not all; `nil` where unknown.
         var lostSize: Int64?
-        /// The body as bytes, in place of `text`.
         package var bytes: ByteBuffer?
         /// Whether `bytes` have the content codings that the fields name; `nil` where the archive does not say.
         package var isCoded: Bool?
@@ -35,7 +34,6 @@ package struct ArchiveEntry {
     package var kind = ExchangeRecord.Kind.http
     package var method = ""
     package var url = ""
-    /// The URL in its parts, in place of `url`.
     package var target: RequestURL?
     /// Path and query as they were sent, where `target` may have them otherwise.
     var targetBytes: [UInt8]?
@@ -72,7 +70,6 @@ package struct ArchiveEntry {
     /// When the events of the response came, in seconds since 1970; `nil` where one's time cannot be read.
     var eventTimes: [Double?] = []
 
-    /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
     struct SocketMessage {
         var isSent = false
         /// Seconds since 1970.
@@ -81,20 +78,14 @@ package struct ArchiveEntry {
         var opcode = 1
         /// Text; of all but text messages base64.
         var data = ""
-        /// The payload, in place of `data`.
         var bytes: ByteBuffer?
     }
 
     package init() {}
 
-    /// A host as it stands before a port.
-    static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
-
     /// How many bytes it holds in memory, about.
     package var cost: Int {
         let bodies = [request, response].reduce(0) { $0 + $1.text.utf8.count + ($1.bytes?.readableBytes ?? 0) }
-        return messages.reduce(bodies + 2_048) {
-            $0 + $1.data.utf8.count + ($1.bytes?.readableBytes ?? 0) + 64
-        }
+        return messages.reduce(bodies + 2_048) { $0 + $1.data.utf8.count + ($1.bytes?.readableBytes ?? 0) + 64 }
     }
 }

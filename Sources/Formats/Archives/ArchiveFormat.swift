@@ -10,7 +10,6 @@ package enum ArchiveFormat: Sendable, Hashable {
     case gzip
     /// Settings of Charles: rules, no exchanges.
     case charlesSettings
-    /// A format that has a name and is not read.
     case unread(Unread)
     case otherXML(String)
 
@@ -27,7 +26,6 @@ package enum ArchiveFormat: Sendable, Hashable {
         case bytes([UInt8])
         /// Text in UTF-8, in which blanks do not count.
         case text(String)
-        /// The outermost element of XML.
         case element(String)
     }
 
@@ -139,7 +137,6 @@ package enum ArchiveFormat: Sendable, Hashable {
         }
     }
 
-    /// The name of the outermost element.
     private static func root(of text: ArraySlice<UInt8>) -> String {
         var rest = text
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {

@@ -6,7 +6,6 @@ package protocol ArchiveReader {
     mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws
 }
 
-/// Where and why an archive cannot be read.
 package struct ArchiveError: Error, Hashable, CustomStringConvertible {
     /// The place, as it follows the file's name: `:3:7` for a line and a column; empty where there is none.
     package var place: String
@@ -20,7 +19,6 @@ package struct ArchiveError: Error, Hashable, CustomStringConvertible {
 /// What an import left out, counted by its kind. Belongs to one thread.
 package final class ArchiveLosses {
     package struct Kind: Sendable, Hashable {
-        /// The words for one of it, and for several.
         package var one: String
         package var many: String
 
@@ -54,12 +52,6 @@ package final class ArchiveLosses {
         }
         static func missingTime(_ name: String) -> Kind {
             Kind("missing time{|s} 'NAME': {it is|they are} 1970 now", of: name)
-        }
-        static func zonelessTime(_ name: String) -> Kind {
-            Kind("time{|s} 'NAME' without a time zone, read as UTC", of: name)
-        }
-        static func version(_ name: String) -> Kind {
-            Kind("version{|s} 'NAME' that {is|are} not known: {it is|they are} HTTP/1.1 now", of: name)
         }
         static let form = Kind(
             "form{|s} without {its|their} text: {its body was|their bodies were} made of {its|their} parameters"
@@ -99,8 +91,7 @@ package final class ArchiveLosses {
         counts[kind, default: 0] += 1
     }
 
-    /// A whole number as an archive spells it; `nil` for another text, for a negative number, which stands for unknown, and
-    /// for a number beyond the range, which is counted.
+    /// A whole number; `nil` for other texts, for negative numbers (unknown), and beyond the range, which is counted.
     func whole(_ text: some StringProtocol, _ name: String, _ range: ClosedRange<Int>) -> Int? {
         guard let number = Double(text), number >= 0 else { return nil }
         if number <= Double(range.upperBound) { return Int(number) }

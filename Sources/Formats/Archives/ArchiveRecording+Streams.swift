@@ -13,7 +13,7 @@ extension ArchiveRecording {
         let (request, response) = (messages.fields(of: .requestReceived), messages.fields(of: .responseReceived))
         let requestType = request.value(of: .contentType).flatMap { MediaType($0) }
         if let format = requestType.flatMap({ StreamCounter.Format(mediaType: $0.essence) }) {
-            if [.grpc, .grpcWeb, .grpcWebText].contains(format) { record.flags.insert(.grpc) }
+            if format.isGRPC { record.flags.insert(.grpc) }
             if !request.contains(.contentEncoding) {
                 record.tally.fromClient = StreamCounter.ended(format, requestBody).count
             }

@@ -6,15 +6,14 @@ import NIOCore
 /// Makes the events of a recording of an archive's entries.
 package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
-    /// The bytes that are kept of an unreadable URL.
     private static let longestUnreadable = 8 << 10
     package private(set) var count = 0
+    package private(set) var first: ExchangeID?
     private var servers: [Server: ConnectionID] = [:]
     /// The name of the source, for the exchanges.
     private let origin: String?
     private let makeExchange: () -> ExchangeID
     private let makeConnection: () -> ConnectionID
-    /// Archives do not describe it.
     private let client: ConnectionID
 
     /// Exchanges with equal values are shown on one connection.
@@ -57,6 +56,7 @@ package struct ArchiveRecording {
             url: entry.target.map(ArchiveRecording.url) ?? ArchiveRecording.url(entry.url),
             clientConnection: client
         )
+        first = first ?? record.id
         let clientAddress = ArchiveRecording.line(entry.clientAddress)
         record.clientAddress = clientAddress.isEmpty ? nil : clientAddress
         (record.upstreamConnection, record.serverAddress) = server(entry, record, &events)
@@ -136,8 +136,6 @@ package struct ArchiveRecording {
         return annotation
     }
 
-    // MARK: - Connections
-
     private mutating func server(
         _ entry: ArchiveEntry,
         _ record: ExchangeRecord,
@@ -146,7 +144,7 @@ package struct ArchiveRecording {
         let address = ArchiveRecording.line(entry.serverAddress)
         guard !address.isEmpty else { return (nil, nil) }
         let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
-        let peer = "\(address.hasPrefix("[") ? address : ArchiveEntry.bracketed(address)):\(port)"
+        let peer = "\(address.hasPrefix("[") ? address : HostAddress.bracketed(address)):\(port)"
         let server = Server(address: peer, name: entry.connection, tls: entry.tls)
         if let known = servers[server] { return (known, peer) }
         let id = makeConnection()
@@ -219,7 +217,6 @@ package struct ArchiveRecording {
 
     // MARK: - Values
 
-    /// Text that stays within one line of a head.
     private static func line(_ text: String) -> String {
         guard text.utf8.contains(where: isControl) else { return text }
         let scalars = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
@@ -230,11 +227,8 @@ package struct ArchiveRecording {
     private static func url(_ text: String) -> RequestURL {
         if let url = RequestURL(line(text)) { return url }
         var url = RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
-        let path = text.utf8.prefix(longestUnreadable).reduce(into: "/") { path, byte in
-            let isPlain = byte &- 0x21 < 0x5E && byte != UInt8(ascii: "#")
-            path += isPlain ? String(Unicode.Scalar(byte)) : byte.percentEscape
-        }
-        url.setPathAndQuery(path)
+        let path = text.utf8.prefix(longestUnreadable).percentEncoded { $0 &- 0x21 < 0x5E && $0 != UInt8(ascii: "#") }
+        url.setPathAndQuery("/" + String(decoding: path, as: UTF8.self))
         return url
     }
 

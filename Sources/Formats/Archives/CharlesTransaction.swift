@@ -10,11 +10,9 @@ struct CharlesTransaction {
         var firstLine = ""
         var fields: [(name: String, value: String)] = []
         var mediaType = ""
-        /// Text without content coding.
         var text = ""
         /// Base64 of the bytes, in place of `text`.
         var encoded: String?
-        /// The bytes, in place of both.
         var bytes: ByteBuffer?
         var size: Int64 = 0
 
@@ -103,7 +101,7 @@ struct CharlesTransaction {
 
     private var target: RequestURL? {
         let scheme = scheme.lowercased()
-        guard let (host, _) = RequestURL.splitAuthority(ArchiveEntry.bracketed(host)) else { return nil }
+        guard let (host, _) = RequestURL.splitAuthority(HostAddress.bracketed(host)) else { return nil }
         let usual = RequestURL.defaultPort(of: scheme)
         let port = [port, actualPort, usual].compactMap { $0 }.first { (1...65_535).contains($0) }
         guard let port, usual != nil || isTunnel else { return nil }
@@ -163,7 +161,7 @@ struct CharlesTransaction {
         let client = address(clientAddress)
         if !client.isEmpty {
             let port = clientPort.flatMap { (1...65_535).contains($0) ? ":\($0)" : nil } ?? ""
-            entry.clientAddress = ArchiveEntry.bracketed(client) + port
+            entry.clientAddress = HostAddress.bracketed(client) + port
         }
         guard !tlsProtocol.isEmpty else { return }
         entry.tls = TLSDetails(

@@ -27,7 +27,7 @@ package struct CharlesXMLReader: ArchiveReader {
         }
     }
 
-    /// Calls `body` with each element in the current one and its attributes; elements that it does not read are skipped.
+    /// Calls `body` with each element in the current one and its attributes; elements that `body` refuses are skipped.
     private mutating func elements(_ body: (inout Self, String, [String: String]) throws -> Bool) throws {
         let depth = xml.depth
         while xml.depth >= depth, let token = try xml.next() {

@@ -2,8 +2,7 @@ import Content
 package import Files
 import NIOCore
 
-/// Reads a session that Charles saved as a zip (`.chlz`, `.chls` since version 4). An exchange is a transaction in
-/// JSON, `N-meta.json`, and its bodies, `N-req.…` and `N-res.…`.
+/// Reads a session that Charles saved as a zip (since version 4): `N-meta.json`, and bodies, `N-req.…` and `N-res.…`.
 package struct CharlesZipReader: ArchiveReader {
     private static let longestMeta = 4 << 20
 

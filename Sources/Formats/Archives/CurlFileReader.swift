@@ -1,8 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// Reads cURL commands that were copied from browsers (for bash and for cmd) or are in a script; each is an unsent
-/// request. Nothing is run, and no file that a command names is read.
+/// Reads cURL commands of browsers or scripts as unsent requests. Nothing is run, and no file of a command is read.
 package struct CurlFileReader: ArchiveReader {
     package static let longest = 64 << 20
 
@@ -46,7 +45,6 @@ package struct CurlFileReader: ArchiveReader {
         var lines = request.fields
         let isThere = { (name: String) in lines.contains { $0.name.lowercased() == name } }
         let isAdded = { (name: String) in !isThere(name) && !request.removed.contains(name) }
-        // What curl adds by itself.
         if isAdded("host"), let url = RequestURL(request.url) { lines.insert(.init("Host", url.authority), at: 0) }
         let isWhole = !request.pieces.isEmpty && request.files.isEmpty
         if isWhole || content.readableBytes > 0, isAdded("content-length"), !isThere("transfer-encoding") {

@@ -3,8 +3,7 @@ package import Files
 import HTTPModel
 import NIOCore
 
-/// Reads a session of Fiddler (`.saz`): a zip that has of each exchange the request and the response as they were on the
-/// wire, `raw/N_c.txt` and `raw/N_s.txt`, and in `raw/N_m.xml` its times and flags.
+/// Reads a session of Fiddler (`.saz`): messages as on the wire, `raw/N_c.txt` and `raw/N_s.txt`, and `raw/N_m.xml`.
 package struct FiddlerReader: ArchiveReader {
     private static let longestMeta = 4 << 20
 
@@ -38,11 +37,9 @@ package struct FiddlerReader: ArchiveReader {
         }
     }
 
-    // MARK: - An exchange
-
     private func entry(_ parts: [String: ZipReader.Entry]) throws -> ArchiveEntry? {
         var entry = ArchiveEntry()
-        let meta = try FiddlerMeta(try contents(of: parts["m.xml"], FiddlerReader.longestMeta) ?? [])
+        let meta = FiddlerMeta(try contents(of: parts["m.xml"], FiddlerReader.longestMeta) ?? [])
         guard let request = try message(parts["c.txt"], &entry.request), let head = StoredHead.request(request) else {
             return nil
         }
@@ -134,22 +131,18 @@ private struct FiddlerMeta {
     private var flags: [String: String] = [:]
     private var bits = ""
 
-    init(_ bytes: [UInt8]) throws {
+    /// Reads what can be read; without it an exchange has no times.
+    init(_ bytes: [UInt8]) {
         var pieces = [bytes]
         var xml = XMLTokenReader(refill: UTF8Pieces.utf8 { pieces.popLast() ?? [] })
-        guard !bytes.isEmpty else { return }
-        do {
-            while let token = try xml.next() {
-                guard case .start(let name, let attributes) = token else { continue }
-                switch name {
-                case "Session": bits = attributes["BitFlags"] ?? ""
-                case "SessionTimers": times = attributes
-                case "SessionFlag": flags[(attributes["N"] ?? "").lowercased()] = attributes["V"]
-                default: break
-                }
+        while let token = try? xml.next() {
+            guard case .start(let name, let attributes) = token else { continue }
+            switch name {
+            case "Session": bits = attributes["BitFlags"] ?? ""
+            case "SessionTimers": times = attributes
+            case "SessionFlag": flags[(attributes["N"] ?? "").lowercased()] = attributes["V"]
+            default: break
             }
-        } catch {
-            // Without it an exchange has no times.
         }
     }
 
@@ -182,7 +175,7 @@ private struct FiddlerMeta {
         if let address = flags["x-hostip"], HAREntry.isAddress(address) { entry.serverAddress = address }
         if let address = flags["x-clientip"], HAREntry.isAddress(address) {
             let port = flags["x-clientport"].flatMap { Int($0) }.flatMap { (1...65_535).contains($0) ? ":\($0)" : nil }
-            entry.clientAddress = ArchiveEntry.bracketed(address) + (port ?? "")
+            entry.clientAddress = HostAddress.bracketed(address) + (port ?? "")
         }
         entry.comment = flags["ui-comments"] ?? ""
     }

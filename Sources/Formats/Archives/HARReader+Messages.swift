@@ -3,7 +3,6 @@ import Description
 import HTTPModel
 import NIOCore
 
-/// Requests, responses, and what Sluice adds to them.
 extension HARReader {
     /// What the HARs of Sluice say of an exchange that HAR has no member for.
     struct OwnMembers {
@@ -26,7 +25,6 @@ extension HARReader {
         var cookies: [Pair] = []
         var query: [Pair] = []
         var params: [Pair] = []
-        /// The file that has the body.
         var file = ""
     }
 

@@ -5,7 +5,6 @@ import HTTPModel
 extension HARReader {
     private static let mostMessageBytes = 1 << 30
     private static let mostEvents = 100_000
-    /// Seconds since 1970 that a session can keep.
     private static let seconds =
         Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
 

@@ -3,10 +3,7 @@ import NIOCore
 import Text
 
 extension HARReader {
-    // MARK: - Members
-
-    /// A number in its range, perhaps in quotes; `nil` for −1, which is unknown in HAR 1.2, and for other values, which
-    /// are counted.
+    /// A number in its range, perhaps in quotes; `nil` for −1 (unknown in HAR 1.2), and for others, which are counted.
     func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
         let text = token.kind == .string ? json.string(token) : json.text(token)
         let isDecimal = token.kind == .number || text.utf8.allSatisfy { $0 &- 0x30 < 10 || "-.".utf8.contains($0) }
@@ -47,9 +44,7 @@ extension HARReader {
         try json.skip(first)
     }
 
-    // MARK: - Bodies
-
-    /// Makes bytes of a text in base64. One that is none, and one in an encoding that HAR does not have, stays as it is.
+    /// Decodes base64. Texts that are not base64, and those in other encodings, are unchanged.
     func decode(_ message: inout ArchiveEntry.Message, from coding: String) {
         guard !message.text.isEmpty, !["", "utf-8", "utf8"].contains(coding.lowercased()) else { return }
         message.isEncoded = true

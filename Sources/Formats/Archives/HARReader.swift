@@ -4,7 +4,7 @@ import Text
 
 /// Reads the entries of a HAR 1.2 one after the other, whatever its size.
 package struct HARReader: JSONArchiveReader {
-    /// Reads a body that stands in a file beside the archive or in its zip, by the file's name; `nil` where there is none.
+    /// Reads a body in a file beside the archive or in its zip; `nil` if there is no such file.
     package typealias Attachments = (_ name: String) throws -> [UInt8]?
 
     private static let mostPages = 10_000
@@ -29,7 +29,6 @@ package struct HARReader: JSONArchiveReader {
     let attachments: Attachments
     /// The program that wrote the archive, in lower case.
     private var creator = ""
-    /// The titles of the pages, by their names.
     private var pages: [String: String] = [:]
 
     /// Prepares to read an archive in pieces; an empty one is its end. Texts longer than `textLimit` bytes are cut.

@@ -1,6 +1,5 @@
 import Content
 
-/// A reader of an archive in JSON, member by member.
 protocol JSONArchiveReader: ArchiveReader {
     var json: JSONTokenReader { get set }
     var losses: ArchiveLosses { get }

@@ -2,13 +2,11 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Reads a file of flows that mitmproxy wrote (versions 5 to 12; flow formats 7 to 21), flow by flow.
-///
-/// Of HTTP flows everything is taken over that a session can hold, with the messages of their WebSockets, which formats
-/// up to 11 have in flows of their own. Flows of other protocols are left out and counted.
+/// Reads a file of mitmproxy (versions 5 to 12; flow formats 7 to 21), flow by flow. The messages of a WebSocket are in
+/// its HTTP flow, up to format 11 in a flow of their own. Flows of other protocols are counted.
 package struct MitmproxyReader: ArchiveReader {
     private static let longestFlow = 512 << 20
-    /// As many handshakes wait for the flow with their messages.
+    /// Handshakes that wait for the flow with their messages.
     private static let mostHandshakes = 1_000
     private static let formats = 7...21.0
 
@@ -124,9 +122,8 @@ package struct MitmproxyReader: ArchiveReader {
         let scheme = (request["scheme"]?.string ?? "http").lowercased()
         let port = request["port"]?.number.flatMap { Int(exactly: $0) } ?? RequestURL.defaultPort(of: scheme)
         guard let port, (1...65_535).contains(port), let name = request["host"]?.string else { return nil }
-        var host = RequestURL.splitAuthority(ArchiveEntry.bracketed(name))?.host
-        // Where mitmproxy was no forward proxy the request has an address alone; the client named the host in a field, of
-        // HTTP/2 in the authority, and when it began TLS.
+        var host = RequestURL.splitAuthority(HostAddress.bracketed(name))?.host
+        // A transparent mitmproxy has only the address; the client named the host in Host, :authority or SNI.
         let isAddress = name.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") } || name.contains(":")
         if isAddress {
             let names = [message.field("host"), request["authority"]?.string, sni]
@@ -212,7 +209,7 @@ package struct MitmproxyReader: ArchiveReader {
         }
         let (client, server) = (flow["client_conn"], flow["server_conn"])
         if let (host, port) = address(client?["peername"]) ?? address(client?["address"]) {
-            entry.clientAddress = "\(ArchiveEntry.bracketed(host)):\(port)"
+            entry.clientAddress = HostAddress.withPort(host, port)
         }
         if let (host, port) = address(server?["peername"]) ?? address(server?["ip_address"]) {
             (entry.serverAddress, entry.serverPort) = (host, String(port))
@@ -226,8 +223,6 @@ package struct MitmproxyReader: ArchiveReader {
             applicationProtocol: alpn?.isEmpty == true ? nil : alpn
         )
     }
-
-    // MARK: - WebSockets
 
     private func setMessages(_ socket: TypedNetstring, _ entry: inout ArchiveEntry) {
         for value in socket["messages"]?.list ?? [] {

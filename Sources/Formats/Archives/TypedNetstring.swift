@@ -1,7 +1,6 @@
 import HTTPModel
 
-/// A typed netstring of mitmproxy: a length, a colon, the bytes, and a sign of their type (tnetstrings.info, `;` for
-/// text).
+/// A typed netstring of mitmproxy: length, colon, bytes, and a sign of their type (tnetstrings.info; `;` is text).
 indirect enum TypedNetstring: Hashable {
     case bytes(ArraySlice<UInt8>)
     case text(String)
@@ -64,7 +63,6 @@ indirect enum TypedNetstring: Hashable {
         }
     }
 
-    /// Reads digits and a colon; `nil` where there are none.
     static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
         let digits = rest.prefix(13).prefix { $0 &- 0x30 < 10 }
         guard (1...12).contains(digits.count), digits.endIndex < rest.endIndex,
@@ -74,13 +72,10 @@ indirect enum TypedNetstring: Hashable {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    subscript(key: String) -> TypedNetstring? {
-        if case .dictionary(let values) = self { values[key] } else { nil }
-    }
+    subscript(key: String) -> TypedNetstring? { if case .dictionary(let values) = self { values[key] } else { nil } }
 
     var list: [TypedNetstring]? { if case .list(let values) = self { values } else { nil } }
 
-    /// Text, or bytes as text.
     var string: String? {
         switch self {
         case .text(let text): text

@@ -4,8 +4,7 @@ package import NIOCore
 
 /// Where the bodies go that no command line can carry.
 package protocol BodyFiles {
-    /// Returns the path for the command. The proposed name has only letters, digits, `-` and `.`; `contents` passes the
-    /// pieces.
+    /// Returns the path for the command. `contents` passes the pieces; the name has only letters, digits, `-` and `.`.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String
     /// Puts the files in their place; before that none of them need be there.
     func finish() throws
@@ -15,7 +14,6 @@ extension BodyFiles {
     package func finish() {}
 }
 
-/// Why a body file could not be written.
 package struct BodyFileError: Error, CustomStringConvertible {
     package var description: String
 }
@@ -41,7 +39,6 @@ package final class BodyDirectory: BodyFiles {
         TemporaryFiles.forget([path])
     }
 
-    /// Writes a file, over an older one of that name.
     package func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         let output = try begun()
         let file = try output.file(name)
@@ -68,8 +65,7 @@ package final class BodyDirectory: BodyFiles {
                 let reason = String(cString: strerror(errno))
                 throw BodyFileError(description: "cannot make the directory \(path): \(reason)")
             }
-            var facts = stat()
-            guard stat(path, &facts) == 0, facts.st_uid == geteuid() else {
+            guard FileFacts(path: path)?.owner == geteuid() else {
                 throw BodyFileError(description: "\(path) is there already and belongs to another user")
             }
         }

@@ -44,10 +44,8 @@ struct CurlBody {
 
     var hasLines: Bool { words.contains { $0.contains(0x0A) } }
 
-    /// Whether curl would ask `Expect: 100-continue` for it.
     func isAsked(isChunked: Bool) -> Bool { size > CurlBody.longestWithoutExpect || isChunked || isMasked }
 
-    /// Writes it in the command; returns whether it can.
     private mutating func write(_ bytes: [UInt8], hasFiles: Bool) -> Bool {
         if ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes) {
             words = [Array("--data-raw".utf8), word]

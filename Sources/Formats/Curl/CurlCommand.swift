@@ -9,8 +9,8 @@ struct CurlError: Error, CustomStringConvertible {
     init(description: String) { self.description = MarkedText.plain(description) }
 }
 
-/// A cURL command that sends a recorded request again, exactly as the client sent it, except that `Host` is first, as
-/// curl always writes it there, and fields for a proxy (`Proxy-Connection`, `Proxy-Authorization`) are left out.
+/// A cURL command that sends a recorded request as the client sent it, but with `Host` first, where curl always writes
+/// it, and without fields for a proxy.
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
     static let longestArgument = 100 * 1024
@@ -73,7 +73,6 @@ struct CurlCommand {
     private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
     private var isSecure: Bool { record.url.scheme == "https" || record.url.scheme == "wss" }
 
-    /// Whether an empty body is sent as one.
     private var mayBeEmpty: Bool { isChunked || (!isBodyless && head.fields.contains(.contentLength)) }
     private var hasBody: Bool { body != nil }
 
@@ -128,8 +127,6 @@ struct CurlCommand {
         default: try option("-X", head.method.utf8)
         }
     }
-
-    // MARK: Fields
 
     private mutating func headerFields() throws {
         let fields = head.fields
@@ -197,15 +194,12 @@ struct CurlCommand {
         try option("-H", "@\(path)".utf8)
     }
 
-    // MARK: URL
-
     private mutating func url() throws {
         let base = "\(isSecure ? "https" : "http")://\(authority)"
         let target = head.originTarget
         // A secret may have a bracket.
         let hasSecret = MarkedText.pieces(of: target).contains(where: \.isVariable)
         let isUpload = bodySize > CurlBody.longestInMemory
-        // These would ask for several URLs.
         if hasSecret || (base.utf8 + target).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
         guard !isUpload, CurlCommand.isPlainTarget(target) else {
             try option("--request-target", target)

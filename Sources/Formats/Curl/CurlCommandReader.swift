@@ -3,8 +3,7 @@ import Foundation
 import HTTPModel
 import Text
 
-/// Reads a cURL command that was copied from a browser (for bash or for cmd), Charles, Postman or Sluice. It runs
-/// nothing and reads no file: see ``CurlRequest/body(_:)``.
+/// Reads a cURL command as browsers, Charles, Postman and Sluice write them. It runs nothing and reads no file.
 package struct CurlCommandReader {
     private var request = CurlRequest(method: "", url: "", version: nil, fields: [], pieces: [], remarks: [])
     private var data: [CurlRequest.Piece] = []
@@ -16,12 +15,8 @@ package struct CurlCommandReader {
     private var target: [UInt8]?
     /// Whether the credentials of `--user` are not sent with the request, but after a challenge, or as a signature.
     private var isOtherScheme = false
-    private var isHead = false
-    private var isQuery = false
-    private var isJSON = false
-    private var isCompressed = false
-    private var hasNoPatterns = false
-    private var keepsDots = false
+    /// Options that change what others mean, by their long names.
+    private var switches: Set<String> = []
     /// Whether another request begins, which is left out.
     private var isOver = false
     /// Header lines that options make.
@@ -29,8 +24,6 @@ package struct CurlCommandReader {
     /// What is not taken over, as far as it is named.
     private var unread: [String] = []
     private var hasMoreUnread = false
-    /// Names of fields that the command has, in lower case.
-    private var named: Set<String> = []
     /// What a pipe hands to the command.
     private let input: [UInt8]?
 
@@ -38,7 +31,6 @@ package struct CurlCommandReader {
 
     private init(input: [UInt8]?) { self.input = input }
 
-    /// Whether a text is such a command, from the look of its beginning.
     package static func isCommand(_ text: String) -> Bool {
         guard let command = try? command(Array(text.utf8)) else {
             let start = text.trimmingPrefix { $0.isWhitespace }
@@ -47,7 +39,7 @@ package struct CurlCommandReader {
         return arguments(command.words) != nil
     }
 
-    /// Reads the first command of a text. Throws `CurlReadError` where it is none, has no URL, or a quote is not closed.
+    /// Reads the first command. Throws `CurlReadError` for another command, without a URL, and for an open quote.
     package static func read(_ text: String) throws(CurlReadError) -> CurlRequest { try read(bytes: Array(text.utf8)) }
 
     /// Reads all cURL commands of a text; a wrong one does not affect the others. Throws what `body` throws.
@@ -63,7 +55,6 @@ package struct CurlCommandReader {
                 place = nextCommand(in: bytes, from: max(place, error.offset))
                 continue
             }
-            // Nothing is read twice, whatever there is.
             place = max(command.end, place + 1)
             command.remarks.removeAll { $0 == ShellCommand.othersFollow }
             if arguments(command.words) != nil {
@@ -109,7 +100,6 @@ package struct CurlCommandReader {
         isPrompt ? try PromptReader.command(bytes, from: place) : try ShellReader.command(bytes, from: place)
     }
 
-    /// The name of another program that sends requests, if the command is one of its.
     private static func otherClient(_ words: [[UInt8]]) -> String? {
         let name = words.first.map { String(decoding: $0, as: UTF8.self).lowercased() }
         return name.flatMap { ["wget", "http", "https", "xh", "invoke-webrequest"].contains($0) ? $0 : nil }
@@ -195,22 +185,18 @@ package struct CurlCommandReader {
         case "basic", "http0.9": break
         case "cookie":
             if text.contains("=") { cookies.append(text) } else { leave("--cookie \(text)") }
-        case "compressed": isCompressed = true
-        case "globoff": hasNoPatterns = true
-        case "path-as-is": keepsDots = true
+        case "compressed", "get", "globoff", "head", "path-as-is": switches.insert(option.name)
         case "data", "data-ascii": addData(value, .withoutLineBreaks)
         case "data-binary": addData(value, .asItIs)
         case "data-raw": addPiece(.bytes(value))
         case "data-urlencode": encodedData(value)
         case "json":
-            isJSON = true
+            switches.insert("json")
             data.append(value.first == UInt8(ascii: "@") ? piece(of: value.dropFirst(), .asItIs) : .bytes(value))
         case "form", "form-string": try form(value, isText: option.name == "form-string")
         case "url-query":
             if value.first == UInt8(ascii: "@") { return leave("--url-query \(text)") }
             query.append(value.first == UInt8(ascii: "+") ? Array(value.dropFirst()) : encoded(value))
-        case "get": isQuery = true
-        case "head": isHead = true
         case "upload-file": upload = text
         case "request-target": target = value
         case "http1.0": request.version = .http10
@@ -251,14 +237,11 @@ package struct CurlCommandReader {
         }
     }
 
-    private mutating func add(_ name: String, _ value: String) {
-        request.fields.append(.init(name, value))
-        named.insert(name.lowercased())
-    }
+    private mutating func add(_ name: String, _ value: String) { request.fields.append(.init(name, value)) }
 
     private func has(_ name: String) -> Bool {
         let name = name.lowercased()
-        return request.removed.contains(name) || named.contains(name)
+        return request.removed.contains(name) || request.fields.contains { $0.name.lowercased() == name }
     }
 
     /// A header line of the command's own wins over an option that makes one.
@@ -289,9 +272,8 @@ package struct CurlCommandReader {
     }
 
     private func encoded(_ value: [UInt8]) -> [UInt8] {
-        guard let equals = value.firstIndex(of: UInt8(ascii: "=")) else { return CurlRequest.percentEncoded(value) }
-        return value[..<equals] + (equals == 0 ? [] : [UInt8(ascii: "=")])
-            + CurlRequest.percentEncoded(value[(equals + 1)...])
+        guard let equals = value.firstIndex(of: UInt8(ascii: "=")) else { return value.percentEncoded() }
+        return value[..<equals] + (equals == 0 ? [] : [UInt8(ascii: "=")]) + value[(equals + 1)...].percentEncoded()
     }
 
     /// `--data-urlencode`: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE`, `NAME@FILE`.
@@ -336,14 +318,12 @@ package struct CurlCommandReader {
         }
     }
 
-    // MARK: End
-
     private mutating func finish() throws(CurlReadError) {
-        if isCompressed { addUnlessThere("Accept-Encoding", "gzip, deflate, br, zstd") }
+        if switches.contains("compressed") { addUnlessThere("Accept-Encoding", "gzip, deflate, br, zstd") }
         if isOtherScheme { made.removeAll { $0.value.hasPrefix("Basic ") } }
         for line in made { addUnlessThere(line.name, line.value) }
         if !cookies.isEmpty { addUnlessThere("Cookie", cookies.joined(separator: "; ")) }
-        if isQuery {
+        if switches.contains("get") {
             for case .file(let path, _) in data { leave("--get with the file \(path)") }
             query.insert(data.reduce(into: []) { if case .bytes(let bytes) = $1 { $0 += bytes } }, at: 0)
             data = []
@@ -355,10 +335,11 @@ package struct CurlCommandReader {
             request.pieces = [piece(of: upload.utf8, .asItIs)]
         } else if !data.isEmpty {
             request.pieces = data
+            let isJSON = switches.contains("json")
             addUnlessThere("Content-Type", isJSON ? "application/json" : "application/x-www-form-urlencoded")
             if isJSON { addUnlessThere("Accept", "application/json") }
         }
-        let usual = isHead ? "HEAD" : upload != nil ? "PUT" : request.pieces.isEmpty ? "GET" : "POST"
+        let usual = switches.contains("head") ? "HEAD" : upload != nil ? "PUT" : request.pieces.isEmpty ? "GET" : "POST"
         request.method = method ?? usual
         if hasMoreUnread { unread.append("and others") }
         if !unread.isEmpty { request.remarks.append("not taken over: \(unread.joined(separator: ", "))") }
@@ -366,7 +347,7 @@ package struct CurlCommandReader {
 
     private mutating func finishURL() throws(CurlReadError) {
         guard !request.url.isEmpty else { throw CurlReadError("The command has no URL.") }
-        if !hasNoPatterns {
+        if !switches.contains("globoff") {
             let (url, patterns) = CurlURL.unescaped(request.url)
             request.url = url
             for pattern in patterns { leave("the pattern \(pattern) of the URL") }
@@ -386,7 +367,7 @@ package struct CurlCommandReader {
             request.target = target
             let end = request.url.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? request.url.endIndex
             request.url = request.url[..<end] + String(fieldBytes: target)
-        } else if !keepsDots {
+        } else if !switches.contains("path-as-is") {
             request.url = CurlURL.withoutDotSegments(request.url, from: start)
         }
         if target == nil, let hash = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "#")) {

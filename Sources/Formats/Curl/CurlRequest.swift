@@ -19,7 +19,6 @@ package struct CurlRequest: Sendable, Equatable {
         case file(String, FileUse)
     }
 
-    /// What curl does with a file before it sends it.
     package enum FileUse: Sendable, Equatable {
         case asItIs
         /// `--data @FILE`: without CR, LF and NUL.
@@ -31,7 +30,7 @@ package struct CurlRequest: Sendable, Equatable {
             switch self {
             case .asItIs: bytes
             case .withoutLineBreaks: bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
-            case .percentEncoded: CurlRequest.percentEncoded(bytes)
+            case .percentEncoded: bytes.percentEncoded()
             }
         }
     }
@@ -47,7 +46,6 @@ package struct CurlRequest: Sendable, Equatable {
     package var fields: [Line]
     /// Names of fields that curl would add and the command takes away, in lower case.
     var removed: Set<String> = []
-    /// The body in order; empty where there is none.
     package var pieces: [Piece]
     /// What was not taken over, each named: options that are not about the request, expansions of the shell.
     package var remarks: [String]
@@ -58,7 +56,6 @@ package struct CurlRequest: Sendable, Equatable {
         }
     }
 
-    /// The body; `read` gives what a file holds.
     package func body(_ read: (_ path: String) throws -> [UInt8]) rethrows -> [UInt8] {
         try pieces.reduce(into: []) { body, piece in
             switch piece {
@@ -67,12 +64,12 @@ package struct CurlRequest: Sendable, Equatable {
             }
         }
     }
+}
 
-    /// Percent-encodes all but unreserved characters (RFC 3986 §2.3), as curl does.
-    static func percentEncoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        bytes.reduce(into: []) { encoded, byte in
-            if byte.isUnreserved { encoded.append(byte) } else { encoded += byte.percentEscape.utf8 }
-        }
+extension Sequence<UInt8> {
+    /// Bytes with percent-encoding of all that are not plain.
+    func percentEncoded(unless isPlain: (UInt8) -> Bool = \.isUnreserved) -> [UInt8] {
+        flatMap { isPlain($0) ? [$0] : Array($0.percentEscape.utf8) }
     }
 }
 
@@ -83,6 +80,5 @@ extension UInt8 {
     /// Of ASCII.
     var isLetterOrDigit: Bool { self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 }
 
-    /// Its escape in a URL: `%2F`.
     var percentEscape: String { "%" + padded(to: 2, radix: 16, uppercase: true) }
 }

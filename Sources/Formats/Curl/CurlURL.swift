@@ -6,8 +6,7 @@ enum CurlURL {
     private static let signs = Array("{}[]".utf8)
     private static let mostPatterns = 5
 
-    /// The URL without backslashes before `{`, `}`, `[` and `]`, and its patterns for several URLs (`{a,b}`, `[1-3]`),
-    /// which stay.
+    /// The URL without backslashes before `{`, `}`, `[` and `]`, and its patterns (`{a,b}`, `[1-3]`), which it keeps.
     static func unescaped(_ url: String) -> (url: String, patterns: [String]) {
         let bytes = Array(url.utf8)
         guard bytes.contains(where: signs.contains) else { return (url, []) }
@@ -37,7 +36,7 @@ enum CurlURL {
         return (String(fieldBytes: result), patterns)
     }
 
-    /// Whether a text in brackets is a list (`{a,b}`) or a range (`[1-3]`, `[a-z:2]`), not a part of a name or an address.
+    /// Whether a text in brackets is a list (`{a,b}`) or a range (`[1-3]`, `[a-z:2]`), not an address.
     private static func isPattern(_ text: ArraySlice<UInt8>) -> Bool {
         let inner = text.dropFirst().dropLast()
         if text.first == UInt8(ascii: "{") { return text.last == UInt8(ascii: "}") && !inner.isEmpty }

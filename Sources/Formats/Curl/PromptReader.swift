@@ -1,5 +1,4 @@
-/// Reads a command for Windows' `cmd.exe` ("Copy as cURL (cmd)"): first `^`, then quotes and backslashes of Microsoft's
-/// C runtime.
+/// Reads a command for `cmd.exe` ("Copy as cURL (cmd)"): first `^`, then quotes and backslashes like Microsoft's C.
 enum PromptReader {
     /// A quote in a word of older versions of Chrome, which escape everything with `^`, also between quotes.
     private static let oldChromeQuote = Array("^\\^\"".utf8)

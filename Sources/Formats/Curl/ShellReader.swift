@@ -1,4 +1,3 @@
-/// Why a command line cannot be read.
 package struct CurlReadError: Error, Equatable, CustomStringConvertible {
     package var description: String
     package var offset: Int
@@ -16,20 +15,17 @@ package struct CurlReadError: Error, Equatable, CustomStringConvertible {
 
 /// One command of a line, with what a `printf` before a `|` hands to it.
 struct ShellCommand: Equatable {
-    /// The remark about commands that follow it.
     static let othersFollow = "the commands after the first one"
-    /// The remark about a URL that was not copied with its quotes.
     static let cutAtAmpersand = "what follows an '&' that is not in quotes"
 
     var words: [[UInt8]] = []
     var input: [UInt8]?
     var remarks: [String] = []
-    /// Where what follows it begins.
     var end = 0
 }
 
-/// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, with which
-/// ``ShellWord`` writes bytes that no quotes can carry. Other expansions stay as they are. Runs nothing.
+/// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, with
+/// which ``ShellWord`` writes bytes that no quotes can carry. Other expansions stay as they are. Runs nothing.
 struct ShellReader {
     private static let longestExpansion = 4_096
     private static let backslash = UInt8(ascii: "\\")
@@ -104,7 +100,6 @@ struct ShellReader {
         word = nil
     }
 
-    /// Reads on in a word, after this byte of it.
     private mutating func piece(_ byte: UInt8) throws(CurlReadError) {
         switch Unicode.Scalar(byte) {
         case "'": try singleQuoted()

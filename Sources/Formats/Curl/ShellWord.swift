@@ -10,8 +10,7 @@ package enum ShellWord {
         return String(decoding: quoted(text.utf8.prefix { $0 != 0 }) ?? [], as: UTF8.self)
     }
 
-    /// A comment line; whatever could end it is made visible, and a long one is cut. zsh executes pasted comments as
-    /// commands, so signs of the shell are quoted.
+    /// A comment line, shortened and visible. zsh executes pasted comments, so signs of the shell are quoted.
     static func comment(_ text: String) -> String {
         let text = VisibleText.of(MarkedText.plain(text)).shortened(to: longestComment)
         let has = { (signs: String) in text.unicodeScalars.contains { signs.unicodeScalars.contains($0) } }
@@ -19,13 +18,12 @@ package enum ShellWord {
         return has("'();&|<>") ? "# \"\(text)\"\n" : "# \(text)\n"
     }
 
-    /// Quotes bytes; `nil` where they hold a NUL, which no argument can carry. Single quotes do for most. What could
-    /// get lost on the way through a terminal or an editor, or could steer one, is made by `printf` in octal: control
-    /// characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that are not UTF-8.
+    /// Quotes bytes; `nil` for a NUL, which no argument can carry. Characters that a terminal or an editor could lose
+    /// or obey are written by `printf` in octal: control characters except line feeds, characters that ``VisibleText``
+    /// hides, and bytes that are not UTF-8.
     ///
-    /// So are `!`, and `^` at the beginning of a line, in a word of several lines and, as `followsLines` says, in those
-    /// behind it: an interactive bash before 5.0 looks for references to its history in each line by itself, whatever
-    /// quotes are open. Where it has no such entry, it drops the command and reads the next line as another one.
+    /// So are `!`, and `^` at the beginning of a line, in words of several lines and, if `followsLines`, in later
+    /// words: an interactive bash before 5.0 expands its history in each line, whatever quotes are open.
     static func quoted(_ bytes: some Collection<UInt8>, followsLines: Bool = false) -> [UInt8]? {
         var word = ShellWord.Writer()
         let pieces = MarkedText.pieces(of: Array(bytes))
@@ -87,7 +85,6 @@ package enum ShellWord {
         return word
     }
 
-    /// The format of a `printf`, in parts that a line can have.
     private struct Format {
         private(set) var parts: [[UInt8]] = [[]]
         private let escapesMarks: Bool
@@ -125,8 +122,8 @@ package enum ShellWord {
         private func octal(_ byte: UInt8) -> String { "\\\(byte.padded(to: 3, radix: 8))" }
     }
 
-    /// Words as a command, in several lines where one would be so long that a terminal cuts it: in its canonical mode, in which
-    /// shells without an editor read, that is what is beyond 4,095 bytes, and the quotes behind it would mean something else.
+    /// Words as a command, in lines that no terminal cuts: in its canonical mode, which shells without an editor use, a line
+    /// has at most 4,095 bytes.
     static func command(_ words: [[UInt8]]) -> [UInt8] {
         var command: [UInt8] = []
         var lineStart = 0
@@ -167,7 +164,6 @@ package enum ShellWord {
         /// What closes the open piece.
         private var closing = ""
         private var lineStart = 0
-        /// How many commands make parts of it.
         private(set) var octalCount = 0
 
         var bytes: [UInt8] { word.isEmpty ? Array("''".utf8) : word + Array(closing.utf8) }

@@ -3,7 +3,6 @@ import Description
 package import HTTPModel
 import NIOCore
 
-/// An exchange as an entry of an HTTP Archive, for ``HARExport``.
 package struct HAREntry: ExportedEntry {
     let exchange: RecordedExchange
     let source: any ExchangeSource

@@ -2,13 +2,10 @@ package import Content
 
 /// Exports exchanges as an HTTP Archive, HAR 1.2, as browsers' developer tools open it.
 ///
-/// The archive shows what the client saw: the request as the client sent it and the response as it was given to the
-/// client. Where a stage changed either, the other form is in the entry's `_sluice` member, with the trace, failure,
-/// addresses and TLS details. `connect` includes `ssl`, and `time` is the sum of the phases, as HAR 1.2 demands; the
-/// duration that was measured is `_sluice.duration`. Bodies are without content coding: as text where they are text,
-/// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee). What WebSockets and event
-/// streams carried is in `_webSocketMessages` and `_eventSourceMessages`. The URL of a WebSocket has `ws` or `wss`, as
-/// browsers write it; the recorded scheme is `_sluice.scheme`.
+/// An entry has the messages as the client saw them; the other form of a changed one is in its `_sluice`, with trace,
+/// failure, addresses and TLS. `connect` includes `ssl`, and `time` is the sum of the phases, as HAR 1.2 demands; the
+/// measured duration is `_sluice.duration`. Bodies are without content coding: text, or base64 (`encoding`; of requests
+/// `_encoding`). The URL of a WebSocket has `ws` or `wss`, like browsers'; the recorded scheme is `_sluice.scheme`.
 package typealias HARExport = EntryExport<HAREntry>
 
 extension HAREntry {

@@ -3,7 +3,6 @@ import Description
 import HTTPModel
 import NIOCore
 
-/// Requests and responses as HAR 1.2 has them.
 extension HAREntry {
     /// Multipart bodies up to this size are read into their parts.
     private static let longestMultipart = 1 << 20

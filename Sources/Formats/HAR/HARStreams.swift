@@ -2,12 +2,11 @@ import Content
 import Description
 import HTTPModel
 
-/// The messages of WebSockets and event streams, as Chrome writes them into an archive.
+/// The messages of WebSockets and event streams, as Chrome writes them: `_webSocketMessages` and
+/// `_eventSourceMessages`.
 ///
-/// HAR 1.2 knows neither. `_webSocketMessages` have `type` (`send` or `receive`), `time` (seconds since 1970), `opcode`
-/// (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is not text.
-/// `_eventSourceMessages` have `time` where it is known, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
-/// how many bytes are missing.
+/// `time` is in seconds since 1970, `opcode` is that of RFC 6455, `data` is text, or base64 of other messages.
+/// `_leftOut` counts the bytes that are missing in `data`.
 extension HAREntry {
     /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
     static func resourceType(_ exchange: RecordedExchange, _ heads: ReadHeads) -> String {
@@ -35,7 +34,6 @@ extension HAREntry {
         "audio": "media", "video": "media", "track": "texttrack", "manifest": "manifest", "empty": "fetch",
     ]
 
-    /// Writes the members that tell of streamed messages, where there are such.
     func streams(into writer: inout JSONWriter) throws {
         guard resourceType == "websocket" || resourceType == "eventsource" else { return }
         guard let timeline = MessageTimeline(exchange, heads, source, options, .responseSent) else { return }
@@ -54,7 +52,6 @@ extension HAREntry {
         if !remarks.isEmpty { writer.member("comment", remarks.joined(separator: " ")) }
     }
 
-    /// Writes a message; an event whose time is not known has none.
     private static func member(_ message: StreamedMessage, at time: Int64?, into writer: inout JSONWriter) throws {
         switch message.kind {
         case .webSocket(let details):

@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import Text
 
-/// A path in which identifiers are parameters with names of their own, as OpenAPI has it: `/users/{userId}/posts/{postId}`.
+/// A path with parameters in place of identifiers, as OpenAPI has it: `/users/{userId}/posts/{postId}`.
 struct PathTemplate {
     let text: String
     /// The parameters in order, each with the text that stands there.

@@ -10,7 +10,6 @@ final class DescribedOperation {
     /// By status, `nil` for requests, and by media type. A status that OpenAPI has no key for is 0.
     private var bodies: [Int?: [String: SeenValues]] = [:]
     private var requestBodies = 0
-    /// The ways in which clients authenticated.
     var security: [Set<String>] = []
 
     /// Adds a message's body; a request has no status. Returns whether all of the body could be read.
@@ -22,7 +21,6 @@ final class DescribedOperation {
         if status == nil { requestBodies += 1 }
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         let essence = type?.essence ?? "application/octet-stream"
-        // So many media types of one message are described.
         guard bodies[status]?[essence] != nil || bodies[status]?.count ?? 0 < 50 else { return true }
         let values = bodies[status]?[essence] ?? SeenValues()
         bodies[status]?[essence] = values
@@ -32,7 +30,7 @@ final class DescribedOperation {
         let codings = fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? []
         // A longer body, decoded, has no schema.
         let limit = 4 << 20
-        let problem = try body.forEachDecodedPiece(codings, limit: limit + 1) { bytes.writeBytes($0) }
+        let (problem, _) = try body.forEachDecodedPiece(codings, limit: limit + 1) { bytes.writeBytes($0) }
         guard problem == nil, bytes.readableBytes <= limit else { return false }
         // curl calls JSON a form, too, unless it is told the type.
         let start = bytes.readableBytesView.first { $0 > 0x20 }

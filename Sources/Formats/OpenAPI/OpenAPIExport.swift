@@ -3,10 +3,9 @@ package import Description
 package import HTTPModel
 import Text
 
-/// Exports a description of the API that the exchanges are of, as OpenAPI 3.1.1 in JSON: paths with their parameters,
-/// request bodies and responses with schemas that fit everything that was seen, and how clients authenticate.
-///
-/// No value of an exchange is in it, and no text that passed as a form or a query. Required is what was there each time.
+/// Exports a description of the API that was used, as OpenAPI 3.1.1 in JSON: paths with parameters, bodies with schemas
+/// that fit everything that was seen, and how clients authenticate. It has no value of an exchange, and no text that
+/// passed as a form or a query. Members that were there each time are required.
 package struct OpenAPIExport: ExchangeExport {
     /// The methods that a path may have (OpenAPI 3.1.1 §4.8.9), in the order in which they are written.
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
@@ -22,7 +21,6 @@ package struct OpenAPIExport: ExchangeExport {
     /// How many exchanges and parts of them are not described, by the reason.
     private var gaps: [String: Int] = [:]
 
-    /// Prepares an export, which is written at the end; `version` is that of Sluice.
     package init(source: any ExchangeSource, version: String, sink: @escaping ExportSink) {
         (self.source, self.version, self.sink) = (source, version, sink)
     }

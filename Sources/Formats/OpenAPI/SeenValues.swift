@@ -2,10 +2,7 @@ import Content
 import Foundation
 import HTTPModel
 
-/// The values that were seen at one place, for example `res.json.items[*].id`: their types, and the places below. No value
-/// is kept, so none gets into a description.
-///
-/// `[*]` is any element of an array, and any member of an object with so many or such names that it is a map.
+/// The types of values at one place, and the places below; no value is kept. `[*]` is any element of an array or a map.
 final class SeenValues {
     enum Kind: CaseIterable { case object, array, string, number, integer, boolean, null }
 
@@ -104,7 +101,6 @@ enum TextFormat: String {
     case dateTime = "date-time"
     case date, email, uri
 
-    /// `nil` if the text has none of these formats.
     init?(_ text: String) {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         // RFC 3339 §5.6

@@ -16,7 +16,6 @@ struct PageBody {
     }
 
     let loaded: LoadedBody
-    /// Whether there is more than the page has.
     let isCut: Bool
     private let form: Form
     private let shown: ByteBuffer

@@ -6,7 +6,6 @@ import HTTPModel
 enum PageEnvironment {
     /// More sets of rules than these, the latest ones, are only counted.
     private static let mostSets = 10
-    /// The bytes of a profile's file that are written.
     private static let longestRules = 128 << 10
     private static let mostSecrets = 200
 
@@ -63,7 +62,6 @@ enum PageEnvironment {
 }
 
 extension FilterProperty.Condition {
-    /// What is looked at, and the values of which it has one.
     fileprivate var words: [String] {
         switch self {
         case .flags(let flags): ["flags"] + flags.exportNames

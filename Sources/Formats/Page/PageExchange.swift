@@ -3,14 +3,10 @@ import Description
 import HTTPModel
 import NIOCore
 
-/// An exchange as a page has it: a row of the list, and its details. The members are those of ``JSONExport`` and a few
-/// more.
+/// An exchange in a page: a row of the list, and its details, with the members of ``JSONExport`` and a few more.
 struct PageExchange {
-    /// So many lines of differences, or of a gRPC call, are in a page.
     private static let mostLines = 1_000
-    /// The first bytes of interim responses that are in a page.
     private static let longestInterim = 16 << 10
-    /// A longer cURL command is not in a page, in bytes.
     private static let longestCommand = 16 << 10
 
     private let exchange: RecordedExchange
@@ -62,8 +58,6 @@ struct PageExchange {
         return command
     }
 
-    // MARK: The row
-
     func row(into writer: inout JSONWriter) throws {
         try writer.rowMembers(record)
         writer.member("at", record.startedAt)
@@ -75,8 +69,6 @@ struct PageExchange {
         if !(source.maskedParts(of: record).isEmpty) { writer.member("isMasked", true) }
         try writer.object("timings") { $0.timings(record.phases) }
     }
-
-    // MARK: The details
 
     func details(into writer: inout JSONWriter) throws {
         if record.kind != .http { writer.member("kindText", record.kind.sentence) }
@@ -158,8 +150,6 @@ struct PageExchange {
         let reason = sent.isEmpty ? ResponseHead.standardReason(record.status) : sent
         return reason.isEmpty ? nil : reason
     }
-
-    // MARK: Differences
 
     /// What rules changed, as the page of the detail has it; `nil` where nothing was changed.
     private static func difference(

@@ -4,17 +4,15 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// Exports exchanges as one HTML page that needs nothing else: no network, no other file. It is opened from where it
-/// was saved, and shows a list with a waterfall, filters, the details of each exchange, what rules changed and why,
-/// and where the session comes from.
+/// Exports exchanges as one HTML page that needs no network and no other file: a list with a waterfall and filters, the
+/// details of each exchange, changes by rules, and the facts of the session.
 ///
-/// Nothing recorded can run in it. The data stands in `script` elements of the type `application/json`, one for each
-/// exchange, and is put into the page as text alone; the page's policy (Content Security Policy Level 3) admits our own
-/// script and style by their digests, images that are part of the page, and nothing else.
+/// Nothing recorded can run in it. The data is in `script` elements of the type `application/json`, and gets into the
+/// page only as text; the page's policy (Content Security Policy Level 3) admits our script and style by their digests,
+/// images that are part of the page, and nothing else.
 ///
-/// An exchange's element has two lines of JSON: what the list shows, and the rest, which a browser reads once somebody
-/// opens the exchange. The names are those of ``JSONExport``. Bodies and streams are cut by ``Limits``; the page and
-/// ``remark`` tell how much is not in it.
+/// An exchange has an element with two lines of JSON: its row, and its details, which are read when it is opened.
+/// Bodies and streams are cut by ``Limits``; the page and ``remark`` say how much is missing.
 package struct PageExport: ExchangeExport {
     /// How much of what was recorded is in a page; all in bytes but for `messages`.
     package struct Limits: Sendable {
@@ -36,7 +34,6 @@ package struct PageExport: ExchangeExport {
     private var isOpen = false
     private var totals: PageTotals
 
-    /// Prepares an export; nothing is written before the first exchange or the end.
     package init(
         source: any ExchangeSource,
         facts: SessionFacts,
@@ -76,7 +73,6 @@ package struct PageExport: ExchangeExport {
         try sink(output)
     }
 
-    /// What of bodies and streams is not in the page, in a sentence; `nil` where all is.
     package var remark: String? { totals.remark }
 
     private mutating func begin() throws {
@@ -103,12 +99,10 @@ package struct PageExport: ExchangeExport {
 struct PageTotals {
     let limits: PageExport.Limits
     var exchanges = 0
-    /// The bytes of bodies and messages that are in the page.
     var written = 0
     /// How many bodies are cut, and at least so many of their bytes are missing.
     var cutBodies = 0
     var cutBytes: Int64 = 0
-    /// How many messages of streams are missing.
     var messages: Int64 = 0
 
     var remark: String? {

@@ -14,18 +14,11 @@ struct PageFile {
         return files
     }()
 
+    /// The script of a page: constant, so that the page's policy can name it by its digest. It sets the text of
+    /// elements and never reads markup; it builds rows as they scroll into sight, details as they are opened.
+    static let script = "(() => {\n'use strict';\n" + text(".js") + "})();\n"
+    static let style = text(".css")
+
     /// The texts of the files whose names have that end, one after the other.
     static func text(_ end: String) -> String { all.filter { $0.name.hasSuffix(end) }.map(\.text).joined() }
-}
-
-/// The script of a page: constant, so that the page's policy can name it by its digest.
-///
-/// It builds elements and sets their text; it never reads markup. What is not in sight is not built: rows of the list
-/// are as they scroll into sight, details as they are opened.
-enum PageScript {
-    static let text = "(() => {\n'use strict';\n" + PageFile.text(".js") + "})();\n"
-}
-
-enum PageStyle {
-    static let text = PageFile.text(".css")
 }

@@ -1,7 +1,5 @@
-/// What a page is made of besides its data: constant, but for its title.
 enum PageMarkup {
-    /// The digests of ``PageScript`` and ``PageStyle`` (SHA-256, in base64) for the page's policy; a test compares
-    /// them.
+    /// SHA-256 in base64 of ``PageFile/script`` and ``PageFile/style``, for the page's policy; a test compares them.
     static let scriptDigest = "tN7FHxcHxLhsvlobGQ/5CSHJQDGoFCh1UXmHb966yck="
     static let styleDigest = "BgUlTkwJYPDj8boQm0cSK0eOotJ3UeGvZg2Mflm6zV0="
 
@@ -23,12 +21,12 @@ enum PageMarkup {
             <meta name="referrer" content="no-referrer">
             <meta name="color-scheme" content="light dark">
             <title>\(name) – Sluice</title>
-            <style>\(PageStyle.text)</style>
+            <style>\(PageFile.style)</style>
             </head>
             <body>
 
             """ + PageFile.text(".html").replacing("<!--title-->", with: name)
     }
 
-    static let end = "<script>\(PageScript.text)</script>\n</body>\n</html>\n"
+    static let end = "<script>\(PageFile.script)</script>\n</body>\n</html>\n"
 }

@@ -3,7 +3,6 @@ import Description
 import HTTPModel
 import NIOCore
 
-/// The first messages of a stream, as a page lists them.
 struct PageStream {
     private let messages: [StreamedMessage]
     private let remarks: [String]

@@ -4,13 +4,12 @@ package import NIOCore
 
 /// One message of an exchange as HTTP/1.1 has it on a wire: the head, and the body as it was transferred (RFC 9112).
 ///
-/// A head of HTTP/1 is written as it was received. One of HTTP/2 gets a start line of HTTP/1.1, with the standard reason
-/// phrase in a response, `Host` where it had none but `:authority`, its cookies in one line (RFC 9113 §8.2.3), and the length of its body where it has none; one with
-/// trailers is chunked. A WebSocket of HTTP/2 gets the start line and fields of an upgrade (RFC 6455 §4). A body that came
-/// in chunks is written in chunks, of other lengths than those that came, which no session keeps. Where a body is longer or
-/// shorter than its head says, as its secrets were replaced or it was imported, `Content-Length` says what it is; of a
-/// message that broke off it stays.
+/// A head of HTTP/1 is written as received. One of HTTP/2 gets a start line of HTTP/1.1, `Host` for `:authority`, its
+/// cookies in one line (RFC 9113 §8.2.3), and the length of its body, or chunks if there are trailers; a WebSocket of
+/// HTTP/2 gets the fields of an upgrade (RFC 6455 §4). Chunks have other lengths than the received ones, which no
+/// session keeps. `Content-Length` is corrected for a masked or imported body, but not for an incomplete message.
 package struct RawMessage {
+    /// The raw value is for names of files.
     package enum Part: String, CaseIterable, Sendable {
         case request
         /// The request as it was sent to the server, where a rule changed it.
@@ -19,11 +18,7 @@ package struct RawMessage {
         case interim
         /// The response as it was received from the server, where a rule changed it.
         case responseReceived = "response-received"
-        /// The response as the client got it.
         case response
-
-        /// For a file.
-        package var name: String { rawValue }
 
         package var side: BodySide? {
             switch self {
@@ -71,7 +66,6 @@ package struct RawMessage {
         head = composed.bytes
     }
 
-    /// Writes the message, piece by piece. Throws what the source or the sink throws.
     package func write(_ sink: (ByteBuffer) throws -> Void) throws {
         if head.readableBytes > 0 { try sink(head) }
         guard let body else { return }
@@ -95,7 +89,6 @@ private struct RawHead {
     let body: TransferredBody
     let isWhole: Bool
     let trailers: ByteBuffer?
-    /// As received, until it is composed.
     var bytes: ByteBuffer
 
     /// Composes it; returns whether the body is to be chunked.

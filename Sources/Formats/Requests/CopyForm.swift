@@ -1,7 +1,6 @@
 package import Content
 package import HTTPModel
 
-/// What of an exchange can be copied, by the words that name it.
 package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case curl, url, response, request, httpie, fetch, python, raw
     case requestHeaders = "request-headers"
@@ -31,7 +30,6 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Its name in messages.
     package var noun: String {
         switch self {
         case .value: "Value"

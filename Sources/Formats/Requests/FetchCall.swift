@@ -35,8 +35,7 @@ struct FetchCall {
     /// A comment line; whatever could end it is made visible.
     static func comment(_ text: String) -> String { "// \(VisibleText.of(text))\n" }
 
-    /// The statements of a program for one of several requests, which continues after an error and reports it. Bodies are
-    /// not read.
+    /// The statements for one of several requests, which report an error and continue. Bodies are not read.
     static func attempt(_ expression: String, _ number: String, _ title: String) -> String {
         """
         try {
@@ -50,7 +49,6 @@ struct FetchCall {
         """
     }
 
-    /// Comments on differences, and the call as an expression.
     func parts() -> (comments: String, call: String) {
         let literal = FetchCall.literal
         let options = [

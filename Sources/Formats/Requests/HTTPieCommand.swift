@@ -1,7 +1,6 @@
 import Masking
 import NIOCore
 
-/// A request as an HTTPie command.
 struct HTTPieCommand {
     /// Words in quotes may have several lines.
     private static let longestUnquoted = 1_000
@@ -77,8 +76,8 @@ struct HTTPieCommand {
         ].compactMap(\.self)
     }
 
-    /// `Name:value`; an empty value is written with a semicolon. A space, which HTTPie takes away, keeps a value apart that
-    /// begins like another kind of item, or with a variable, whose value may do so.
+    /// `Name:value`; an empty value is written with a semicolon. A space, which HTTPie takes away, keeps a value apart
+    /// that begins like another kind of item, or with a variable, whose value may do so.
     private func item(_ name: String, _ value: [UInt8]) -> [UInt8] {
         guard let first = value.first else { return Array("\(name);".utf8) }
         let isOther = "=@:".utf8.contains(first) || Self.beginsWithVariable(value)

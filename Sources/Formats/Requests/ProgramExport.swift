@@ -3,10 +3,8 @@ package import Description
 package import HTTPModel
 import NIOCore
 
-/// Exports requests as one program that sends them again in turn: commands of HTTPie for `sh`, calls of `fetch` for Node, or
-/// calls of Python's requests.
-///
-/// Programs of `fetch` and Python print the number and status of each request, or its error, and end with 1 after errors.
+/// Exports requests as one program that sends them again in turn: HTTPie for `sh`, `fetch` for Node, or Python's
+/// requests. The latter print the number and status of each request, or its error, and end with 1 after errors.
 /// Exchanges that are not requests become comments.
 package struct ProgramExport: ScriptExport {
     package enum Language: Sendable { case httpie, fetch, python }

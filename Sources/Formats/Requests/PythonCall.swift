@@ -1,17 +1,15 @@
 import Text
 
-/// A request as a program for Python's requests.
 struct PythonCall {
     let request: RequestToRepeat
 
     func text() -> String {
         let (comments, call, skipsFields) = parts()
         let imports = PythonCall.imports(skipsFields: skipsFields)
-        // A comment in the first two lines could name the encoding of the program (PEP 263), unless there is a statement.
+        // A comment in the first two lines could name an encoding (PEP 263), unless there is a statement.
         return "\(imports)\n\(comments)" + call + PythonCall.printing("response.status_code, response.text")
     }
 
-    /// A comment line; whatever could end it is made visible.
     static func comment(_ text: String) -> String { "# \(VisibleText.of(text))\n" }
 
     private static func printing(_ values: String) -> String { "print" + "(\(values))\n" }
@@ -20,7 +18,7 @@ struct PythonCall {
         "import requests\n" + (skipsFields ? "from urllib3.util import SKIP_HEADER\n" : "")
     }
 
-    /// The statements of a program for one of several requests, which continues after an error and reports it.
+    /// The statements for one of several requests, which report an error and continue.
     static func attempt(_ call: String, _ number: String, _ title: String) -> String {
         let steps = call + printing("\(literal(number)), response.status_code") + "response.close()\n"
         let lines = steps.split(separator: "\n").map { "    \($0)\n" }.joined()
@@ -28,15 +26,13 @@ struct PythonCall {
         return "try:\n\(lines)except Exception as error:\n    \(report)    failed = True\n"
     }
 
-    /// Comments on differences, the statements that send the request, and whether they need `SKIP_HEADER`. A body that
-    /// `streams` is only read on demand.
+    /// Comments, statements, and whether they need `SKIP_HEADER`. If it `streams`, the answer's body is not read.
     func parts(streams: Bool = false) -> (comments: String, call: String, skipsFields: Bool) {
         let remarks = [
             request.hasRepeatedNames ? "header lines of one name are joined, as requests sends one" : nil,
             request.isURLChanged() ? "requests writes some characters of this URL in its own way" : nil,
         ]
         let comments = (request.remarks + remarks.compactMap(\.self)).map(PythonCall.comment).joined()
-        // urllib3 adds these by itself.
         let added = ["User-Agent", "Accept-Encoding"].filter { !request.has($0.lowercased()) }
         let literal = PythonCall.literal
         var lines = request.joinedFields.map { "        \(literal($0.name)): \(PythonCall.value($0.value)),\n" }

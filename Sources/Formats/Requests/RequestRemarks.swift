@@ -3,8 +3,7 @@ package import HTTPModel
 import Masking
 
 extension RecordedExchange {
-    /// Whether the client had sent only a part of its request when the exchange ended. `bodySize` is that of the recorded
-    /// request body, in bytes.
+    /// Whether the client had sent only a part of its request; `bodySize` is that of the recorded request body.
     package func isRequestCut(bodySize: Int64) -> Bool {
         guard [.failed, .interrupted].contains(record.state) else { return false }
         let fields = messages.fields(of: .requestReceived)
@@ -13,8 +12,7 @@ extension RecordedExchange {
         return fields.contains(.transferEncoding) && record.failure.map { cutCodes.contains($0.code) } ?? true
     }
 
-    /// Why a command or a program cannot repeat the whole request; `nil` if it can. `bodySize` is that of the body in
-    /// `source`, which masking may have changed.
+    /// Why the whole request cannot be repeated; `nil` if it can. `bodySize` is that in `source`, which may be masked.
     func remarkOnBody(size bodySize: Int, _ source: any ExchangeSource) -> String? {
         if record.flags.contains(.requestBodyIncomplete) {
             let isDropped = record.flags.contains(.bodiesDropped)
@@ -26,7 +24,7 @@ extension RecordedExchange {
 }
 
 extension Placeholder {
-    /// What to do with the placeholders of an earlier export, of a program or of a printed body; `nil` if there are none.
+    /// What to do with placeholders in an exported program or in a body; `nil` if there are none.
     static func remark(on bytes: [UInt8]) -> String? {
         let found = all(in: bytes, most: 10).map(\.text)
         return found.isEmpty ? nil : "put the secret in place of \(found.joined(separator: ", "))"

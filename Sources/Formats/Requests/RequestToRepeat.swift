@@ -5,7 +5,7 @@ import Masking
 import NIOCore
 import Text
 
-/// A recorded request for programs that send it again: without the fields of the connection, which clients write themselves.
+/// A recorded request for programs that send it again, without the fields that clients write themselves.
 struct RequestToRepeat {
     /// In bytes, of a body in the text of a program.
     private static let longestBody = 8 << 20
@@ -65,12 +65,11 @@ struct RequestToRepeat {
         let target = head.originTarget.prefix { $0 != UInt8(ascii: "#") }
         let isPlain = target.first != UInt8(ascii: "/") || target.allSatisfy { $0 < 0x80 }
         if isPlain { return record.url.description }
-        let encoded = target.flatMap { $0 < 0x80 ? [$0] : Array($0.percentEscape.utf8) }
-        return "\(record.url.scheme)://\(record.url.authority)" + String(decoding: encoded, as: UTF8.self)
+        let encoded = String(decoding: target.percentEncoded { $0 < 0x80 }, as: UTF8.self)
+        return "\(record.url.scheme)://\(record.url.authority)\(encoded)"
     }
 
-    /// Whether Python's requests, which HTTPie uses too, sends a different path or query: it removes dot segments, unless it
-    /// keeps the path, writes escapes in capitals, and only where they are needed.
+    /// Whether Python's requests (also HTTPie) removes dot segments, unless `keepsPath`, or writes other escapes.
     func isURLChanged(keepsPath: Bool = false) -> Bool {
         let url = Array(url.utf8)
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
@@ -80,7 +79,6 @@ struct RequestToRepeat {
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         let segments = path.split(separator: UInt8(ascii: "/"))
         let hasDots = !keepsPath && segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
-        // An empty query goes, too.
         if hasDots || target.dropFirst(path.count).count == 1 { return true }
         return target.indices.contains { index in
             switch target[index] {
@@ -105,7 +103,7 @@ struct RequestToRepeat {
 
     var hasRepeatedNames: Bool { Set(fields.map { $0.name.lowercased() }).count < fields.count }
 
-    /// The fields with those of one name in one line, in the place of the first (RFC 9110 §5.3, for cookies RFC 6265 §5.4).
+    /// The fields with those of one name joined in the place of the first (RFC 9110 §5.3, RFC 6265 §5.4).
     var joinedFields: [(name: String, value: [UInt8])] {
         var joined: [(name: String, value: [UInt8])] = []
         for field in fields {
@@ -119,7 +117,7 @@ struct RequestToRepeat {
         return joined
     }
 
-    /// Throws ``CurlError`` for a header whose name is not a token, as it means something else to the client, such as a file.
+    /// Throws ``CurlError`` for a name that is not a token, which may mean a file to the client.
     func checkNames(for client: String) throws(CurlError) {
         guard let name = fields.first(where: { !$0.name.isToken })?.name else { return }
         throw CurlError(description: "\(client) cannot send the header '\(name)', whose name is no token")

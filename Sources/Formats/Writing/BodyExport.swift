@@ -7,9 +7,8 @@ package enum BodyExport {
     /// Text in another encoding than UTF-8 is converted whole, so only up to this size.
     private static let longestConversion = 8 << 20
 
-    /// Writes a body into a sink, piece by piece: `raw` as recorded; else without content coding, and text in UTF-8
-    /// whatever its encoding was. Returns what stopped the decoding, if anything did; what came before it has been
-    /// written. Throws the source's or the sink's error.
+    /// Writes a body piece by piece: `raw` as recorded, otherwise without content coding and text in UTF-8. Returns the
+    /// problem that stopped the decoding; the bytes before it are written. Throws the source's or the sink's error.
     package static func write(
         _ exchange: RecordedExchange,
         side: BodySide,
@@ -29,17 +28,17 @@ package enum BodyExport {
             try sink(ByteBuffer(string: text))
             return nil
         }
-        return try body.forEachDecodedPiece(codings, limit: .max) { try sink(ByteBuffer(bytes: $0)) }
+        return try body.forEachDecodedPiece(codings, limit: .max) { try sink(ByteBuffer(bytes: $0)) }.problem
     }
 
-    /// The body's text where it is in another encoding than UTF-8 and not too long; `nil` else.
+    /// `nil` for text in UTF-8, and for a longer body.
     private static func converted(
         _ body: RecordedBody,
         _ codings: [ContentCoding],
         _ mediaType: MediaType?
     ) throws -> String? {
         var whole = ByteBuffer()
-        let problem = try body.forEachDecodedPiece(codings, limit: longestConversion) { whole.writeBytes($0) }
+        let (problem, _) = try body.forEachDecodedPiece(codings, limit: longestConversion) { whole.writeBytes($0) }
         guard problem == nil || problem?.kind == .notCoded else { return nil }
         let charset = Charset.detect(in: whole, mediaType: mediaType)
         return charset == .utf8 ? nil : TextDecoder.decode(whole, as: charset).text

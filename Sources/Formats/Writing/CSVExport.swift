@@ -4,10 +4,8 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// Exports exchanges as a table: RFC 4180, with a header line, in UTF-8.
-///
-/// A text that a spreadsheet would take for a formula, as it begins with `=`, `+`, `-`, `@`, one of these in full width, a
-/// tab or a line end, has an apostrophe before it.
+/// Exports exchanges as a table: RFC 4180, with a header line, in UTF-8. A text that a spreadsheet would take for a
+/// formula (it begins with `=`, `+`, `-`, `@`, also in full width, a tab or a line end) gets an apostrophe before it.
 package struct CSVExport: ExchangeExport {
     private static let columns = [
         "number", "started", "kind", "state", "method", "url", "host", "status", "type", "request bytes",
@@ -19,9 +17,7 @@ package struct CSVExport: ExchangeExport {
     private let sink: ExportSink
     private var text = columns.joined(separator: ",") + "\r\n"
 
-    package init(source: any ExchangeSource, sink: @escaping ExportSink) {
-        (self.source, self.sink) = (source, sink)
-    }
+    package init(source: any ExchangeSource, sink: @escaping ExportSink) { (self.source, self.sink) = (source, sink) }
 
     package mutating func add(_ exchange: RecordedExchange) throws {
         let record = exchange.record

@@ -5,8 +5,6 @@ package import NIOCore
 
 /// Exports exchanges as entries of one JSON text, or as a line each.
 package struct EntryExport<Entry: ExportedEntry>: PartedExport {
-    package typealias Options = EntryOptions
-
     private let source: any ExchangeSource
     private let options: EntryOptions
     private var writer: JSONWriter
@@ -14,8 +12,7 @@ package struct EntryExport<Entry: ExportedEntry>: PartedExport {
     /// Whether it writes entries in the middle of an export that another one begins and ends.
     private var isPart = false
 
-    /// Prepares an export; nothing is written before the first exchange or the end.
-    package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
+    package init(source: any ExchangeSource, options: EntryOptions = EntryOptions(), sink: @escaping ExportSink) {
         self.source = source
         self.options = options
         writer = JSONWriter(sink)
@@ -46,8 +43,6 @@ package struct EntryExport<Entry: ExportedEntry>: PartedExport {
         if !options.lines { try Entry.open(&writer, options) }
     }
 
-    // MARK: - Parts
-
     package var part: ExportPart {
         let options = options
         return { source, sink in
@@ -74,7 +69,6 @@ package protocol ExportedEntry: SendableMetatype {
     func write(into writer: inout JSONWriter) throws
 }
 
-/// What the user of an export may choose.
 package struct EntryOptions: Sendable {
     /// One object a line instead of one array; not for HAR.
     package var lines = false

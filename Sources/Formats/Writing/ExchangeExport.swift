@@ -3,8 +3,7 @@ package import Description
 package import HTTPModel
 package import NIOCore
 
-/// A format that exchanges are exported in, one by one, so that a session is never whole in memory. Call `add` for each
-/// exchange in order, then `finish` once; nothing is valid output before that.
+/// Writes exchanges, one by one. Call `add` for each in order, then `finish` once; nothing is valid before that.
 package protocol ExchangeExport {
     mutating func add(_ exchange: RecordedExchange) throws
     mutating func finish() throws
@@ -16,7 +15,6 @@ extension ExchangeExport {
     package var remark: String? { nil }
 }
 
-/// An export of commands or programs.
 package protocol ScriptExport: ExchangeExport {
     /// Whether it is for a shell, which has variables for masked secrets.
     var isForShell: Bool { get }

@@ -7,7 +7,6 @@ import NIOCore
 struct JSONBody {
     enum Form {
         case empty
-        /// The number of bytes that are written.
         case utf8(Int)
         case converted(String, Charset)
         case base64(Int)
@@ -21,7 +20,6 @@ struct JSONBody {
     private static let longestKept = 256 << 10
 
     let body: RecordedBody
-    /// All of a short body without its content coding.
     private var kept: ByteBuffer?
     let codings: [ContentCoding]
     private(set) var form = Form.empty
@@ -45,15 +43,15 @@ struct JSONBody {
         var prefix = ByteBuffer()
         var decoded = 0
         guard try !body.isEmpty else { return }
-        var size = 0
         let limit = codings.isEmpty ? .max : options.decodedLimit
-        problem = try body.forEachDecodedPiece(codings, limit: limit, size: &size) { piece in
+        let (problem, size) = try body.forEachDecodedPiece(codings, limit: limit) { piece in
             check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(most - decoded, 0))))
             if prefix.readableBytes < JSONBody.longestConversion {
                 prefix.writeBytes(piece.prefix(JSONBody.longestConversion - prefix.readableBytes))
             }
             decoded += piece.count
         }
+        self.problem = problem
         let masked = body.source.recordedSizes(of: body.id, side: body.side)
         encodedSize = masked?.encoded ?? size
         decodedSize = masked?.decoded ?? decoded
@@ -70,9 +68,7 @@ struct JSONBody {
         }
     }
 
-    var isBase64: Bool {
-        if case .base64 = form { true } else { false }
-    }
+    var isBase64: Bool { if case .base64 = form { true } else { false } }
 
     /// What a reader should know about the body, in sentences; `nil` where there is nothing.
     var comment: String? {

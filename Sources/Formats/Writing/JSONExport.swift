@@ -3,28 +3,12 @@ import Description
 package import HTTPModel
 import NIOCore
 
-/// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
+/// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line. The page
+/// `json` of the guide describes the members.
 ///
-/// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`,
-/// `status`, versions, `mediaType`, `duration`, `sizes`, `flags`, and of what carried messages `tally` with their
-/// numbers `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`; the
-/// user's `comment` and `colour`), then `timings` (milliseconds, phases that happened), `client` and `upstream`
-/// (addresses, TLS), `request` and `response`, `masked` (the parts whose secrets were replaced), and `trace`. A message
-/// has `received` and, where a stage or the proxy changed it, `sent`; each is a head with `headers` in order. `body` is
-/// the body as received, `bodySent` the one sent on where a stage changed it: `text` is without content coding;
-/// `encoding` is `base64` where the bytes are not text; `size` counts with content coding, `decodedSize` without.
-///
-/// The bodies of a WebSocket are its frames; where secrets of them were replaced, each message is one frame without
-/// compression, and `comment` says so. `messages` of WebSockets, event streams and lines of JSON has what they
-/// carried, in the order of arrival: `direction` (`send` from the client, `receive`), `time` (ISO 8601; absent where it
-/// was not recorded), `kind` (`text`, `binary`, `ping`, `pong`, `close`, `event` or `line`), `size`, and `text`, or
-/// `base64` of what is not text. Further members stand only where they say something: `frames` and `wireSize` of
-/// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and
-/// `retry` of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment`
-/// says what could not be read.
+/// The bodies of a WebSocket are its frames; if it is masked, each message is one frame without compression.
 package typealias JSONExport = EntryExport<JSONEntry>
 
-/// An exchange as an object of JSON, for ``JSONExport``.
 package struct JSONEntry: ExportedEntry {
     private let exchange: RecordedExchange
     private let source: any ExchangeSource
@@ -84,8 +68,7 @@ package struct JSONEntry: ExportedEntry {
         if exchange.record.flags.contains(changed) { try body("bodySent", sent, into: &writer) }
     }
 
-    /// Writes new frames with secrets replaced: the recorded ones are masked or compressed, so that a search finds
-    /// none.
+    /// Writes new frames with secrets replaced: the recorded ones are compressed, so a search finds none in them.
     private func frames(_ side: BodySide, into writer: inout JSONWriter) throws {
         // What is replaced in the messages is counted where those are written.
         let frames = try TransferredBody(exchange, side, from: source.again)
@@ -134,7 +117,6 @@ package struct JSONEntry: ExportedEntry {
 extension JSONWriter {
     mutating func timings(_ phases: Phases) {
         let timings = phases.timings
-        // By key paths each would take longer to read than to write.
         optionalMilliseconds("blocked", timings.blocked)
         optionalMilliseconds("dns", timings.dns)
         optionalMilliseconds("connect", timings.connect)

@@ -3,17 +3,14 @@ import Description
 package import HTTPModel
 package import NIOCore
 
-/// A body as it was transferred, with the content coding that its head names, and without the secrets that its source
-/// replaces.
+/// A body as it was transferred, without the secrets that its source replaces.
 ///
-/// A body that had none is what was recorded, byte for byte. One that had some gets its content coding anew; where that
-/// cannot be made, ``lacksCoding`` says so. Of a WebSocket it is the frames; where there were secrets, each message is one
-/// frame without compression.
+/// A body without secrets is the recorded bytes. A masked one gets its content coding again, unless it ``lacksCoding``.
+/// The body of a WebSocket is its frames; of a masked one, each message is one frame without compression.
 package struct TransferredBody {
     private enum Form {
-        /// What the session has.
         case recorded
-        /// What the source gives: without content coding.
+        /// As the source has it, without content coding.
         case plain
         case coded(ByteBuffer)
         case frames
@@ -31,17 +28,13 @@ package struct TransferredBody {
     /// Whether its head names a content coding that it does not have.
     package let lacksCoding: Bool
 
-    /// Reads the body through. Throws the source's error.
     package init(_ exchange: RecordedExchange, _ side: BodySide, from source: any ExchangeSource) throws {
         (self.exchange, self.side) = (exchange, side)
         self.source = source.again
         (form, size, lacksCoding) = try TransferredBody.read(exchange, side, source)
     }
 
-    /// Whether it is what the session has, byte for byte.
-    package var isAsRecorded: Bool {
-        if case .recorded = form { true } else { false }
-    }
+    package var isAsRecorded: Bool { if case .recorded = form { true } else { false } }
 
     private static func read(
         _ exchange: RecordedExchange,
@@ -81,14 +74,11 @@ package struct TransferredBody {
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
         // What cannot be decoded is masked as it stands.
         if codings.isEmpty || isAsReceived || problem?.kind == .unknownCoding { return (.plain, size, false) }
-        // Of nothing no coded body is made.
         if size == 0 { return (.plain, 0, problem != nil) }
         guard size <= longestCoded else { return (.plain, size, true) }
         var whole = ByteBuffer()
         whole.reserveCapacity(Int(size))
-        try RecordedBody(source: source.again, id: id, side: side).forEachPiece {
-            whole.writeImmutableBuffer($0)
-        }
+        try RecordedBody(source: source.again, id: id, side: side).forEachPiece { whole.writeImmutableBuffer($0) }
         guard let coded = try? ContentEncoder.encode(whole, codings: codings) else { return (.plain, size, true) }
         return (.coded(coded), Int64(coded.readableBytes), false)
     }

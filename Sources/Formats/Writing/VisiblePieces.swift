@@ -4,23 +4,19 @@ import Text
 
 /// A body that is written to a terminal piece by piece, as ``VisibleText`` has it; what is not UTF-8 becomes U+FFFD.
 package struct VisiblePieces {
-    /// Whether anything looks other than it is.
     package private(set) var hasChanged = false
     /// The end of what came, whose last character may not be whole.
     private var rest = ByteBuffer()
 
     package init() {}
 
-    /// Takes a piece, and returns what can be written by now.
     package mutating func add(_ piece: ByteBuffer) -> ByteBuffer {
         rest.writeImmutableBuffer(piece)
         defer { rest.discardReadBytes() }
         return visible(rest.readWholeCharacters())
     }
 
-    package mutating func finish() -> ByteBuffer {
-        visible(rest.readSlice(length: rest.readableBytes) ?? ByteBuffer())
-    }
+    package mutating func finish() -> ByteBuffer { visible(rest.readSlice(length: rest.readableBytes) ?? ByteBuffer()) }
 
     private mutating func visible(_ bytes: ByteBuffer) -> ByteBuffer {
         let visible = ByteBuffer(string: VisibleText.lines(String(buffer: bytes)))

@@ -33,7 +33,7 @@ package struct Filter: Sendable, Hashable {
     package var asksForProcess: Bool {
         root.tests.contains { test in
             switch test {
-            case .text(.process, _), .number(.process, _), .expression(.text(.process), _): true
+            case .matches(.text(.process), _), .number(.process, _): true
             default: false
             }
         }
@@ -75,7 +75,7 @@ extension Filter {
 
     /// In any case.
     package static func body(containing text: String) -> Filter {
-        let test = FilterTest.body(.either, Glob(containing: text, ignoringCase: true))
+        let test = FilterTest.matches(.body(.either), .glob(Glob(containing: text, ignoringCase: true)))
         return Filter(root: .term(FilterTerm(key: "body", tests: [test])))
     }
 

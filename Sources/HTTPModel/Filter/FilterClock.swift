@@ -34,22 +34,38 @@ package struct FilterClock: Sendable {
             let (time, overflows) = now.subtractingReportingOverflow(ago)
             return overflows || time < CivilDate.day(year: 1, month: 1, day: 1) * 86_400_000_000 ? nil : time
         }
-        var reader = TimeReader(text)
-        if let day = reader.date() {
-            guard !reader.isAtEnd else { return utc(ofLocal: day * 86_400_000_000) }
-            guard reader.skip("T") || reader.skip("t") || reader.skip(" "), let time = reader.timeOfDay() else {
-                return nil
-            }
+        if let parts = text.wholeMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt ]([0-9:.]+)(.+)?)?/) {
+            guard let day = CivilDate.day(parts.1, parts.2, parts.3) else { return nil }
+            guard let clock = parts.4 else { return utc(ofLocal: day * 86_400_000_000) }
+            guard let time = Self.timeOfDay(clock) else { return nil }
             let local = day * 86_400_000_000 + time
-            if reader.isAtEnd { return utc(ofLocal: local) }
-            guard let offset = reader.offset(), reader.isAtEnd else { return nil }
-            return local - offset * 1_000_000
+            guard let zone = parts.5 else { return utc(ofLocal: local) }
+            return Self.offset(zone).map { local - $0 * 1_000_000 }
         }
-        guard let time = reader.timeOfDay(), reader.isAtEnd else { return nil }
+        guard let time = Self.timeOfDay(text[...]) else { return nil }
         let nowSeconds = now.flooredDivision(by: 1_000_000)
         let today = (nowSeconds + secondsAheadOfUTC(nowSeconds)).flooredDivision(by: 86_400)
         let candidate = utc(ofLocal: today * 86_400_000_000 + time)
         return candidate <= now ? candidate : utc(ofLocal: (today - 1) * 86_400_000_000 + time)
+    }
+
+    /// Microseconds since midnight.
+    private static func timeOfDay(_ text: Substring) -> Int64? {
+        guard let parts = text.wholeMatch(of: /([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?/),
+            let hour = Int64(parts.1), hour < 24, let minute = Int64(parts.2), minute < 60,
+            let second = Int64(parts.3 ?? "0"), second < 60,
+            let micros = Int64(((parts.4 ?? "") + "000000").prefix(6))
+        else { return nil }
+        return ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros
+    }
+
+    /// Seconds ahead of UTC: `Z`, `+02:00`, `+0200` or `-05`.
+    private static func offset(_ text: Substring) -> Int64? {
+        if text == "Z" || text == "z" { return 0 }
+        guard let parts = text.wholeMatch(of: /([+-])([0-9]{2}):?([0-9]{2})?/),
+            let hours = Int64(parts.2), hours < 24, let minutes = Int64(parts.3 ?? "0"), minutes < 60
+        else { return nil }
+        return (hours * 3_600 + minutes * 60) * (parts.1 == "-" ? -1 : 1)
     }
 
     private func utc(ofLocal local: Int64) -> Int64 {
@@ -93,73 +109,13 @@ package enum CivilDate {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
-    static func daysInMonth(_ month: Int64, year: Int64) -> Int64 {
-        let next = month == 12 ? day(year: year + 1, month: 1, day: 1) : day(year: year, month: month + 1, day: 1)
-        return next - day(year: year, month: month, day: 1)
-    }
-}
-
-private struct TimeReader {
-    private var rest: Substring.UTF8View
-
-    init(_ text: String) { rest = Substring(text).utf8 }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func skip(_ character: Character) -> Bool {
-        guard let byte = character.asciiValue, rest.first == byte else { return false }
-        rest.removeFirst()
-        return true
-    }
-
-    mutating func number(digits: Int) -> Int64? {
-        let taken = rest.prefix(digits)
-        guard taken.count == digits, taken.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
-        rest.removeFirst(digits)
-        return taken.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
-    }
-
-    mutating func date() -> Int64? {
-        let start = rest
-        if let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
-            let day = number(digits: 2), (1...12).contains(month),
-            (1...CivilDate.daysInMonth(month, year: year)).contains(day)
-        {
-            return CivilDate.day(year: year, month: month, day: day)
-        }
-        rest = start
-        return nil
-    }
-
-    /// Microseconds since midnight.
-    mutating func timeOfDay() -> Int64? {
-        guard let hour = number(digits: 2) ?? number(digits: 1), hour < 24, skip(":"),
-            let minute = number(digits: 2), minute < 60
+    /// `nil` if the date does not exist.
+    fileprivate static func day(_ year: Substring, _ month: Substring, _ day: Substring) -> Int64? {
+        guard let year = Int64(year), let month = Int64(month), let day = Int64(day), (1...12).contains(month),
+            day > 0
         else { return nil }
-        var time = (hour * 3_600 + minute * 60) * 1_000_000
-        guard skip(":") else { return time }
-        guard let second = number(digits: 2), second < 60 else { return nil }
-        time += second * 1_000_000
-        guard skip(".") else { return time }
-        var unit: Int64 = 100_000
-        guard let first = number(digits: 1) else { return nil }
-        time += first * unit
-        while let digit = number(digits: 1) {
-            unit /= 10
-            time += digit * unit
-        }
-        return time
-    }
-
-    /// Seconds ahead of UTC: `Z`, `+02:00`, `+0200` or `-05`.
-    mutating func offset() -> Int64? {
-        if skip("Z") || skip("z") { return 0 }
-        let isBehind = skip("-")
-        guard isBehind || skip("+"), let hours = number(digits: 2), hours < 24 else { return nil }
-        _ = skip(":")
-        let minutes = isAtEnd ? 0 : number(digits: 2)
-        guard let minutes, minutes < 60 else { return nil }
-        return (hours * 3_600 + minutes * 60) * (isBehind ? -1 : 1)
+        let number = self.day(year: year, month: month, day: day)
+        return of(day: number) == (year, month, day) ? number : nil
     }
 }
 

@@ -2,13 +2,6 @@ package import Expressions
 
 /// A regular expression (PCRE2) that is searched in a text.
 package struct FilterExpression: Sendable {
-    package enum Subject: Sendable, Hashable {
-        case text(FilterTest.TextField)
-        case url
-        case field(FilterTest.Side, name: Glob)
-        case body(FilterTest.Side)
-    }
-
     package let pattern: String
     private let ignoresCase: Bool
     private let expression: RegularExpression
@@ -25,8 +18,6 @@ package struct FilterExpression: Sendable {
 
     /// `nil` if the search exceeded the limits.
     package func isFound(in text: UnsafeRawBufferPointer) -> Bool? { try? expression.matches(text) }
-
-    func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches(UnsafeRawBufferPointer($0)) } }
 }
 
 extension FilterExpression: Hashable {
@@ -97,7 +88,7 @@ extension FilterKey.ExpressionForm {
 extension Filter {
     package var remark: String? {
         root.terms.lazy.compactMap { term -> String? in
-            for case .text(.path, let glob) in term.tests {
+            for case .matches(.text(.path), .glob(let glob)) in term.tests {
                 guard let path = glob.literal, path.count > 2, path.first == "/", path.last == "/",
                     !path.dropFirst().dropLast().contains("/")
                 else { continue }
@@ -106,16 +97,5 @@ extension Filter {
             }
             return nil
         }.first
-    }
-}
-
-extension FilterNode {
-    fileprivate var terms: [FilterTerm] {
-        switch self {
-        case .everything: []
-        case .term(let term): [term]
-        case .not(let operand): operand.terms
-        case .and(let operands), .or(let operands): operands.flatMap(\.terms)
-        }
     }
 }

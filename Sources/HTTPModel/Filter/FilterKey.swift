@@ -109,18 +109,18 @@ extension Filter {
 
 extension FilterValueReader {
     func test(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest {
-        if let test = try expression(value, reading) { return test }
-        return switch reading {
+        switch reading {
         case .text(.mode, _) where value.plain.lowercased() == "reverse":
             .text(.mode, (try? Glob("reverse:*", ignoringCase: true)) ?? Glob(literal: "reverse", ignoringCase: true))
-        case .text(let field, let ignoringCase): .text(field, try glob(value, ignoringCase: ignoringCase))
+        case .text(let field, let ignoringCase): .matches(.text(field), try pattern(value, ignoringCase: ignoringCase))
         case .number(let field, let quantity): .number(field, try range(value, quantity))
         case .address(let leg): .address(leg, try glob(value, ignoringCase: true))
         case .field(let side): try field(value, side)
-        case .body(let side): .body(side, Glob(containing: value.plain, ignoringCase: true))
-        case .comment: .text(.comment, try glob(value, ignoringCase: true, isFoundAnywhere: true))
-        case .query: .text(.query, try glob(value, ignoringCase: false, isFoundAnywhere: true))
-        case .url: .url(try glob(value, ignoringCase: true, isFoundAnywhere: true))
+        case .body(let side): .matches(.body(side), try bodyPattern(value))
+        case .comment:
+            .matches(.text(.comment), try pattern(value, ignoringCase: true, isFoundAnywhere: true))
+        case .query: .matches(.text(.query), try pattern(value, ignoringCase: false, isFoundAnywhere: true))
+        case .url: .matches(.url, try pattern(value, ignoringCase: true, isFoundAnywhere: true))
         case .status: .number(.status, try status(value))
         case .grpc: .number(.grpc, try grpcStatus(value))
         case .mediaType: try mediaType(value)

@@ -44,12 +44,14 @@ extension FilterNode {
 
     private var cost: Int { tests.map(\.cost).max() ?? 0 }
 
-    package var tests: [FilterTest] {
+    package var tests: [FilterTest] { terms.flatMap(\.tests) }
+
+    var terms: [FilterTerm] {
         switch self {
         case .everything: []
-        case .term(let term): term.tests
-        case .not(let operand): operand.tests
-        case .and(let operands), .or(let operands): operands.flatMap(\.tests)
+        case .term(let term): [term]
+        case .not(let operand): operand.terms
+        case .and(let operands), .or(let operands): operands.flatMap(\.terms)
         }
     }
 }
@@ -58,27 +60,22 @@ extension FilterNode {
     /// Kleene's three-valued logic; `nil` is unknown.
     func decides(_ record: ExchangeRecord) -> Bool? {
         switch self {
-        case .everything: return true
-        case .term(let term):
-            var result: Bool? = false
-            for test in term.tests {
-                switch test.decides(record) {
-                case true: return true
-                case nil: result = nil
-                case false: break
-                }
-            }
-            return result
-        case .not(let operand): return operand.decides(record).map { !$0 }
-        case .and(let operands): return FilterNode.search(operands, record, for: false)
-        case .or(let operands): return FilterNode.search(operands, record, for: true)
+        case .everything: true
+        case .term(let term): FilterNode.search(term.tests, for: true) { $0.decides(record) }
+        case .not(let operand): operand.decides(record).map { !$0 }
+        case .and(let operands): FilterNode.search(operands, for: false) { $0.decides(record) }
+        case .or(let operands): FilterNode.search(operands, for: true) { $0.decides(record) }
         }
     }
 
-    private static func search(_ operands: [FilterNode], _ record: ExchangeRecord, for decisive: Bool) -> Bool? {
+    private static func search<Operand>(
+        _ operands: [Operand],
+        for decisive: Bool,
+        _ decides: (Operand) -> Bool?
+    ) -> Bool? {
         var result: Bool? = !decisive
         for operand in operands {
-            switch operand.decides(record) {
+            switch decides(operand) {
             case decisive: return decisive
             case nil: result = nil
             default: break

@@ -95,7 +95,7 @@ struct FilterParser {
             let place = key.name.unicodeScalars.count
             throw reader.error(text, at: place, "a colon is missing after '\(key.name)'", suggestion)
         }
-        return FilterTerm(key: "", tests: [.url(try reader.glob(text, ignoringCase: true).unanchored)])
+        return FilterTerm(key: "", tests: [.matches(.url, .glob(try reader.glob(text, ignoringCase: true).unanchored))])
     }
 
     private func term(_ name: String, _ values: [FilterText]) throws(FilterError) -> FilterTerm {

@@ -44,10 +44,19 @@ extension FilterTerm: CustomStringConvertible {
 extension FilterTest {
     fileprivate func value(ofKey key: String) -> String {
         switch self {
-        case .text(.query, let glob), .text(.comment, let glob): FilterTest.written(glob, isFoundAnywhere: true)
-        case .text(_, let glob), .address(_, let glob): FilterTest.written(glob)
-        case .url(let glob):
-            key.isEmpty ? FilterTest.writtenWord(glob) : FilterTest.written(glob, isFoundAnywhere: true)
+        case .matches(.field(_, let name), .any): FilterTest.written(name)
+        case .matches(.field(_, let name), .glob(let value)):
+            FilterTest.written(name) + ":" + FilterTest.afterColon(FilterTest.written(value, isFoundAnywhere: true))
+        case .matches(.field(_, let name), .expression(let expression)):
+            FilterTest.written(name) + ":/\(expression.pattern)/"
+        case .matches(_, .expression(let expression)): "/\(expression.pattern)/"
+        case .matches(.url, .glob(let glob)) where key.isEmpty: FilterTest.writtenWord(glob)
+        case .matches(.text(.query), .glob(let glob)), .matches(.text(.comment), .glob(let glob)),
+            .matches(.url, .glob(let glob)):
+            FilterTest.written(glob, isFoundAnywhere: true)
+        case .matches(.text, .glob(let glob)), .address(_, let glob): FilterTest.written(glob)
+        case .matches(.body, .glob(let glob)): FilterTest.quoted(glob.infix ?? "")
+        case .matches(_, .any): "*"
         case .mediaTypePart(let part): FilterTest.quoted(part)
         case .number(let field, let range): FilterTest.written(range, field)
         case .version(let range):
@@ -59,25 +68,18 @@ extension FilterTest {
             case (.http3, _): "h3"
             }
         case .property(let property): property.name
-        case .field(_, let name, nil): FilterTest.written(name)
-        case .field(_, let name, .some(let value)):
-            FilterTest.written(name) + ":" + FilterTest.afterColon(FilterTest.written(value, isFoundAnywhere: true))
-        case .body(_, let glob): FilterTest.quoted(glob.infix ?? "")
         case .place(let test):
             switch test.condition {
             case .text(let glob, _): FilterTest.written(placeValue: glob)
             case .number(let range): range.description
             case .expression(let expression): "/\(expression.pattern)/"
             }
-        case .expression(.field(_, let name), let expression):
-            FilterTest.written(name) + ":/\(expression.pattern)/"
-        case .expression(_, let expression): "/\(expression.pattern)/"
         }
     }
 
     fileprivate var isExpression: Bool {
         switch self {
-        case .expression: true
+        case .matches(_, .expression): true
         case .place(let test): if case .expression = test.condition { true } else { false }
         default: false
         }

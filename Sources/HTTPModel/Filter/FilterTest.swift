@@ -16,25 +16,46 @@ package enum FilterTest: Sendable, Hashable {
         case record, messages, bodies
     }
 
-    case text(TextField, Glob)
-    case url(Glob)
+    package enum Subject: Sendable, Hashable {
+        case text(TextField)
+        case url
+        case field(Side, name: Glob)
+        case body(Side)
+    }
+
+    package enum Pattern: Sendable, Hashable {
+        /// Of a field whose value does not count.
+        case any
+        case glob(Glob)
+        case expression(FilterExpression)
+
+        package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+            switch self {
+            case .any: true
+            case .glob(let glob): glob.matches(text)
+            case .expression(let expression): expression.matches(UnsafeRawBufferPointer(text))
+            }
+        }
+
+        fileprivate func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches($0) } }
+    }
+
+    case matches(Subject, Pattern)
     /// The media type or a part between punctuation: `json` also means `application/problem+json`.
     case mediaTypePart(String)
     case number(NumberField, ClosedRange<Int64>)
     case version(ClosedRange<HTTPVersion>)
     case property(FilterProperty)
     case address(ConnectionRecord.Leg, Glob)
-    case field(Side, name: Glob, value: Glob?)
-    case body(Side, Glob)
-    case expression(FilterExpression.Subject, FilterExpression)
     case place(PlaceTest)
+
+    static func text(_ field: TextField, _ glob: Glob) -> FilterTest { .matches(.text(field), .glob(glob)) }
 
     package var needs: Needs {
         switch self {
-        case .text, .url, .mediaTypePart, .number, .version, .property, .expression(.text, _), .expression(.url, _):
-            .record
-        case .address, .field, .expression(.field, _): .messages
-        case .body, .expression(.body, _): .bodies
+        case .address, .matches(.field, _): .messages
+        case .matches(.body, _): .bodies
+        case .matches, .mediaTypePart, .number, .version, .property: .record
         case .place(let test): test.place.needs
         }
     }
@@ -42,13 +63,13 @@ package enum FilterTest: Sendable, Hashable {
     var cost: Int {
         switch self {
         case .number, .version, .property: 0
-        case .text, .mediaTypePart: 1
-        case .url: 2
-        case .expression(.text, _), .expression(.url, _): 3
-        case .address, .field: 4
-        case .expression(.field, _): 5
-        case .body: 6
-        case .expression(.body, _): 7
+        case .matches(.text, .glob), .mediaTypePart: 1
+        case .matches(.url, .glob): 2
+        case .matches(.text, _), .matches(.url, _): 3
+        case .matches(.field, .expression): 5
+        case .matches(.field, _), .address: 4
+        case .matches(.body, .expression): 7
+        case .matches(.body, _): 6
         case .place(let test): [2, 4, 8][test.place.needs.rawValue]
         }
     }
@@ -58,17 +79,15 @@ extension FilterTest {
     /// `nil` if the record alone does not decide.
     package func decides(_ record: ExchangeRecord) -> Bool? {
         switch self {
-        case .text(let field, let glob): glob.matches(field.text(of: record))
-        case .url(let glob): glob.matches(record.url.description)
+        case .matches(.text(let field), let pattern): pattern.matches(field.text(of: record))
+        case .matches(.url, let pattern): pattern.matches(record.url.description)
         case .mediaTypePart(let part): record.mediaType.withUTF8Bytes { FilterTest.hasPart($0, part) }
         case .number(let field, let range): field.number(of: record).map(range.contains) ?? false
         case .version(let range):
             range.contains(record.clientVersion) || record.upstreamVersion.map(range.contains) ?? false
         case .property(let property): property.holds(for: record)
-        case .expression(.text(let field), let expression): expression.matches(field.text(of: record))
-        case .expression(.url, let expression): expression.matches(record.url.description)
         case .place(let test): test.decides(record)
-        case .address, .field, .body, .expression: nil
+        case .address, .matches(.field, _), .matches(.body, _): nil
         }
     }
 

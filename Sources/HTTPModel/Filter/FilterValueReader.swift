@@ -19,24 +19,19 @@ struct FilterValueReader {
         }
     }
 
-    /// `nil` if the value is not a regular expression.
-    func expression(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest? {
-        guard let start = value.expressionStart else { return nil }
-        switch reading {
-        case .text(let field, let ignoringCase):
-            return .expression(.text(field), try filterExpression(value, ignoringCase: ignoringCase))
-        case .query: return .expression(.text(.query), try filterExpression(value, ignoringCase: false))
-        case .url: return .expression(.url, try filterExpression(value, ignoringCase: true))
-        case .process: return .expression(.text(.process), try filterExpression(value, ignoringCase: true))
-        case .body(let side): return .expression(.body(side), try filterExpression(value, ignoringCase: true))
-        case .field(let side):
-            // The name ends before the expression; without one, any field is meant.
-            let any = Glob(containing: "", ignoringCase: true)
-            let name = start == 0 ? any : try glob(value.part(0..<start - 1), ignoringCase: true)
-            let pattern = value.part(start..<value.columns.count)
-            return .expression(.field(side, name: name), try filterExpression(pattern, ignoringCase: true))
-        default: return nil
-        }
+    func pattern(
+        _ value: FilterText,
+        ignoringCase: Bool,
+        isFoundAnywhere: Bool = false
+    ) throws(FilterError) -> FilterTest.Pattern {
+        if value.expressionStart != nil { return .expression(try filterExpression(value, ignoringCase: ignoringCase)) }
+        return .glob(try glob(value, ignoringCase: ignoringCase, isFoundAnywhere: isFoundAnywhere))
+    }
+
+    /// The text of a body has no wildcards.
+    func bodyPattern(_ value: FilterText) throws(FilterError) -> FilterTest.Pattern {
+        if value.expressionStart != nil { return try pattern(value, ignoringCase: true) }
+        return .glob(Glob(containing: value.plain, ignoringCase: true))
     }
 
     func filterExpression(_ value: FilterText, ignoringCase: Bool) throws(FilterError) -> FilterExpression {
@@ -55,7 +50,7 @@ struct FilterValueReader {
         if isNumber || value.plain.hasPrefix(">") || value.plain.hasPrefix("<") {
             return .number(.process, try range(value, .count))
         }
-        return .text(.process, try glob(value, ignoringCase: true))
+        return .matches(.text(.process), try pattern(value, ignoringCase: true))
     }
 
     func mediaType(_ value: FilterText) throws(FilterError) -> FilterTest {
@@ -95,6 +90,13 @@ struct FilterValueReader {
     }
 
     func field(_ value: FilterText, _ side: FilterTest.Side) throws(FilterError) -> FilterTest {
+        if let start = value.expressionStart {
+            // The name ends before the expression; without one, any field is meant.
+            let any = Glob(containing: "", ignoringCase: true)
+            let name = start == 0 ? any : try glob(value.part(0..<start - 1), ignoringCase: true)
+            let expression = value.part(start..<value.columns.count)
+            return .matches(.field(side, name: name), try pattern(expression, ignoringCase: true))
+        }
         // An HTTP/2 pseudo-header begins with a colon.
         let characters = Array(value.plain.unicodeScalars)
         let colon = characters.dropFirst().firstIndex(of: ":")
@@ -103,12 +105,12 @@ struct FilterValueReader {
             throw error(value, "the field's name is missing")
         }
         let nameGlob = try glob(name, ignoringCase: true)
-        guard let colon else { return .field(side, name: nameGlob, value: nil) }
+        guard let colon else { return .matches(.field(side, name: nameGlob), .any) }
         var start = colon + 1
         while start < characters.count, characters[start].properties.isWhitespace { start += 1 }
         let text = value.part(start..<characters.count)
-        let valueGlob = text.isEmpty ? nil : try glob(text, ignoringCase: true, isFoundAnywhere: true)
-        return .field(side, name: nameGlob, value: valueGlob)
+        let pattern = text.isEmpty ? .any : try pattern(text, ignoringCase: true, isFoundAnywhere: true)
+        return .matches(.field(side, name: nameGlob), pattern)
     }
 
     func status(_ value: FilterText) throws(FilterError) -> ClosedRange<Int64> {

@@ -16,7 +16,7 @@ extension Glob {
 
 extension FilterTest {
     var otherForm: FilterTest? {
-        guard case .text(.host, let glob) = self else { return nil }
+        guard case .matches(.text(.host), .glob(let glob)) = self else { return nil }
         return glob.hostInASCII.map { .text(.host, $0) }
     }
 }

@@ -1,3 +1,5 @@
+import Text
+
 /// Numbers as the fewest ranges, written `1-5,9`.
 package struct ExchangeNumbers: Sendable, Hashable, CustomStringConvertible {
     /// Ascending, with gaps between them.
@@ -41,11 +43,7 @@ package struct ExchangeNumbers: Sendable, Hashable, CustomStringConvertible {
     }
 
     package func contains(_ number: Int64) -> Bool {
-        var (low, high) = (0, ranges.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
-        }
-        return low < ranges.count && ranges[low].contains(number)
+        let place = ranges.partitioningIndex { $0.upperBound < number }
+        return place < ranges.count && ranges[place].contains(number)
     }
 }

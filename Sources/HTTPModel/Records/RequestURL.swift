@@ -28,8 +28,7 @@ package struct RequestURL: Sendable, Hashable {
 
     /// As in `Host`, without a default port.
     package var authority: String {
-        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return port == RequestURL.defaultPort(of: scheme) ? host : "\(host):\(port)"
+        port == RequestURL.defaultPort(of: scheme) ? HostAddress.bracketed(host) : HostAddress.withPort(host, port)
     }
 
     package var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }

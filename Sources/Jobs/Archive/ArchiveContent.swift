@@ -10,9 +10,7 @@ struct ArchiveContent {
     private(set) var format = ArchiveFormat.har
     /// The pieces of the archive; an empty one is the end.
     private(set) var refill: () throws -> [UInt8] = { [] }
-    /// A zip whose files together are a session.
     private(set) var zip: ZipReader?
-    /// Bodies in files beside a HAR.
     private(set) var attachments: HARReader.Attachments = { _ in nil }
 
     private static let pieceSize = 1 << 20
@@ -32,18 +30,16 @@ struct ArchiveContent {
         }
     }
 
-    /// All bytes, `count` at most.
-    func whole(atMost count: Int) throws -> [UInt8] {
+    /// All bytes, or the pieces in which the first `count` are.
+    func beginning(atLeast count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
             let piece = try refill()
             if piece.isEmpty { break }
             bytes += piece
         }
-        return Array(bytes.prefix(count))
+        return bytes
     }
-
-    // MARK: - Packed archives
 
     private mutating func open(_ zip: ZipReader, _ path: String) throws {
         if CharlesZipReader.isSession(zip) || FiddlerReader.isSession(zip) {
@@ -70,12 +66,8 @@ struct ArchiveContent {
     }
 
     private mutating func unpack(_ pieces: @escaping () throws -> [UInt8], _ path: String) throws {
-        var beginning: [UInt8] = []
-        while beginning.count < ArchiveFormat.tellingBytes {
-            let piece = try pieces()
-            if piece.isEmpty { break }
-            beginning += piece
-        }
+        refill = pieces
+        let beginning = try beginning(atLeast: ArchiveFormat.tellingBytes)
         switch ArchiveFormat(beginning: Array(beginning.prefix(ArchiveFormat.tellingBytes))) {
         case .zip, .gzip, nil: throw ArchiveFile.unknown(path)
         case let format?: self.format = format
@@ -109,8 +101,6 @@ struct ArchiveContent {
         }
     }
 
-    // MARK: - Files
-
     private static func pieces(of path: String, _ onRead: @escaping (Int) -> Void) throws -> () throws -> [UInt8] {
         let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
         var count = 0
@@ -122,8 +112,7 @@ struct ArchiveContent {
         }
     }
 
-    /// Bodies beside a HAR, as Playwright writes them. A file is read only if its name is a hash and an extension, so that no
-    /// archive can name another file of the user.
+    /// Bodies beside a HAR, as Playwright writes them: only names like a hash, so that no archive names other files.
     private static func files(beside path: String) -> HARReader.Attachments {
         let folder = (path as NSString).deletingLastPathComponent
         return { name in

@@ -2,13 +2,13 @@ import Content
 import Files
 package import Formats
 import Foundation
+import Recording
+import Synchronization
 
-/// A file with exchanges that is not a session of Sluice.
 package enum ArchiveFile {
     static let bundledSession = "session.sluice"
 
-    /// `nil` for a session, and for a file that cannot be read, which is reported when it is opened. Throws `FileError` for
-    /// what is not a file.
+    /// `nil` for a session or an unreadable file, which is reported later. Throws `FileError` if it is not a file.
     package static func format(of path: String) throws -> ArchiveFormat? {
         do throws(FileError) {
             return ArchiveFormat(beginning: try InputFile.contents(of: path, atMost: ArchiveFormat.tellingBytes))
@@ -51,6 +51,27 @@ package enum ArchiveFile {
         }
     }
 
+    /// Records the exchanges of an archive. Before each, `onEntry` gets the number of bytes read so far and the part of
+    /// the file; its errors end the recording. Throws like ``forEachEntry(of:textLimit:losses:onRead:_:)``.
+    static func record(
+        _ path: String,
+        _ recording: inout ArchiveRecording,
+        by recorder: Recorder,
+        losses: ArchiveLosses = ArchiveLosses(),
+        onEntry: (_ bytes: Int, _ part: Double) throws -> Void
+    ) throws {
+        let size = Double(max(1, FileFacts(path: path)?.size ?? 1))
+        let output = RecorderOutput(recorder)
+        let read = Atomic(0)
+        let count: @Sendable (Int) -> Void = { read.store($0, ordering: .relaxed) }
+        try forEachEntry(of: path, losses: losses, onRead: count) { entry in
+            let bytes = read.load(ordering: .relaxed)
+            try onEntry(bytes, Double(bytes) / size)
+            for event in recording.events(entry) { output.add(event) }
+            output.send()
+        }
+    }
+
     /// The format of a file that is not a bundle. Throws like ``forEachEntry(of:textLimit:losses:onRead:_:)``.
     static func content(of path: String) throws -> ArchiveFormat { try ArchiveContent(path) { _ in }.format }
 
@@ -67,7 +88,7 @@ package enum ArchiveFile {
         case .charlesXML: return CharlesXMLReader(textLimit: textLimit, losses: losses, refill: refill)
         case .mitmproxy: return MitmproxyReader(losses: losses, refill: refill)
         case .curl:
-            let text = try content.whole(atMost: CurlFileReader.longest + 1)
+            let text = try content.beginning(atLeast: CurlFileReader.longest + 1)
             guard text.count <= CurlFileReader.longest else {
                 let limit = CurlFileReader.longest >> 20
                 throw StartError("\(path) has more than \(limit) MiB of commands.", hint: "Split the file.")

@@ -3,21 +3,16 @@ import Formats
 import Foundation
 import HTTPModel
 import Recording
-import Synchronization
 
 /// An archive (``ArchiveFile``) as a temporary session.
 package struct ImportedArchive: Sendable {
     package let session: String
     package let count: Int
-    /// Exchanges that were skipped, since they were in flight.
     let inFlight: Int
     private let path: String
     private let directory: TemporaryDirectory
 
-    /// Throws ``StartError`` with the position, `FileError` if a zip is refused, `SessionError` if a session cannot be read
-    /// or written.
-    ///
-    /// A HAR has bodies without content coding; if a field names one, it is applied again.
+    /// Throws ``StartError`` with the position, `FileError` for a refused zip, and `SessionError`.
     package init(_ path: String, work: LongWork? = nil) throws {
         try self.init(named: path) { session in
             guard try ArchiveFile.format(of: path) == .zip, let (zip, entry) = try ArchiveFile.bundle(path) else {
@@ -46,9 +41,7 @@ package struct ImportedArchive: Sendable {
     }
 
     private static func join(_ paths: [String], into session: String, _ work: LongWork?) throws -> (Int, Int) {
-        var configuration = RecorderConfiguration(path: session, sluiceVersion: "sluice \(SluiceVersion.current)")
-        configuration.isTraffic = false
-        let recorder = try Recorder(configuration)
+        let recorder = try recorder(session)
         defer { recorder.close() }
         let imports = SessionImport(recorder: recorder)
         var (count, inFlight) = (0, 0)
@@ -68,7 +61,6 @@ package struct ImportedArchive: Sendable {
         return (count, inFlight)
     }
 
-    /// Throws `SessionError` that names the archive.
     func reader() throws -> SessionReader {
         do {
             return try SessionReader(path: session)
@@ -80,27 +72,22 @@ package struct ImportedArchive: Sendable {
     package func remove() { directory.remove() }
 
     private static func read(_ path: String, into session: String, _ work: LongWork?) throws -> Int {
-        var configuration = RecorderConfiguration(path: session, sluiceVersion: "sluice \(SluiceVersion.current)")
-        configuration.isTraffic = false
-        let recorder = try Recorder(configuration)
-        let output = RecorderOutput(recorder)
+        let recorder = try recorder(session)
+        defer { recorder.close() }
         var recording = ArchiveRecording()
-        let size = Double(max(1, FileFacts(path: path)?.size ?? 1))
         work?.begin("reading \((path as NSString).lastPathComponent)", .bytes)
-        do {
-            defer { recorder.close() }
-            let read = Atomic(0)
-            let count: @Sendable (Int) -> Void = { read.store($0, ordering: .relaxed) }
-            try ArchiveFile.forEachEntry(of: path, onRead: count) { entry in
-                // The caller may have been cancelled.
-                try Task.checkCancellation()
-                let bytes = read.load(ordering: .relaxed)
-                try work?.report(Int64(bytes), part: Double(bytes) / size)
-                for event in recording.events(entry) { output.add(event) }
-                output.send()
-            }
+        try ArchiveFile.record(path, &recording, by: recorder) { bytes, part in
+            // The caller may have been cancelled.
+            try Task.checkCancellation()
+            try work?.report(Int64(bytes), part: part)
         }
         if let error = recorder.close().error { throw error }
         return recording.count
+    }
+
+    private static func recorder(_ session: String) throws -> Recorder {
+        var configuration = RecorderConfiguration(path: session, sluiceVersion: "sluice \(SluiceVersion.current)")
+        configuration.isTraffic = false
+        return try Recorder(configuration)
     }
 }

@@ -6,7 +6,9 @@ package enum OwnThread {
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: Result(catching: body)) }
+            let thread = Thread { continuation.resume(returning: Result(catching: body)) }
+            thread.stackSize = 8 << 20
+            thread.start()
         }
         return try result.get()
     }

@@ -7,7 +7,6 @@ import Recording
 import Wire
 
 package enum SluiceVersion {
-    /// For session files and exports, too.
     package static let current = "0.2.0"
 
     /// With `-changed` if files differed from it; `nil` without a repository.

@@ -19,7 +19,6 @@ package enum StandardPaths {
         try SessionPattern(folder: sessions + "/", name: "%Y-%m-%dT%H-%M-%S.sluice")
     }
 
-    /// The path of an unnamed session, whose directory is created.
     package static func newSession() throws -> String {
         try makeDirectory(sessions)
         let formatter = DateFormatter()
@@ -58,7 +57,6 @@ package enum StandardPaths {
         try? Data(path.utf8).write(to: URL(fileURLWithPath: state + lastNamed), options: .atomic)
     }
 
-    /// Unnamed sessions, the newest first.
     package static var sessionNames: [String] { sessionNames(in: state) }
 
     private static func sessionNames(in state: String) -> [String] {

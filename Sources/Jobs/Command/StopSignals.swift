@@ -2,8 +2,8 @@ import Foundation
 
 /// The signals that stop a run: SIGINT, SIGTERM, and SIGHUP of a closed terminal.
 ///
-/// The handler writes into a pipe that a thread reads, so an early signal is not lost. (Blocking the signals and waiting
-/// for them does not work: the main thread of an async program unblocks them all.)
+/// The handler writes into a pipe, so an early signal is not lost. (The main thread of an async program unblocks all
+/// signals, so they cannot be blocked and awaited.)
 package enum StopSignals {
     static let numbers = [SIGINT, SIGTERM, SIGHUP]
 

@@ -1,9 +1,7 @@
 import Files
 package import Foundation
 
-/// A directory in the temporary folder that only the user can enter.
-///
-/// It is locked as long as the process lives; the next Sluice that starts removes unlocked ones.
+/// A directory that only the user can enter. It is locked while the process lives; the next Sluice removes others.
 package final class TemporaryDirectory: Sendable {
     /// Absolute, since commands change their directory.
     package let path: String

@@ -21,7 +21,6 @@ package struct ComparisonSettings: Sendable {
         try ExchangeDifference(old, new, rules: rules, ofResponses: ofResponses, responses: version)
     }
 
-    /// What is ignored, and how many differences that hid.
     package func ignored(_ counts: [ComparisonRules.Reason: Int]) -> String {
         var parts: [String] = []
         if rules.ignoresVolatile {
@@ -41,12 +40,10 @@ package struct ComparisonSettings: Sendable {
     }
 }
 
-/// The places in which pairs of exchanges differ.
 package struct DifferenceCounts: Sendable {
     package struct Place: Sendable, Hashable {
         /// With `[*]` for each number of an element.
         package var subject: ExchangeDifference.Subject
-        /// How many pairs differ there.
         package var count = 1
         /// The values of the first pair that differs there, and the numbers of its exchanges.
         package var old: String?
@@ -112,13 +109,10 @@ package struct DifferenceCounts: Sendable {
         for place in other.known.values { add(place) }
     }
 
-    /// Leaves only the numbers.
     mutating func removePlaces() {
         hasMore = hasMore || !known.isEmpty
         known = [:]
     }
-
-    // MARK: - Reports
 
     /// The first places, a line each; `separator` is between the exchanges' numbers.
     package func lines(_ limit: Int, separator: String = " ~ ") -> [String] {
@@ -151,7 +145,6 @@ extension JSONWriter {
         number("[\(numbers.map(String.init).joined(separator: ","))]")
     }
 
-    /// The settings, and how many differences they hid.
     package mutating func ignored(_ settings: ComparisonSettings, _ leftOut: [ComparisonRules.Reason: Int]) throws {
         let volatile = ["moments", "identifiers"] + ComparisonRules.volatileFields.sorted()
         try strings("ignored", (settings.rules.ignoresVolatile ? volatile : []) + settings.named.map(\.description))

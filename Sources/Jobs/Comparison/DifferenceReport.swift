@@ -6,7 +6,6 @@ import NIOCore
 package import Recording
 import Text
 
-/// The differences of two exchanges or two sessions, as text and as JSON.
 package struct DifferenceReport {
     private static let width = 100
     private static let shownEndpoints = 50
@@ -79,8 +78,7 @@ package struct DifferenceReport {
         return tenths == 1_000 ? "100 %" : "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// One JSON object and a line feed, without secrets if there is a mask; a secret that changed is two placeholders. The page
-    /// `json` of the guide describes the members. Throws the sessions' errors.
+    /// One JSON object and a line feed (page `json` of the guide); masked, a changed secret is two placeholders.
     package func json(_ difference: SessionDifference, _ old: Named, _ new: Named, mask: ReportMask?) throws -> String {
         let masked = try mask.map { mask in
             let pairs = difference.endpoints.flatMap { $0.counts.places.map(\.exchanges) }

@@ -7,8 +7,7 @@ package import Masking
 package struct MaskedValues {
     private var differences: [[Int64]: ExchangeDifference] = [:]
 
-    /// Reads pairs of an older and a newer exchange again, masked; the same secret has the same placeholder in all. Without a
-    /// mask that is `known`, secrets are looked for in the pairs.
+    /// Reads pairs of an older and a newer exchange again, masked. Without a `known` mask they are searched first.
     package init(
         _ pairs: [[Int64]],
         _ sources: [any ExchangeSource],

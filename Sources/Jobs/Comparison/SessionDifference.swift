@@ -4,13 +4,11 @@ import Foundation
 package import HTTPModel
 package import Recording
 import Synchronization
+import Text
 
-/// The differences of two sessions: their exchanges are paired by method, host and shape of the path, in order, and each
-/// pair is compared.
-///
-/// Within an endpoint, the first request for a URL is paired with the first for the same URL, the second with the second;
-/// the rest is paired in its order. Memory grows by some 60 bytes for an exchange; the differences that are kept are as many
-/// as a person could read.
+/// The differences of two sessions. Exchanges are paired by method, host and shape of the path; within such an
+/// endpoint, the first request for a URL with the first for the same URL, and so on, and the rest in its order. Memory
+/// grows by some 60 bytes for an exchange.
 package struct SessionDifference: Sendable {
     package struct Endpoint: Sendable {
         package var key: SessionStatistics.Endpoint
@@ -25,7 +23,6 @@ package struct SessionDifference: Sendable {
         package var isSame: Bool { counts.different == 0 && onlyOld == 0 && onlyNew == 0 }
     }
 
-    /// Exchanges of each session.
     package private(set) var old = 0
     package private(set) var new = 0
     package private(set) var pairs = 0
@@ -58,18 +55,9 @@ package struct SessionDifference: Sendable {
 
     // MARK: - Pairing
 
-    private struct Entry {
-        var id: Int64
-        var url: Int
-    }
+    private typealias Entry = (id: Int64, url: Int)
+    private typealias Pair = (old: Int64, new: Int64, endpoint: Int)
 
-    private struct Pair: Sendable {
-        var old: Int64
-        var new: Int64
-        var endpoint: Int
-    }
-
-    /// Throws `SessionError` or `Interrupted`.
     package init(
         _ old: SessionReader,
         _ new: SessionReader,
@@ -94,7 +82,7 @@ package struct SessionDifference: Sendable {
                 var hasher = Hasher()
                 hasher.combine(record.url.path)
                 hasher.combine(record.url.query)
-                lists[number].append(Entry(id: record.id.number, url: hasher.finalize()))
+                lists[number].append((record.id.number, hasher.finalize()))
                 count += 1
                 try work?.report(Int64(count), part: bounds.part(upTo: record.id.number))
             }
@@ -136,14 +124,14 @@ package struct SessionDifference: Sendable {
         var left: [Int64] = []
         for entry in old {
             if let match = waiting[entry.url]?.popLast() {
-                pairs.append(Pair(old: entry.id, new: match.id, endpoint: number))
+                pairs.append((entry.id, match.id, number))
             } else {
                 left.append(entry.id)
             }
         }
         let others = waiting.values.joined().map(\.id).sorted()
         let sameURL = pairs.count
-        for (before, after) in zip(left, others) { pairs.append(Pair(old: before, new: after, endpoint: number)) }
+        for (before, after) in zip(left, others) { pairs.append((before, after, number)) }
         let common = min(left.count, others.count)
         (endpoint.onlyOld, endpoint.onlyNew) = (left.count - common, others.count - common)
         endpoint.firstOld = Array(left.dropFirst(common).prefix(maximumNumbers))
@@ -156,17 +144,11 @@ package struct SessionDifference: Sendable {
         // Of the parts of each length the smallest last number.
         var ends: [Int64] = []
         for number in numbers {
-            var (low, high) = (0, ends.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if ends[middle] < number { low = middle + 1 } else { high = middle }
-            }
-            if low == ends.count { ends.append(number) } else { ends[low] = number }
+            let place = ends.partitioningIndex { $0 < number }
+            if place == ends.count { ends.append(number) } else { ends[place] = number }
         }
         return ends.count
     }
-
-    // MARK: - Comparing
 
     private typealias Found = [Int: DifferenceCounts]
 

@@ -135,8 +135,7 @@ package struct ExportDestination {
         }
     }
 
-    /// Zips files into `path`, where there must be nothing, and hands the zip over piece by piece. Throws `FileError`, and
-    /// what the sink and ``onPacking`` throw.
+    /// Zips files into `path`, where there must be nothing, and writes the zip into the sink.
     func write(_ members: [ZipWriter.Member], by path: String) throws {
         var path = path
         try ZipWriter.write(members, to: path, onProgress: onPacking)

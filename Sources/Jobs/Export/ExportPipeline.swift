@@ -4,12 +4,9 @@ package import HTTPModel
 package import Recording
 import Synchronization
 
-/// Reads exchanges of a session in pages, on one thread or on several. Results of threads are passed to the caller's thread
-/// in the order of the exchanges.
-///
-/// A few pages and a few results of each are in memory; a thread that is ahead waits. The first error ends all threads.
+/// Reads exchanges of a session in pages, on one thread or on several, whose results the caller's thread gets in order.
+/// A few pages and results are in memory; a thread that is ahead waits. The first error ends all threads.
 package struct ExportPipeline {
-    /// In exchanges.
     static let pageLength = 128
     private static let mostThreads = 4
 
@@ -20,10 +17,8 @@ package struct ExportPipeline {
     private let numbers: (([Int64]) throws -> Void) throws -> Void
     private let onProgress: (Int) throws -> Void
 
-    /// - Parameters:
-    ///   - onProgress: called on the caller's thread with the number of exchanges since the last call, and some times a
-    ///     second with 0; ends the pass by throwing.
-    ///   - numbers: calls its closure with the exchanges' numbers, in order, many at a time.
+    /// `onProgress` gets the number of exchanges since the last call, and some times a second 0, on the caller's thread;
+    /// its errors end the pass. `numbers` calls its closure with the exchanges' numbers, in order, many at a time.
     package init(
         _ reader: SessionReader,
         threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, mostThreads),
@@ -35,7 +30,7 @@ package struct ExportPipeline {
         pages = SessionPages(reader)
     }
 
-    /// Calls `body` with each exchange on the caller's thread, while ``pages`` has its short bodies; returns their number.
+    /// Calls `body` with each exchange on the caller's thread, while ``pages`` has its short bodies; counts them.
     @discardableResult
     package func forEachExchange(_ body: (RecordedExchange) throws -> Void) throws -> Int {
         var count = 0
@@ -58,11 +53,8 @@ package struct ExportPipeline {
         return count
     }
 
-    /// Processes pages on several threads; returns the number of exchanges.
-    ///
-    /// - Parameters:
-    ///   - makeWork: called once on each thread; returns the work on a page.
-    ///   - take: called on the caller's thread with each result, in order, and whether it is the first one of its page.
+    /// Processes pages on several threads; returns the number of exchanges. `makeWork` is called once on each thread,
+    /// and returns the work on a page. `take` gets each result on the caller's thread, in order.
     @discardableResult
     func run<Made: Sendable>(
         _ makeWork: @escaping @Sendable (SessionPages) -> (ExportPage<Made>) throws -> Void,
@@ -184,7 +176,6 @@ final class ExportPage<Made: Sendable>: Sendable {
         for _ in 0..<ExportPage.mostWaiting { room.signal() }
     }
 
-    /// The number of exchanges.
     var found: Int { state.withLock { $0.found } }
 
     // MARK: For the working thread

@@ -8,8 +8,7 @@ package final class MaskedCopy {
     package let reader: SessionReader
     private let directory: TemporaryDirectory
 
-    /// Throws what `onProgress` throws, `ProfileError` for rules of the session that are not YAML, `SessionError` and
-    /// ``StartError`` if it cannot be written.
+    /// Throws errors of `onProgress`, `ProfileError` for rules that are not YAML, `SessionError` and ``StartError``.
     package init(
         of exchange: RecordedExchange,
         in reader: SessionReader,

@@ -2,8 +2,7 @@ import Recording
 
 /// Prevents that a command overwrites its input.
 package enum OutputPlace {
-    /// Refuses to write into the session or archive that is read, by any name or link, and over another session. Standard
-    /// output is `nil` or `-`.
+    /// Refuses the session or archive that is read, and any other session. `nil` or `-` is standard output.
     package static func check(_ path: String?, reading source: String) throws(StartError) {
         try check(path, reading: source, calling: SessionFiles.isSession(source) ? "the session" : "the archive")
         guard let path else { return }

@@ -1,7 +1,6 @@
 import Recording
 
-/// The progress of passes over a session's exchanges, from the places where blocks of numbers end and the count of done
-/// exchanges.
+/// The progress of passes over a session's exchanges, by the ends of blocks of numbers and the count of done exchanges.
 final class PassProgress {
     private let work: LongWork
     private let bounds: ClosedRange<Int64>

@@ -19,12 +19,10 @@ final class RawExport: ExchangeExport {
     private let width: Int
     private let mostFiles: Int
     private var index: CSVExport
-    /// Of a zip, at most `mostFiles`.
     private var names = ["index.csv"]
     private var messageCount = 0
 
-    /// `source` is `reader` itself, or the same without its secrets. A zip has at most `mostFiles`, since all names are in
-    /// memory and readers of zips refuse more.
+    /// `source` is `reader` itself, or the same without its secrets. Readers of zips refuse more than `mostFiles`.
     init(
         _ source: any ExchangeSource,
         of reader: SessionReader,
@@ -54,9 +52,10 @@ final class RawExport: ExchangeExport {
         let number = String(repeating: "0", count: max(0, width - digits.count)) + digits
         for part in RawMessage.Part.allCases {
             guard let message = try RawMessage(part, of: exchange, from: source) else { continue }
-            try write("\(number)-\(part.name).http") { try message.write($0) }
+            let name = "\(number)-\(part.rawValue)"
+            try write("\(name).http") { try message.write($0) }
             messageCount += 1
-            if destination.wantsBodies, let side = part.side { try addBody(exchange, side, "\(number)-\(part.name)") }
+            if destination.wantsBodies, let side = part.side { try addBody(exchange, side, name) }
         }
         // Now it is known which parts were masked.
         try index.add(exchange)

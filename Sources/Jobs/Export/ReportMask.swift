@@ -10,8 +10,7 @@ package struct ReportMask {
 
     package let rules: MaskRules
     package let record: RecordMask
-    /// With the secrets of the sessions; `nil` if they are too long to be read. Then only secrets that a URL names, and those
-    /// that look like one, are masked.
+    /// With the secrets of the sessions; `nil` if these are too long: only secrets that show in a URL are masked.
     package let known: TextMask?
 
     /// Reads sessions for their secrets, unless they are long. Throws `SessionError`.

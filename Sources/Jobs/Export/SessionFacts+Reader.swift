@@ -13,11 +13,9 @@ extension SessionFacts {
         let name = reader.path.split(separator: "/").last.map { String($0) } ?? ""
         self.init(name: name, version: SluiceVersion.current, system: SessionFacts.systemName)
         labels = ((try? reader.identity().labels) ?? [:]).mapValues { masked?.masked(text: $0) ?? $0 }
-        runs = ((try? reader.runs()) ?? []).map {
-            Run(sluiceVersion: $0.sluiceVersion, startedAt: $0.startedAt, endedAt: $0.endedAt)
-        }
-        rules = ((try? reader.rules()) ?? []).map {
-            Rules(at: $0.at, sources: $0.sources.map { mask?.source($0) ?? $0 }, switchedOff: $0.switchedOff)
+        runs = ((try? reader.runs()) ?? []).map { ($0.sluiceVersion, $0.startedAt, $0.endedAt) }
+        rules = ((try? reader.rules()) ?? []).map { set in
+            (set.at, set.sources.map { mask?.source($0) ?? $0 }, set.switchedOff)
         }
         for tool in ToolRegistry.standard.tools where tool.change != nil { changes[tool.key] = tool.change }
     }

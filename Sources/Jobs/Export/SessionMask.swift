@@ -7,19 +7,15 @@ import Rules
 import Text
 import Tools
 
-/// Masks the exports of a session.
 package enum SessionMask {
-    /// The number of texts that look like secrets in a message.
     private static let mostNamed = 10
 
-    /// From the profiles; without any, from the session's last ones. Throws `ProfileError` for a wrong profile, and for
-    /// rules of a session that are not YAML.
+    /// From the profiles, or the session's last ones. Throws `ProfileError` if they are wrong or not YAML.
     package static func rules(of reader: SessionReader, profiles: [String] = []) throws -> MaskRules {
         guard profiles.isEmpty else { return try RuleProfile.load(paths: profiles, takesPipes: true).mask }
         return try self.rules(in: reader.rules(at: .max)?.sources ?? [])
     }
 
-    /// Throws `ProfileError` for texts that are not YAML.
     package static func rules(in sources: [ProfileSource]) throws -> MaskRules {
         try RuleProfile.mask(in: sources, tools: .standard)
     }

@@ -36,7 +36,6 @@ final class RecorderOutput {
     }
 }
 
-/// Copies recorded bodies with their arrival times from one session into another.
 struct BodyCopy {
     let reader: SessionReader
     let output: RecorderOutput

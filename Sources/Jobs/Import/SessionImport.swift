@@ -7,10 +7,8 @@ package import Recording
 import Synchronization
 
 package protocol SessionImports: Sendable {
-    /// Imports the exchanges of another session or of an archive (``ArchiveFile``) under new numbers, and waits for it.
-    ///
-    /// `progress` gets the part that is done, from 0 to 1, and returns whether to continue. Throws if nothing could be
-    /// imported.
+    /// Imports the exchanges of another session or of an archive (``ArchiveFile``) under new numbers. `progress` gets
+    /// the part that is done, from 0 to 1, and returns whether to continue. Throws if nothing could be imported.
     func importExchanges(of file: String, progress: @escaping @Sendable (Double) -> Bool) async throws -> ImportOutcome
 }
 
@@ -99,8 +97,6 @@ package struct SessionImport: SessionImports {
         "\(format) \((file as NSString).lastPathComponent)"
     }
 
-    // MARK: - An archive
-
     private struct Stopped: Error {}
 
     private func readArchive(
@@ -109,30 +105,17 @@ package struct SessionImport: SessionImports {
         _ progress: (Double) -> Bool,
         _ outcome: inout ImportOutcome
     ) throws {
-        let size = Double(max(1, FileFacts(path: file)?.size ?? 1))
-        let output = RecorderOutput(recorder)
         let losses = ArchiveLosses()
-        defer { outcome.losses = losses.phrases }
         var recording = ArchiveRecording(origin: origin, exchange: makeExchange, connection: makeConnection)
-        let read = Atomic(0)
+        defer { (outcome.count, outcome.first, outcome.losses) = (recording.count, recording.first, losses.phrases) }
         do {
-            let count: @Sendable (Int) -> Void = { read.store($0, ordering: .relaxed) }
-            try ArchiveFile.forEachEntry(of: file, losses: losses, onRead: count) { entry in
-                guard progress(min(1, Double(read.load(ordering: .relaxed)) / size)) else { throw Stopped() }
-                let events = recording.events(entry)
-                for event in events {
-                    if case .opened(let record, _) = event { outcome.first = outcome.first ?? record.id }
-                    output.add(event)
-                }
-                output.send()
-                outcome.count += 1
+            try ArchiveFile.record(file, &recording, by: recorder, losses: losses) { _, part in
+                guard progress(min(1, part)) else { throw Stopped() }
             }
         } catch is Stopped {
             outcome.isStopped = true
         }
     }
-
-    // MARK: - A session
 
     private func readSession(
         _ path: String,

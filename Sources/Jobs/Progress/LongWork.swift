@@ -5,11 +5,9 @@ import Text
 
 /// Long work: it shows its progress on a terminal, and a signal stops it without leaving files behind.
 ///
-/// The line appears after half a second if standard error is a terminal. SIGINT, SIGTERM and SIGHUP make the next report
-/// throw ``Interrupted``. If the work does not end within its patience, or another signal arrives, the process ends and
-/// ``TemporaryFiles`` are removed.
+/// SIGINT, SIGTERM and SIGHUP make the next report throw ``Interrupted``. If the work does not end within its patience,
+/// or another signal arrives, the process ends and ``TemporaryFiles`` are removed.
 package final class LongWork: Sendable {
-    /// Before the line is shown.
     private static let silence = Duration.milliseconds(500)
     private static let interval: useconds_t = 100_000
 
@@ -33,12 +31,9 @@ package final class LongWork: Sendable {
 
     // MARK: - Running
 
-    /// - Parameters:
-    ///   - title: for example `exporting`.
-    ///   - consequence: for a user who stops it, for example `a.har was not written.`
-    ///   - isShown: `false` if output goes to the same terminal.
-    ///   - patience: for the end after a signal.
-    /// - Throws: ``Interrupted`` if a signal stopped it, or what `body` throws.
+    /// `title` is for example `exporting`, `consequence` is for a user who stops it (`a.har was not written.`),
+    /// `isShown` is false if output goes to the same terminal, `patience` is for the end after a signal. Throws
+    /// ``Interrupted`` if a signal stopped it, or the error of `body`.
     package static func run<Value>(
         _ title: String,
         _ unit: ProgressLine.Unit,
@@ -86,7 +81,6 @@ package final class LongWork: Sendable {
 
     // MARK: - Reporting
 
-    /// Begins another part of the work, with its own counts and times.
     package func begin(_ title: String, _ unit: ProgressLine.Unit? = nil) {
         state.withLock { state in
             state.line = ProgressLine(title, unit ?? state.line.unit)
@@ -139,7 +133,6 @@ package final class LongWork: Sendable {
         }
     }
 
-    /// Hides the line before the result is written.
     package func hide() {
         state.withLock { $0.isOver = true }
         StatusLine.erase()

@@ -65,7 +65,6 @@ package struct ProgressLine: Sendable, Hashable {
         }
     }
 
-    /// The time left at the present rate.
     private var left: String? {
         guard let part = knownPart, part > 0.005, part < 1, elapsed > 0.2 else { return nil }
         let seconds = Int(min(elapsed * (1 - part) / part, 1e9).rounded(.up))

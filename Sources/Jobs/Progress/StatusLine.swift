@@ -29,7 +29,6 @@ package enum StatusLine {
 
     static func erase() { whileErased {} }
 
-    /// Erases the line, writes to the terminal, and draws it again.
     static func whileErased(_ body: () -> Void) {
         isDrawn.withLock { isDrawn in
             if isDrawn { write(eraseLine) }

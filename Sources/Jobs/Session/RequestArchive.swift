@@ -5,24 +5,16 @@ import HTTPModel
 import Recording
 package import Rules
 
-/// Recorded requests of a session or an archive: methods, URLs and fields.
 package enum RequestArchive {
-    struct Request: Sendable {
-        /// The exchange's number, or its position in the archive.
-        var name: String
-        var method: String
-        var url: RequestURL
-        /// Empty for a session.
-        var fields: [(name: String, value: String)] = []
-    }
+    /// `name` is the exchange's number, or its position in the archive. A session has no fields.
+    typealias Request = (name: String, method: String, url: RequestURL, fields: [(name: String, value: String)])
 
-    /// Calls `body` with each request of a session or an archive, in order.
     static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
         let format = try ArchiveFile.format(of: path)
         guard let format, try format != .zip || ArchiveFile.bundle(path) == nil else {
             try SessionQuery.open(path).forEachRecord { record in
                 if record.kind != .malformed, record.kind != .failedHandshake {
-                    try body(Request(name: "\(record.id)", method: record.method, url: record.url))
+                    try body(("\(record.id)", record.method, record.url, []))
                 }
                 return true
             }
@@ -32,7 +24,7 @@ package enum RequestArchive {
         try ArchiveFile.forEachEntry(of: path, textLimit: 1 << 16) { entry in
             count += 1
             guard let url = entry.target ?? RequestURL(entry.url) else { return }
-            try body(Request(name: "\(count)", method: entry.method, url: url, fields: entry.request.fields))
+            try body(("\(count)", entry.method, url, entry.request.fields))
         }
     }
 

@@ -32,8 +32,7 @@ package struct SessionQuery {
         return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
     }
 
-    /// Without words, all exchanges match. Throws `StartError` for a wrong filter, `SessionError` for a file that cannot be
-    /// read.
+    /// Without words, all exchanges match. Throws `StartError` for a wrong filter, and `SessionError`.
     package init(session: String, filter: [String], work: LongWork? = nil) throws {
         try self.init(session: session, filter: SessionQuery.filter(filter.joined(separator: " ")), work: work)
     }
@@ -58,7 +57,6 @@ package struct SessionQuery {
             return
         }
         let joined = try ImportedArchive(joining: paths, work: work)
-        // The reader has it open.
         defer { joined.remove() }
         self.init(filter, paths[0], try joined.reader(), joined: joined.inFlight)
     }
@@ -75,8 +73,7 @@ package struct SessionQuery {
         throw StartError("'mask:' differs between these sessions.", hint: "Use --profile FILE, or one session.")
     }
 
-    /// Opens a session or an archive. Throws `StartError` for another file, `SessionError` for an unreadable session,
-    /// `Interrupted` if a signal stops the work.
+    /// Opens a session or an archive. Throws `StartError` for another file, `SessionError`, and `Interrupted`.
     package static func open(_ session: String, work: LongWork? = nil) throws -> SessionReader {
         let path = try path(session)
         guard try !ArchiveFile.isArchive(path) else {
@@ -89,7 +86,6 @@ package struct SessionQuery {
         return try SessionReader(path: path)
     }
 
-    /// Throws `StartError`.
     package static func filter(_ expression: String) throws -> Filter {
         do {
             return try Filter(expression)

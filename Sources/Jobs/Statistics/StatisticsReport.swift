@@ -8,9 +8,7 @@ import Text
 
 /// Counts, times and sizes of exchanges by host and by endpoint, as tables for people and as JSON.
 package struct StatisticsReport {
-    package enum Grouping: String, CaseIterable, Sendable, Hashable {
-        case host, endpoint
-    }
+    package enum Grouping: String, CaseIterable, Sendable, Hashable { case host, endpoint }
 
     package struct Screen: Sendable, Hashable {
         /// In columns.
@@ -46,7 +44,6 @@ package struct StatisticsReport {
         var totals: SessionStatistics.Totals
         var endpoint: SessionStatistics.Endpoint?
 
-        /// For people.
         var shown: String { endpoint?.title ?? VisibleText.of(HostForms.text(of: name)) }
 
         /// The name in so many columns. The host of an endpoint is shortened first, then its path.
@@ -79,7 +76,6 @@ package struct StatisticsReport {
         return rows
     }
 
-    /// The row of all hosts or endpoints beyond the limit.
     private func further(_ grouping: Grouping) -> Row? {
         let totals = grouping == .host ? statistics.others : statistics.otherEndpoints
         return totals.count > 0 ? Row(name: "(further \(grouping.rawValue)s)", totals: totals) : nil
@@ -156,7 +152,6 @@ package struct StatisticsReport {
         return text
     }
 
-    /// The columns that fit, from left to right.
     private static func columns(in width: Int) -> [Int] {
         var rest = width
         return ranks.prefix { column in
@@ -203,7 +198,7 @@ package struct StatisticsReport {
 
     // MARK: - For programs
 
-    /// One JSON object and a line feed, without secrets if there is a mask. The page `json` of the guide describes the members.
+    /// One JSON object and a line feed, masked if there is a mask. The page `json` of the guide describes the members.
     package func json(_ mask: RecordMask? = nil) throws -> String {
         var writer = JSONWriter()
         try writer.object { json in

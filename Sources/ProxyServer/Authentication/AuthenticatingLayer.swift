@@ -4,28 +4,17 @@ import NIOCore
 
 /// A connection whose CONNECT waits for the client's authentication.
 final class AuthenticatingLayer: ClientLayer {
-    private let tunnel: RequestScope.Tunnel
+    private let pending: PendingTunnel
     private let check: AuthenticationCheck
-    private let connection: ClientConnection
-    private let version: HTTPVersion
-    private let answer: TunnelClientLayer.Answer
     private var early = ByteBuffer()
     private var isClosed = false
 
-    init(
-        _ tunnel: RequestScope.Tunnel,
-        _ check: AuthenticationCheck,
-        on connection: ClientConnection,
-        version: HTTPVersion,
-        answer: TunnelClientLayer.Answer
-    ) {
-        self.tunnel = tunnel
+    init(_ pending: PendingTunnel, _ check: AuthenticationCheck) {
+        self.pending = pending
         self.check = check
-        self.connection = connection
-        self.version = version
-        self.answer = answer
     }
 
+    var connection: ClientConnection { pending.connection }
     let wantsRead = false
     let isIdle = false
 
@@ -35,7 +24,7 @@ final class AuthenticatingLayer: ClientLayer {
 
     func begin() {
         if let known = check.known() { return decided(known) }
-        connection.loop.offload(isHeavy: true) { [check] in
+        loop.offload(isHeavy: true) { [check] in
             check.find()
         } then: { [self] result in
             decided((try? result.get()) ?? .missing)
@@ -45,7 +34,7 @@ final class AuthenticatingLayer: ClientLayer {
     private func decided(_ outcome: ProxyAuthentication.Outcome) {
         guard !isClosed else { return }
         if outcome == .accepted {
-            SniffLayer.open(tunnel, nil, on: connection, version: version, early: early, answer: answer)
+            pending.open(nil, early: early)
         } else {
             refuse(outcome)
         }
@@ -53,14 +42,11 @@ final class AuthenticatingLayer: ClientLayer {
     }
 
     private func refuse(_ outcome: ProxyAuthentication.Outcome) {
-        let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
-        var arrival = RequestIntake.Arrival(tunnel, version: version)
-        arrival.purpose = .tunnel
-        let sink = UnprovenSink(connection)
-        sink.decided(isAccepted: false)
-        arrival.sink = sink
-        arrival.chain = StageChain([AuthenticationStage(check: check, outcome: outcome)])
-        RequestIntake(connection: connection, scope: .proxy).begin(tunnel, arrival, through: layer)
-        connection.become(layer)
+        pending.begin { arrival, _ in
+            let sink = UnprovenSink(connection)
+            sink.decided(isAccepted: false)
+            arrival.sink = sink
+            arrival.chain = StageChain([AuthenticationStage(check: check, outcome: outcome)])
+        }
     }
 }

@@ -50,9 +50,7 @@ package struct ProxyUsers: Sendable, Hashable {
         return hashes.removeValue(forKey: Array(user.utf8)) != nil
     }
 
-    package var text: String {
-        names.map { "\($0):\(hashes[Array($0.utf8)]?.description ?? "")\n" }.joined()
-    }
+    package var text: String { names.map { "\($0):\(hashes[Array($0.utf8)]?.description ?? "")\n" }.joined() }
 
     func hash(ofUser user: [UInt8]) -> PasswordHash? { hashes[user] }
 

@@ -28,7 +28,8 @@ struct CertificateRefusals {
         var reason = Reason.certificate
         var end = NIODeadline.uptimeNanoseconds(0)
         var tunnels = 0
-        var number = 0
+        /// By age.
+        let number: Int
     }
 
     static let limit = 2
@@ -61,7 +62,8 @@ struct CertificateRefusals {
     mutating func refused(_ pair: Pair, _ reason: Reason = .certificate, now: NIODeadline) -> TimeAmount? {
         // Simultaneous handshakes fail together.
         if remaining(pair, now: now) != nil { return nil }
-        var entry = entries[pair] ?? Entry()
+        lastNumber += 1
+        var entry = entries[pair] ?? Entry(number: lastNumber)
         entry.count += 1
         entry.reason = reason
         if entry.wait != nil || entry.count >= CertificateRefusals.limit {
@@ -69,7 +71,10 @@ struct CertificateRefusals {
             entry.wait = wait
             entry.end = now + wait
         }
-        store(entry, for: pair)
+        entries[pair] = entry
+        if entries.count > capacity, let oldest = entries.min(by: { $0.value.number < $1.value.number }) {
+            entries[oldest.key] = nil
+        }
         return entry.wait
     }
 
@@ -99,17 +104,4 @@ struct CertificateRefusals {
     }
 
     var undecrypted: [Pair] { entries.filter { $0.value.wait != nil }.map(\.key) }
-
-    private mutating func store(_ entry: Entry, for pair: Pair) {
-        var entry = entry
-        if entry.number == 0 {
-            lastNumber += 1
-            entry.number = lastNumber
-        }
-        entries[pair] = entry
-        guard entries.count > capacity, let oldest = entries.min(by: { $0.value.number < $1.value.number }) else {
-            return
-        }
-        entries[oldest.key] = nil
-    }
 }

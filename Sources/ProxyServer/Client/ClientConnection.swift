@@ -7,11 +7,7 @@ import Synchronization
 import Wire
 
 /// A client's connection: the end of its channel's pipeline, with the layer for its protocol.
-final class ClientConnection: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-
+final class ClientConnection: ByteHandler {
     let loop: LoopContext
     let listener: Listener
     private(set) var record: ConnectionRecord
@@ -167,11 +163,8 @@ final class ClientConnection: ChannelDuplexHandler {
             hasReceived = true
             _ = endsIfItLeadsBack()
         }
-        if earlyTLS != nil {
-            earlyTLS?.writeImmutableBuffer(unwrapInboundIn(data))
-            return
-        }
-        layer?.received(unwrapInboundIn(data))
+        let bytes = unwrapInboundIn(data)
+        if earlyTLS == nil { layer?.received(bytes) } else { earlyTLS?.writeImmutableBuffer(bytes) }
     }
 
     /// Detaches it if its other end is a connection of this proxy to a server: the exchange there fails and closes it.
@@ -303,9 +296,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     var isBusy: Bool { layer?.isIdle == false || unsent > 0 }
 
-    private var unsent: Int {
-        context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
-    }
+    private var unsent: Int { context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0 }
 
     /// Why it may be closed for another client, and since when; `nil` if not, as for one inside another connection.
     func reasonToGiveWay(now: NIODeadline) -> (reason: GivingWay, time: TimeAmount)? {
@@ -380,15 +371,13 @@ extension ExchangeFailure {
     }
 }
 
-struct StreamResetError: Error {
-    let code: HTTP2ErrorCode
-}
+struct StreamResetError: Error { let code: HTTP2ErrorCode }
 
 /// `host:port`, an IPv6 host in brackets; IPv4 even if the listener accepts both families.
 func describe(_ address: SocketAddress) -> String {
     guard var host = address.ipAddress, let port = address.port else { return "" }
     if host.hasPrefix("::ffff:"), host.contains(".") { host.removeFirst(7) }
-    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    return HostAddress.withPort(host, port)
 }
 
 enum OwnClose {

@@ -27,6 +27,7 @@ extension ClientLeg {
 
 /// The protocol of a client's connection.
 protocol ClientLayer: AnyObject {
+    var connection: ClientConnection { get }
     func received(_ bytes: ByteBuffer)
     /// The client sends no more; after a half-close of TCP, but not of TLS, it may still read.
     func inputClosed(isHalfClose: Bool)
@@ -47,6 +48,7 @@ protocol ClientLayer: AnyObject {
 }
 
 extension ClientLayer {
+    var loop: LoopContext { connection.loop }
     func closed() {}
     func failed(_ error: any Error) {}
     func stall(now: NIODeadline) -> TimeAmount? { nil }
@@ -56,4 +58,11 @@ extension ClientLayer {
     func beginStopping() {}
     func closing(_ reason: OwnClose) {}
     func handshakeCompleted(_ details: TLSDetails) {}
+}
+
+/// A connection with one exchange at a time.
+extension ClientLeg where Self: ClientLayer {
+    var isWritable: Bool { connection.isWritable }
+    func flush() { connection.flush() }
+    func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 }

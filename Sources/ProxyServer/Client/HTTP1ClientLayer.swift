@@ -27,11 +27,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     /// The next request needs a `whole` body.
-    private enum Body {
-        case arriving, whole, malformed
-    }
+    private enum Body { case arriving, whole, malformed }
 
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private let scope: RequestScope
     private var parser = HTTP1RequestParser()
     private var state: State
@@ -51,16 +49,11 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         state = .awaiting(headBegan: headBegan)
     }
 
-    private var loop: LoopContext { connection.loop }
     private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
 
-    private var exchange: Exchange? {
-        if case .serving(let exchange) = state { exchange } else { nil }
-    }
+    private var exchange: Exchange? { if case .serving(let exchange) = state { exchange } else { nil } }
 
-    private var isClosing: Bool {
-        if case .closing = state { true } else { false }
-    }
+    private var isClosing: Bool { if case .closing = state { true } else { false } }
 
     // MARK: - ClientLayer
 
@@ -247,7 +240,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             let answer = TunnelClientLayer.Answer { [connection] head, framing, _ in
                 HTTP1ClientLayer.answerConnect(head, framing, on: connection)
             }
-            SniffLayer.open(tunnel, check, on: connection, version: message.version, early: early, answer: answer)
+            let version = message.version
+            let pending = PendingTunnel(tunnel: tunnel, connection: connection, version: version, answer: answer)
+            pending.open(check, early: early)
         case .awaiting, .closing: break
         }
     }
@@ -338,8 +333,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     // MARK: - ClientLeg
 
-    var isWritable: Bool { connection.isWritable }
-
     func setReading(_ isReading: Bool) {
         message.isWanted = isReading
         if isReading { connection.readIfWanted() }
@@ -398,10 +391,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if let end = HTTP1Encoder.end(framing: message.responseFraming, trailers: trailers) { connection.write(end) }
     }
 
-    func flush() { connection.flush() }
-
-    func limitReceiveBuffer() { connection.limitReceiveBuffer() }
-
     /// Otherwise a body until the close looks complete.
     func withholdCloseNotify() {
         if message.responseFraming == .untilClose { connection.withholdCloseNotify() }
@@ -422,8 +411,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         guard exchange != nil else { return }
         if message.keepsAlive, message.body == .whole {
             state = .awaiting(headBegan: nil)
-            process()
-            return
+            return process()
         }
         state = .closing
         if message.body == .whole, parser.isIdle { connection.closeAfterFlush() } else { lingeringClose() }

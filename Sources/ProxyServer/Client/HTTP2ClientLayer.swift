@@ -5,7 +5,7 @@ import Wire
 
 /// An exchange for each stream of a connection of HTTP/2.
 final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private let scope: RequestScope
     private let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: any HTTP2ServedStream] = [:]
@@ -19,12 +19,10 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         self.scope = scope
         lastStreamEnd = connection.loop.eventLoop.now
         driver = HTTP2Driver(HTTP2Session(.server), on: connection.loop.eventLoop)
-        driver.attach(to: self)
+        driver.carrier = self
     }
 
     private var session: HTTP2Session { driver.session }
-
-    private var loop: LoopContext { connection.loop }
 
     /// A paused stream withholds its window.
     var wantsRead: Bool { !loop.isRecorderFull }
@@ -75,8 +73,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
             let failure = HTTP2Error(.enhanceYourCalm, "A head or frame was not complete \(limit).")
             session.goAway(failure.code, text: failure.explanation)
-            failed(failure)
-            return
+            return failed(failure)
         }
         if !streams.isEmpty {
             endStalls(now: now)
@@ -195,11 +192,10 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             try stream.serve(inside)
         } catch {
             stream.reset(.internalError, isLocal: true, "\(error)")
-            driver.reset(id, .internalError)
-            return
+            return driver.reset(id, .internalError)
         }
         let answer = TunnelClientLayer.Answer { head, framing, _ in stream.answer(head, framing) }
-        SniffLayer.open(tunnel, check, on: inside, version: .http2, early: nil, answer: answer)
+        PendingTunnel(tunnel: tunnel, connection: inside, version: .http2, answer: answer).open(check, early: nil)
     }
 
     /// On the proxy's port `https` needs the absolute form.

@@ -73,7 +73,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
             sendPending(isEnd: true)
         } else {
             sendPending(isEnd: false)
-            driver.end(id, trailers: trailers)
+            driver.session.sendEnd(trailers, on: id)
         }
     }
 

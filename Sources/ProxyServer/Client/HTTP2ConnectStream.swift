@@ -146,7 +146,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         switch output {
         case .unanswered: driver.reset(id, .connectError)
         case .open where isCut: driver.cut(id, .connectError)
-        case .open: driver.end(id, trailers: nil)
+        case .open: driver.session.sendEnd(nil, on: id)
         case .ended: break
         }
         output = .ended

@@ -2,7 +2,7 @@ import NIOCore
 
 /// A closing connection, whose bytes are dropped for a moment.
 final class LingeringLayer: ClientLayer {
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private var dropped = 0
     private let began: NIODeadline
 

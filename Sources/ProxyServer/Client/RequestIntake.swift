@@ -254,6 +254,7 @@ extension RequestIntake.Arrival {
         head = RequestHead(method: "CONNECT", target: authority, version: version, fields: [("Host", authority)])
         method = "CONNECT"
         self.version = version
+        purpose = .tunnel
         kind = .tunnel
     }
 }

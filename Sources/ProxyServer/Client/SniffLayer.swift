@@ -32,11 +32,9 @@ final class SniffLayer: ClientLayer {
         case decided
     }
 
-    private enum Identification {
-        case notNeeded, underWay, over
-    }
+    private enum Identification { case notNeeded, underWay, over }
 
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private var scope: RequestScope
     /// Whether this is inside terminated TLS whose client agreed on no protocol by ALPN.
     private let isInsideTLS: Bool
@@ -65,47 +63,11 @@ final class SniffLayer: ClientLayer {
         schedule(isInsideTLS ? SniffLayer.insideLimit : limit)
     }
 
-    private var loop: LoopContext { connection.loop }
     private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
-
-    // MARK: - CONNECT
-
-    /// Answers a CONNECT and serves its inside; `early` has bytes that were read after it.
-    static func open(
-        _ tunnel: RequestScope.Tunnel,
-        _ check: AuthenticationCheck?,
-        on connection: ClientConnection,
-        version: HTTPVersion,
-        early: ByteBuffer?,
-        answer: TunnelClientLayer.Answer
-    ) {
-        // Everybody may read the proxy's own pages, so nothing else may be reached from there.
-        let isForOwnPages = tunnel.host == ProxyPages.host
-        if let check, !isForOwnPages {
-            let layer = AuthenticatingLayer(tunnel, check, on: connection, version: version, answer: answer)
-            connection.become(layer, with: early)
-            return layer.begin()
-        }
-        guard !isForOwnPages, let reason = Unread(tunnel, of: connection) else {
-            let scope = isForOwnPages ? RequestScope.ownPages : .tunnel(tunnel)
-            _ = answer.write(ResponseHead(status: 200, reason: "Connection established"), .none, nil)
-            connection.flush()
-            connection.become(SniffLayer(connection: connection, scope: scope), with: early)
-            return
-        }
-        let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
-        var arrival = RequestIntake.Arrival(tunnel, version: version)
-        arrival.purpose = .tunnel
-        reason.apply(to: &arrival, layer, of: connection)
-        RequestIntake(connection: connection, scope: .proxy).begin(tunnel, arrival, through: layer)
-        connection.become(layer, with: early)
-    }
 
     // MARK: - ClientLayer
 
-    var wantsRead: Bool {
-        if case .decided = state { false } else { true }
-    }
+    var wantsRead: Bool { if case .decided = state { false } else { true } }
     var isIdle: Bool { true }
 
     private func schedule(_ amount: TimeAmount) {
@@ -432,16 +394,10 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - The rest of ClientLayer
 
-    private enum Beginning {
-        case hello, preface, request
-
-        var words: String {
-            switch self {
-            case .hello: "its TLS hello"
-            case .preface: "the HTTP/2 preface"
-            case .request: "a request head"
-            }
-        }
+    private enum Beginning: String {
+        case hello = "its TLS hello"
+        case preface = "the HTTP/2 preface"
+        case request = "a request head"
     }
 
     /// `nil` without bytes.
@@ -472,7 +428,10 @@ final class SniffLayer: ClientLayer {
 
     /// Records that the client ended too early; `how` begins a sentence.
     private func recordEnd(_ how: String) {
-        recordEnd { ExchangeFailure($0 == .hello ? .clientTLS : .clientGone, "\(how) in the middle of \($0.words).") }
+        recordEnd { beginning in
+            let text = "\(how) in the middle of \(beginning.rawValue)."
+            return ExchangeFailure(beginning == .hello ? .clientTLS : .clientGone, text)
+        }
     }
 
     private func recordEnd(_ failure: (Beginning) -> ExchangeFailure) {
@@ -485,7 +444,7 @@ final class SniffLayer: ClientLayer {
 
     func closing(_ reason: OwnClose) {
         switch state {
-        case .sniffing: recordEnd { reason.failure(inTheMiddleOf: $0.words) }
+        case .sniffing: recordEnd { reason.failure(inTheMiddleOf: $0.rawValue) }
         case .handshaking: intake.recordFailedHandshake(reason.failure(inTheMiddleOf: "its TLS handshake"))
         case .decided: return
         }
@@ -517,8 +476,7 @@ final class SniffLayer: ClientLayer {
             intake.recordMalformed(ExchangeFailure(.badRequest, text), head: first)
         case (.sniffing, .request):
             becomeHTTP1()
-            connection.enforceTimeout(now: now)
-            return
+            return connection.enforceTimeout(now: now)
         }
         state = .decided
         connection.close()

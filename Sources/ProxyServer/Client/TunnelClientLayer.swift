@@ -20,7 +20,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         case ended
     }
 
-    private let connection: ClientConnection
+    let connection: ClientConnection
     var exchange: Exchange?
     var tunnel: RequestScope.Tunnel?
     private var input: Input
@@ -50,7 +50,6 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     var isIdle: Bool { exchange == nil }
-    var isWritable: Bool { connection.isWritable }
 
     func received(_ bytes: ByteBuffer) {
         switch input {
@@ -188,9 +187,6 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         isMachineReading = isReading
         if isReading { connection.readIfWanted() }
     }
-
-    func flush() { connection.flush() }
-    func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
     func abort(_ code: HTTP2ErrorCode) {
         guard exchange != nil else { return }

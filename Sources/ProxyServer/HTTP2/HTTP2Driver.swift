@@ -16,7 +16,7 @@ protocol HTTP2Carrier: AnyObject {
 final class HTTP2Driver {
     let session: HTTP2Session
     private let eventLoop: any EventLoop
-    private weak var carrier: (any HTTP2Carrier)?
+    weak var carrier: (any HTTP2Carrier)?
     private var isProcessing = false
     private var isScheduled = false
     /// The exchanges with an event in the current read cycle.
@@ -28,8 +28,6 @@ final class HTTP2Driver {
         self.session = session
         self.eventLoop = eventLoop
     }
-
-    func attach(to carrier: any HTTP2Carrier) { self.carrier = carrier }
 
     func stop() { isStopped = true }
 
@@ -98,8 +96,6 @@ final class HTTP2Driver {
         session.sendData(bytes, on: stream)
         return session.queuedBytes(on: stream)
     }
-
-    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) { session.sendEnd(trailers, on: stream) }
 
     func consume(_ count: Int, on stream: HTTP2StreamID) {
         session.consume(count, on: stream)

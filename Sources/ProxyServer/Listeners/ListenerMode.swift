@@ -90,8 +90,7 @@ package struct Listener: Sendable, Hashable {
         self.port = port ?? mode.defaultPort
     }
 
-    /// `host:port`, an IPv6 address in brackets.
-    package var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var place: String { HostAddress.withPort(host, port) }
 
     /// Whether only this machine reaches it.
     package var isLoopback: Bool {

@@ -4,7 +4,7 @@ import Wire
 
 /// A client's connection that speaks SOCKS, until it is a tunnel to the requested server (RFC 1928).
 final class SOCKS5Layer: ClientLayer {
-    private let connection: ClientConnection
+    let connection: ClientConnection
     private var reader = SOCKS5Reader()
     private var began: NIODeadline?
     private var isDone = false
@@ -19,7 +19,6 @@ final class SOCKS5Layer: ClientLayer {
 
     init(connection: ClientConnection) { self.connection = connection }
 
-    private var loop: LoopContext { connection.loop }
     private var authentication: ProxyAuthentication? { loop.configuration.authentication }
 
     var wantsRead: Bool { !isDone && !isAuthenticating }
@@ -126,7 +125,8 @@ final class SOCKS5Layer: ClientLayer {
             },
             hasBody: false
         )
-        SniffLayer.open(tunnel, nil, on: connection, version: .http11, early: reader.takeRest(), answer: answer)
+        let pending = PendingTunnel(tunnel: tunnel, connection: connection, version: .http11, answer: answer)
+        pending.open(nil, early: reader.takeRest())
     }
 
     private func refuse(_ failure: SOCKS5Reader.Failure) {

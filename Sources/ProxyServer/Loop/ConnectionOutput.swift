@@ -43,9 +43,7 @@ final class ConnectionOutput {
     }
 
     /// Closes TLS without close_notify; has no effect without TLS.
-    func withholdCloseNotify() {
-        context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
-    }
+    func withholdCloseNotify() { context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil) }
 
     /// A half-close after the peer's would be a full close with pending writes, so it is a close after the writes.
     func end(peerHasEnded: Bool) {
@@ -97,8 +95,7 @@ final class ConnectionOutput {
     ) {
         guard channel.isActive, let socket = channel as? any SocketOptionProvider else {
             channel.triggerUserOutboundEvent(ResetAtClose(), promise: nil)
-            close()
-            return
+            return close()
         }
         hasUndelivered(socket).assumeIsolated().whenComplete { result in
             let eventLoop = channel.eventLoop.assumeIsolated()

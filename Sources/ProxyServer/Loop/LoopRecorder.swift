@@ -20,9 +20,7 @@ final class LoopRecorder: RecordSink {
     var onFull: ((Bool) -> Void)?
 
     /// Runs at the end of a tick; one object for all ticks.
-    private final class Tick {
-        weak var recorder: LoopRecorder?
-    }
+    private final class Tick { weak var recorder: LoopRecorder? }
 
     init(outlet: @escaping RecordOutlet, eventLoop: any EventLoop) {
         self.outlet = outlet

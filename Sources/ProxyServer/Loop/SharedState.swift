@@ -41,13 +41,9 @@ final class SharedState: Sendable {
         nextConnection = Atomic(configuration.firstConnection)
     }
 
-    func makeExchangeID() -> ExchangeID {
-        ExchangeID(nextExchange.wrappingAdd(1, ordering: .relaxed).oldValue)
-    }
+    func makeExchangeID() -> ExchangeID { ExchangeID(nextExchange.wrappingAdd(1, ordering: .relaxed).oldValue) }
 
-    func makeConnectionID() -> ConnectionID {
-        ConnectionID(nextConnection.wrappingAdd(1, ordering: .relaxed).oldValue)
-    }
+    func makeConnectionID() -> ConnectionID { ConnectionID(nextConnection.wrappingAdd(1, ordering: .relaxed).oldValue) }
 
     func verifies(_ destination: Destination) -> Bool {
         verifies(destination.verifiedName) && verifies(destination.host)

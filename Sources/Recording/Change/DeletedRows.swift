@@ -60,13 +60,16 @@ enum DeletedRows {
         return try Int64.fetchOne(database, sql: sql, arguments: [number])
     }
 
+    static let usedConnections = """
+        SELECT client_connection FROM exchange
+        UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL
+        """
+
     /// They name hosts and addresses.
     static func removeConnections(in database: Database) throws {
         try database.execute(
             sql: """
-                DELETE FROM connection WHERE id NOT IN (
-                SELECT client_connection FROM exchange
-                UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL);
+                DELETE FROM connection WHERE id NOT IN (\(usedConnections));
                 DELETE FROM route WHERE connection NOT IN (SELECT id FROM connection);
                 """
         )

@@ -88,23 +88,13 @@ private struct RestOfSession {
             ) { _ in try tell(range.upperBound) }
         }
         try onPart(1)
-        let used = try Int64.fetchAll(
-            new,
-            sql: """
-                SELECT client_connection FROM exchange
-                UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL
-                """
-        )
-        for id in used {
+        for id in try Int64.fetchAll(new, sql: DeletedRows.usedConnections) {
             try copy(Schema.connection, "FROM connection WHERE id = ?", [id])
             try copy(Schema.route, "FROM route WHERE connection = ?", [id])
         }
-        let highest = try Int64.fetchOne(
-            old,
-            sql:
-                "SELECT max(id) FROM (SELECT max(id) AS id FROM exchange UNION ALL SELECT max(exchange) FROM annotation)"
-        )
-        if let highest, highest > numbers.last ?? 0 {
+        let numbered = "SELECT max(id) AS id FROM exchange UNION ALL SELECT max(exchange) FROM annotation"
+        if let highest = try Int64.fetchOne(old, sql: "SELECT max(id) FROM (\(numbered))"), highest > numbers.last ?? 0
+        {
             try new.execute(sql: "INSERT OR IGNORE INTO annotation(exchange) VALUES(?)", arguments: [highest])
         }
         var totals = SessionSummary()

@@ -16,7 +16,12 @@ package enum ExchangeNote: Sendable, Hashable {
     case colour(ExchangeAnnotation.Colour?)
 }
 
-package struct SessionEditResult: Sendable, Hashable {
+package struct SessionEditResult: Codable, Sendable, Hashable {
+    enum CodingKeys: String, CodingKey {
+        case changed = "exchanges"
+        case inFlight, mark
+    }
+
     package var changed = 0
     package var inFlight = 0
     package var mark: Int64?

@@ -93,17 +93,6 @@ struct BodyText: Sendable {
 enum BodyQuestion: Sendable {
     case text(BodyText)
     case expression(FilterExpression)
-
-    /// `nil` if the search is not for bodies.
-    init?(_ search: SearchedText) {
-        if let expression = search.expression {
-            self = .expression(expression)
-        } else if let text = search.bodyText {
-            self = .text(text)
-        } else {
-            return nil
-        }
-    }
 }
 
 /// Searches a body that arrives in pieces, decoded; a match may cross pieces. A body in another encoding than UTF-8 is
@@ -137,7 +126,7 @@ struct BodySearch {
         head: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         (self.question, self.head) = (question, head)
-        decoder = coding.map { ContentDecoder(contentEncoding: $0, limit: FilterFunctions.searchLimit) }
+        decoder = coding.map { ContentDecoder(codings: ContentCoding.list($0), limit: FilterFunctions.searchLimit) }
     }
 
     /// Reads the next piece; returns whether a match is complete.

@@ -38,7 +38,7 @@ extension FilterTest {
     /// Whether the condition needs the row with heads and bodies.
     fileprivate var readsPayload: Bool {
         switch self {
-        case .field, .expression(.field, _): true
+        case .matches(.field, _): true
         case .place(let test): PlaceColumn.allCases.contains { $0.isInPayload && $0.isNeeded(by: test.place) }
         default: needs == .bodies
         }
@@ -111,9 +111,17 @@ private struct FilterCompiler {
 
     private mutating func condition(_ test: FilterTest) -> String {
         switch test {
-        case .text(let field, let glob):
-            text(field.column, glob)
-        case .url(let glob): url(glob)
+        case .matches(.text(let field), .glob(let glob)): text(field.column, glob)
+        case .matches(.text(let field), let pattern):
+            "sluice_matches(\(argument(.search(SearchedText(pattern)))), \(field.column), e.id)"
+        case .matches(.url, .glob(let glob)): url(glob)
+        case .matches(.url, let pattern): hasURL(pattern)
+        case .matches(.field(let side, let name), let pattern): field(side, SearchedText(pattern, name: name))
+        case .matches(.body(let side), .glob(let glob)) where glob.shape == .infix:
+            body(side, SearchedText(.glob(glob), question: .text(BodyText(glob))))
+        case .matches(.body(let side), .expression(let expression)):
+            body(side, SearchedText(.expression(expression), question: .expression(expression)))
+        case .matches(.body, _): "TRUE"
         case .mediaTypePart(let part):
             "(e.media_type \(like("%", part, "%")) AND sluice_has_part(e.media_type, \(argument(.text(part)))))"
         case .number(let field, let range): number(field, range)
@@ -122,17 +130,7 @@ private struct FilterCompiler {
                 + " OR e.upstream_version IS NOT NULL AND \(version("e.upstream_version", range)))"
         case .property(let property): condition(property.condition)
         case .address(let leg, let glob):
-            "sluice_has_address(\(argument(.search(SearchedText(glob)))), \(leg == .client ? "c" : "u").peer_address)"
-        case .field(let side, let name, let value): field(side, SearchedText(name, value: value))
-        case .body(let side, let glob):
-            glob.shape == .infix ? body(side, SearchedText(glob, bodyText: BodyText(glob))) : "TRUE"
-        case .expression(.text(let field), let expression):
-            "sluice_matches(\(argument(.search(SearchedText(expression)))), \(field.column), e.id)"
-        case .expression(.url, let expression):
-            "sluice_has_url(\(argument(.search(SearchedText(expression)))), e.scheme, e.host, e.port, e.path, e.query, e.id)"
-        case .expression(.field(let side, let name), let expression):
-            field(side, SearchedText(expression, name: name))
-        case .expression(.body(let side), let expression): body(side, SearchedText(expression))
+            "sluice_has_address(\(argument(.search(SearchedText(.glob(glob))))), \(leg == .client ? "c" : "u").peer_address)"
         case .place(let test): place(test)
         }
     }
@@ -199,7 +197,7 @@ private struct FilterCompiler {
             return "substr(\(column), 1, \(literal.unicodeScalars.count)) = \(argument(.text(literal)))"
         case (.infix, false): return "\(dialect.position)(\(column), \(argument(.text(literal)))) > 0"
         case (.suffix, false), (.general, _):
-            return "sluice_matches(\(argument(.search(SearchedText(glob)))), \(column), e.id)"
+            return "sluice_matches(\(argument(.search(SearchedText(.glob(glob))))), \(column), e.id)"
         }
     }
 
@@ -216,13 +214,9 @@ private struct FilterCompiler {
     /// can only be within one column if the path begins with a slash. If the pattern has more than such a text, the
     /// text preselects rows.
     private mutating func url(_ glob: Glob) -> String {
-        func closer(_ compiler: inout FilterCompiler) -> String {
-            let search = compiler.argument(.search(SearchedText(glob)))
-            return "sluice_has_url(\(search), e.scheme, e.host, e.port, e.path, e.query, e.id)"
-        }
         if glob.matchesEverything { return "TRUE" }
         let part = Self.longestPart(of: glob)
-        guard !part.isEmpty else { return closer(&self) }
+        guard !part.isEmpty else { return hasURL(.glob(glob)) }
         let text = String(decoding: part, as: UTF8.self)
         let isNumber = part.allSatisfy { $0 &- 0x30 < 10 }
         let isInScheme = !glob.ignoresCase || ["https", "wss"].contains { Array($0.utf8).firstRange(of: part) != nil }
@@ -235,9 +229,13 @@ private struct FilterCompiler {
         let isUsual = "e.path >= '/' AND e.path < '0'"
         let isUnusual = "(e.path < '/' OR e.path >= '0')"
         if glob.shape == .infix, glob.ignoresCase, glob.literalBytes == part, !isNumber {
-            return "(\(within) AND \(isUsual) OR \(isUnusual) AND \(closer(&self)))"
+            return "(\(within) AND \(isUsual) OR \(isUnusual) AND \(hasURL(.glob(glob))))"
         }
-        return "((\(within) OR \(isUnusual)) AND \(closer(&self)))"
+        return "((\(within) OR \(isUnusual)) AND \(hasURL(.glob(glob))))"
+    }
+
+    private mutating func hasURL(_ pattern: FilterTest.Pattern) -> String {
+        "sluice_has_url(\(argument(.search(SearchedText(pattern)))), e.scheme, e.host, e.port, e.path, e.query, e.id)"
     }
 
     private static func longestPart(of glob: Glob) -> [UInt8] {

@@ -23,23 +23,15 @@ enum FilterFunctions {
         }
         add("sluice_has_url", 7, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
-            let url = RequestURL(
-                scheme: arguments.string(1),
-                host: arguments.string(2),
-                port: Int(arguments.number(3)),
-                path: arguments.string(4),
-                query: arguments.isNull(5) ? nil : arguments.string(5)
-            )
-            let exchange = arguments.number(6)
-            var text = url.description
-            arguments.answer(
-                arguments.search(0).map { search in text.withUTF8 { search.matches($0, of: exchange) } } ?? false
-            )
+            var text = arguments.url(at: 1).description
+            arguments.answer(text.withUTF8 { arguments.search(0)?.matches($0, of: arguments.number(6)) ?? false })
         }
         add("sluice_has_address", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
-            guard let search = arguments.search(0), !arguments.isNull(1) else { return arguments.answer(false) }
-            arguments.answer(FilterTest.matchesAddress(arguments.string(1), search.glob))
+            guard case .glob(let glob)? = arguments.search(0)?.pattern, !arguments.isNull(1) else {
+                return arguments.answer(false)
+            }
+            arguments.answer(FilterTest.matchesAddress(arguments.string(1), glob))
         }
         add("sluice_has_field", 6, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
@@ -88,6 +80,17 @@ struct FunctionArguments {
 
     func string(_ place: Int) -> String { String(decoding: text(place), as: UTF8.self) }
 
+    /// Of five columns.
+    func url(at place: Int) -> RequestURL {
+        RequestURL(
+            scheme: string(place),
+            host: string(place + 1),
+            port: Int(clamping: number(place + 2)),
+            path: string(place + 3),
+            query: isNull(place + 4) ? nil : string(place + 4)
+        )
+    }
+
     func bytes(_ place: Int) -> UnsafeRawBufferPointer {
         let start = sqlite3_value_blob(values[place])
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(values[place])))
@@ -102,13 +105,14 @@ struct FunctionArguments {
 
     func hasField(_ section: StoredSection, at place: Int) -> Bool {
         let bytes = bytes(place)
-        guard let search = search(0), !bytes.isEmpty else { return false }
-        let (name, value) = (search.glob, search.value)
+        guard let search = search(0), let name = search.name, !bytes.isEmpty else { return false }
+        let value: Glob? = if case .glob(let glob) = search.pattern { glob } else { nil }
         let isFound = bytes.withMemoryRebound(to: UInt8.self) {
             StoredHead.hasField(section, in: $0, name: name, value: value)
         }
         // With an expression, this only shows whether the field exists.
-        if let isFound, !isFound || search.expression == nil { return isFound }
+        let isExpression = if case .expression = search.pattern { true } else { false }
+        if let isFound, !isFound || !isExpression { return isFound }
         let buffer = ByteBuffer(bytes: bytes)
         let fields: FieldSection? =
             switch section {
@@ -117,20 +121,15 @@ struct FunctionArguments {
             case .trailers: StoredHead.fields(buffer)
             }
         return fields?.contains { field in
-            guard name.matches(field.nameBytes) else { return false }
-            if let expression = search.expression {
-                return Array(field.valueBytes).withUnsafeBytes {
-                    UnfinishedSearches.finds(expression, in: $0, of: number(5))
-                }
-            }
-            return value?.matches(field.valueBytes) ?? true
+            name.matches(field.nameBytes)
+                && Array(field.valueBytes).withUnsafeBufferPointer { search.matches($0, of: number(5)) }
         } ?? false
     }
 
     /// Searches a message's body as received and, if a stage changed it, as sent. A body is among the arguments or in
     /// chunks.
     func searchBodies() {
-        guard let text = search(0).flatMap(BodyQuestion.init),
+        guard let text = search(0)?.question,
             let received = BodySide(rawValue: UInt8(clamping: number(2)))
         else {
             return answer(false)
@@ -172,25 +171,52 @@ struct FunctionArguments {
         _ coding: String?,
         _ head: UnsafeRawBufferPointer
     ) -> Bool? {
-        let sql = "SELECT offset, data FROM chunk WHERE exchange = ?1 AND side = ?2 ORDER BY offset"
+        var search = BodySearch(text, coding: coding, head: head)
+        do {
+            var isFound: Bool?
+            try rows("offset, data", of: "chunk", number(1), side) { row in
+                // Bytes after a gap in a damaged session do not belong to the body.
+                guard sqlite3_column_int64(row, 0) == search.end else { return false }
+                let count = Int(sqlite3_column_bytes(row, 1))
+                if search.finds(UnsafeRawBufferPointer(start: sqlite3_column_blob(row, 1), count: count)) {
+                    isFound = true
+                }
+                return isFound == nil && search.end < FilterFunctions.searchLimit
+            }
+            return isFound ?? search.findsAtEnd(of: number(1))
+        } catch {
+            sqlite3_result_error_code(context, error.code)
+            return nil
+        }
+    }
+
+    /// Reads rows from the one that has the byte at an offset on, until `body` returns `false`.
+    func rows(
+        _ columns: String,
+        of table: String,
+        _ exchange: Int64,
+        _ side: BodySide,
+        from offset: Int64 = 0,
+        _ body: (OpaquePointer?) -> Bool
+    ) throws(RowError) {
+        let sql = """
+            SELECT \(columns) FROM \(table) WHERE exchange = ?1 AND side = ?2 AND offset >= coalesce(
+            (SELECT max(offset) FROM \(table) WHERE exchange = ?1 AND side = ?2 AND offset <= ?3), 0) ORDER BY offset
+            """
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
         var code = sqlite3_prepare_v2(sqlite3_context_db_handle(context), sql, -1, &statement, nil)
-        sqlite3_bind_int64(statement, 1, number(1))
-        sqlite3_bind_int64(statement, 2, Int64(side.rawValue))
-        var search = BodySearch(text, coding: coding, head: head)
+        for (index, value) in [exchange, Int64(side.rawValue), offset].enumerated() {
+            sqlite3_bind_int64(statement, CInt(index + 1), value)
+        }
         while code == SQLITE_OK || code == SQLITE_ROW {
             code = sqlite3_step(statement)
-            // Bytes after a gap in a damaged session do not belong to the body.
-            guard code == SQLITE_ROW, sqlite3_column_int64(statement, 0) == search.end else { break }
-            let count = Int(sqlite3_column_bytes(statement, 1))
-            if search.finds(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 1), count: count)) {
-                return true
-            }
-            if search.end >= FilterFunctions.searchLimit { return search.findsAtEnd(of: number(1)) }
+            guard code == SQLITE_ROW, body(statement) else { break }
         }
-        if code == SQLITE_DONE || code == SQLITE_ROW { return search.findsAtEnd(of: number(1)) }
-        sqlite3_result_error_code(context, code)
-        return nil
+        if code != SQLITE_ROW, code != SQLITE_DONE { throw RowError(code: code) }
+    }
+
+    struct RowError: Error {
+        let code: CInt
     }
 }

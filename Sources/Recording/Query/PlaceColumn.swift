@@ -102,35 +102,18 @@ extension FunctionArguments {
 
     /// The exchange, with the columns that are there.
     private var exchange: RecordedExchange {
-        func url(
-            _ scheme: PlaceColumn,
-            _ host: PlaceColumn,
-            _ port: PlaceColumn,
-            _ path: PlaceColumn,
-            _ query: PlaceColumn
-        )
-            -> RequestURL
-        {
-            RequestURL(
-                scheme: text(scheme),
-                host: text(host),
-                port: Int(clamping: number(port)),
-                path: text(path),
-                query: isNull(query) ? nil : text(query)
-            )
-        }
         var record = ExchangeRecord(
             id: ExchangeID(number(.id)),
             kind: ExchangeRecord.Kind(rawValue: UInt8(clamping: number(.kind))) ?? .http,
             startedAt: 0,
             method: text(.method),
-            url: url(.scheme, .host, .port, .path, .query),
+            url: url(at: 1 + PlaceColumn.scheme.rawValue),
             clientConnection: ConnectionID(1)
         )
         record.state = ExchangeRecord.State(rawValue: UInt8(clamping: number(.state))) ?? .complete
         record.flags = ExchangeRecord.Flags(rawValue: UInt32(clamping: number(.flags)))
         record.status = Int(clamping: number(.status))
-        if !isNull(.sentScheme) { record.sentURL = url(.sentScheme, .sentHost, .sentPort, .sentPath, .sentQuery) }
+        if !isNull(.sentScheme) { record.sentURL = url(at: 1 + PlaceColumn.sentScheme.rawValue) }
         var messages = ExchangeMessages()
         messages.requestHead = buffer(.requestHead)
         messages.requestHeadSent = buffer(.requestHeadSent)
@@ -148,13 +131,14 @@ extension FunctionArguments {
         func exchange(_ id: ExchangeID) -> RecordedExchange? { arguments.exchange }
 
         func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
-            let column = PlaceColumn(bodyOf: side)
+            let columns: [PlaceColumn] = [.requestBody, .requestBodySent, .responseBody, .responseBodySent]
+            let column = columns[Int(side.rawValue)]
             if !arguments.isNull(column) {
                 return ByteBuffer(bytes: arguments.bytes(column).dropFirst(Int(clamping: offset)).prefix(limit))
             }
             var body = ByteBuffer()
             var isThere = false
-            try rows("offset, data", of: "chunk", id, side, from: offset) { row in
+            try arguments.rows("offset, data", of: "chunk", id.number, side, from: offset) { row in
                 isThere = true
                 let skipped = offset + Int64(body.readableBytes) - sqlite3_column_int64(row, 0)
                 let count = Int(sqlite3_column_bytes(row, 1))
@@ -170,42 +154,12 @@ extension FunctionArguments {
 
         func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
             var arrivals: [Arrival] = []
-            try rows("offset, at", of: "arrival", id, side, from: offset) { row in
+            try arguments.rows("offset, at", of: "arrival", id.number, side, from: offset) { row in
                 arrivals.append(Arrival(offset: sqlite3_column_int64(row, 0), at: sqlite3_column_int64(row, 1)))
                 return arrivals.count < limit
             }
             return arrivals
         }
-
-        /// Reads rows from the one that has the byte at an offset on, until `body` returns `false`.
-        private func rows(
-            _ columns: String,
-            of table: String,
-            _ id: ExchangeID,
-            _ side: BodySide,
-            from offset: Int64,
-            _ body: (OpaquePointer?) -> Bool
-        ) throws {
-            let sql = """
-                SELECT \(columns) FROM \(table) WHERE exchange = ?1 AND side = ?2 AND offset >= coalesce(
-                (SELECT max(offset) FROM \(table) WHERE exchange = ?1 AND side = ?2 AND offset <= ?3), 0) ORDER BY offset
-                """
-            var statement: OpaquePointer?
-            defer { sqlite3_finalize(statement) }
-            var code = sqlite3_prepare_v2(sqlite3_context_db_handle(arguments.context), sql, -1, &statement, nil)
-            for (index, value) in [id.number, Int64(side.rawValue), offset].enumerated() {
-                sqlite3_bind_int64(statement, CInt(index + 1), value)
-            }
-            while code == SQLITE_OK || code == SQLITE_ROW {
-                code = sqlite3_step(statement)
-                guard code == SQLITE_ROW, body(statement) else { break }
-            }
-            if code != SQLITE_ROW, code != SQLITE_DONE { throw RowError(code: code) }
-        }
-    }
-
-    private struct RowError: Error {
-        let code: CInt
     }
 }
 
@@ -228,16 +182,5 @@ extension PlaceTest {
 
     private func isMatched(_ value: Slice<UnsafeRawBufferPointer>) -> Bool {
         UnsafeRawBufferPointer(rebasing: value).withMemoryRebound(to: UInt8.self) { matches($0) }
-    }
-}
-
-extension PlaceColumn {
-    fileprivate init(bodyOf side: BodySide) {
-        switch side {
-        case .requestReceived: self = .requestBody
-        case .requestSent: self = .requestBodySent
-        case .responseReceived: self = .responseBody
-        case .responseSent: self = .responseBodySent
-        }
     }
 }

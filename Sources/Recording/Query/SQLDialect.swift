@@ -21,31 +21,20 @@ package enum SQLArgument: Sendable, Hashable {
 
 /// A search of the registered functions, prepared once for all rows of a statement.
 package final class SearchedText: Sendable, Hashable {
-    let glob: Glob
-    /// The required value of a field; `nil` for any.
-    let value: Glob?
-    let bodyText: BodyText?
-    /// Replaces the other patterns of a text, a field value or a body; `nil` for none.
-    let expression: FilterExpression?
-    /// The condition on the values at a place; the other patterns are not used then.
+    let pattern: FilterTest.Pattern
+    /// Of a field whose value is searched.
+    let name: Glob?
+    /// `nil` if the search is not for bodies.
+    let question: BodyQuestion?
+    /// The condition on the values at a place; the pattern is not used then.
     let place: PlaceTest?
     /// Texts without which no JSON without escapes has a value that passes.
     let needed: [BodyText]
     /// The quoted name behind which a value stands that passes, in JSON without escapes; `nil` if that is not known.
     let valueName: BodyText?
 
-    init(
-        _ glob: Glob,
-        value: Glob? = nil,
-        bodyText: BodyText? = nil,
-        expression: FilterExpression? = nil,
-        place: PlaceTest? = nil
-    ) {
-        self.glob = glob
-        self.value = value
-        self.bodyText = bodyText
-        self.expression = expression
-        self.place = place
+    init(_ pattern: FilterTest.Pattern, name: Glob? = nil, question: BodyQuestion? = nil, place: PlaceTest? = nil) {
+        (self.pattern, self.name, self.question, self.place) = (pattern, name, question, place)
         let steps = place.flatMap { $0.place.part == .json ? $0.place.steps : nil } ?? []
         var texts = steps.map { SearchedText.quoted($0) }
         valueName = texts.last.flatMap { $0 }.map { BodyText($0) }
@@ -55,7 +44,7 @@ package final class SearchedText: Sendable, Hashable {
         needed = texts.compactMap { $0 }.map { BodyText($0) }
     }
 
-    convenience init(_ place: PlaceTest) { self.init(Glob(literal: ""), place: place) }
+    convenience init(_ place: PlaceTest) { self.init(.any, place: place) }
 
     /// The name of a step to a member as JSON without escapes has it.
     private static func quoted(_ step: Place.Step) -> Glob? {
@@ -66,24 +55,18 @@ package final class SearchedText: Sendable, Hashable {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\\") } ? Glob(containing: text) : nil
     }
 
-    convenience init(_ expression: FilterExpression, name: Glob? = nil) {
-        self.init(name ?? Glob(literal: ""), expression: expression)
-    }
-
     func matches(_ text: UnsafeBufferPointer<UInt8>, of exchange: Int64) -> Bool {
-        guard let expression else { return glob.matches(text) }
+        guard case .expression(let expression) = pattern else { return pattern.matches(text) }
         return UnfinishedSearches.finds(expression, in: UnsafeRawBufferPointer(text), of: exchange)
     }
 
     package static func == (left: SearchedText, right: SearchedText) -> Bool {
-        left.glob == right.glob && left.value == right.value && left.expression == right.expression
-            && left.place == right.place
+        left.pattern == right.pattern && left.name == right.name && left.place == right.place
     }
 
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(glob)
-        hasher.combine(value)
-        hasher.combine(expression)
+        hasher.combine(pattern)
+        hasher.combine(name)
         hasher.combine(place)
     }
 }

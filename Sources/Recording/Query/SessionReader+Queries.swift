@@ -126,13 +126,7 @@ extension SessionReader {
     ) throws -> [ExchangeRecord] {
         var records: [ExchangeRecord] = []
         let annotation = " LEFT JOIN annotation AS a ON a.exchange = e.id"
-        let statement = ExchangeStatement(
-            Schema.joinedRecord,
-            rows,
-            filter,
-            "ORDER BY e.id",
-            joins: annotation
-        )
+        let statement = ExchangeStatement(Schema.joinedRecord, rows, filter, "ORDER BY e.id", joins: annotation)
         try run(statement, watch) { records.append(try $0.record().record) }
         return records
     }

@@ -50,13 +50,37 @@ package struct SessionStatistics: Sendable, Hashable {
     /// The same for endpoints.
     package static let mostEndpoints = 5_000
 
+    /// Totals by key; exchanges with keys without a row are counted together.
+    private struct Rows<Key: Hashable & Sendable>: Sendable, Hashable {
+        var totals: [Key: Totals] = [:]
+        var others = Totals()
+
+        mutating func add(_ entry: Entry, to key: Key, _ hasRow: (_ count: Int) -> Bool) {
+            if totals[key]?.add(entry) != nil { return }
+            if hasRow(totals.count) { totals[key, default: Totals()].add(entry) } else { others.add(entry) }
+        }
+
+        mutating func add(_ rows: Rows, most: Int) {
+            others.add(rows.others)
+            for (key, more) in rows.totals {
+                if totals.count < most || totals[key] != nil {
+                    totals[key, default: Totals()].add(more)
+                } else {
+                    others.add(more)
+                }
+            }
+        }
+    }
+
     package private(set) var all = Totals()
-    package private(set) var hosts: [String: Totals] = [:]
-    package private(set) var others = Totals()
-    /// Empty unless requested.
-    package private(set) var endpoints: [Endpoint: Totals] = [:]
-    package private(set) var otherEndpoints = Totals()
+    private var byHost = Rows<String>()
+    private var byEndpoint = Rows<Endpoint>()
     package private(set) var timeline = Timeline()
+    package var hosts: [String: Totals] { byHost.totals }
+    package var others: Totals { byHost.others }
+    /// Empty unless requested.
+    package var endpoints: [Endpoint: Totals] { byEndpoint.totals }
+    package var otherEndpoints: Totals { byEndpoint.others }
     package let countsEndpoints: Bool
 
     package init(countsEndpoints: Bool = false) { self.countsEndpoints = countsEndpoints }
@@ -111,45 +135,17 @@ extension SessionStatistics {
 
     package mutating func add(_ entry: Entry, rows: StatisticsRows? = nil) {
         all.add(entry)
-        if hosts[entry.host]?.add(entry) == nil {
-            if rows?.have(host: entry.host) ?? (hosts.count < Self.mostHosts) {
-                hosts[entry.host] = Totals()
-                hosts[entry.host]?.add(entry)
-            } else {
-                others.add(entry)
-            }
-        }
+        byHost.add(entry, to: entry.host) { rows?.have(host: entry.host) ?? ($0 < Self.mostHosts) }
         if countsEndpoints, let endpoint = entry.endpoint {
-            if endpoints[endpoint]?.add(entry) == nil {
-                if rows?.have(endpoint) ?? (endpoints.count < Self.mostEndpoints) {
-                    endpoints[endpoint] = Totals()
-                    endpoints[endpoint]?.add(entry)
-                } else {
-                    otherEndpoints.add(entry)
-                }
-            }
+            byEndpoint.add(entry, to: endpoint) { rows?.have(endpoint) ?? ($0 < Self.mostEndpoints) }
         }
         timeline.add(entry.result, at: entry.startedAt)
     }
 
     package mutating func add(_ other: SessionStatistics) {
         all.add(other.all)
-        others.add(other.others)
-        for (host, totals) in other.hosts {
-            if hosts.count < Self.mostHosts || hosts[host] != nil {
-                hosts[host, default: Totals()].add(totals)
-            } else {
-                others.add(totals)
-            }
-        }
-        otherEndpoints.add(other.otherEndpoints)
-        for (endpoint, totals) in other.endpoints where countsEndpoints {
-            if endpoints.count < Self.mostEndpoints || endpoints[endpoint] != nil {
-                endpoints[endpoint, default: Totals()].add(totals)
-            } else {
-                otherEndpoints.add(totals)
-            }
-        }
+        byHost.add(other.byHost, most: Self.mostHosts)
+        if countsEndpoints { byEndpoint.add(other.byEndpoint, most: Self.mostEndpoints) }
         timeline.add(other.timeline)
     }
 }

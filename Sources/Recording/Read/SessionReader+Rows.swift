@@ -99,7 +99,7 @@ extension RowReader {
     mutating func messages() throws -> ExchangeMessages {
         _ = try number(in: RowReader.payloads)
         var messages = ExchangeMessages()
-        // In the order of ``ExchangeMessages/heads``; key paths would double the time.
+        // Key paths would double the time.
         messages.requestHead = try optionalBytes()
         messages.requestHeadSent = try optionalBytes()
         messages.requestTrailers = try optionalBytes()
@@ -219,12 +219,4 @@ extension SessionSummary {
 
     static let update =
         "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?"
-}
-
-extension ExchangeMessages {
-    /// In the order of the columns.
-    static let heads: [any WritableKeyPath<ExchangeMessages, ByteBuffer?> & Sendable] = [
-        \.requestHead, \.requestHeadSent, \.requestTrailers, \.interimHeads, \.responseHead, \.responseHeadSent,
-        \.responseTrailers,
-    ]
 }

@@ -47,40 +47,28 @@ package final class SessionReader: ExchangeSource, Sendable {
     }
 
     private static func open(_ path: String) throws -> DatabaseQueue {
-        func open(_ name: String) throws -> DatabaseQueue {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.foreignKeysEnabled = false
-            configuration.label = "sluice.reader"
-            configuration.busyMode = .timeout(2)
-            configuration.prepareDatabase { database in
-                try database.execute(
-                    sql: """
-                        PRAGMA query_only = ON;
-                        PRAGMA trusted_schema = OFF;
-                        PRAGMA cell_size_check = ON;
-                        PRAGMA cache_size = -2048;
-                        """
-                )
-                if let connection = database.sqliteConnection {
-                    FilterFunctions.register(on: connection)
-                    sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, CInt(longestValue))
-                }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.foreignKeysEnabled = false
+        configuration.label = "sluice.reader"
+        configuration.busyMode = .timeout(2)
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: """
+                    PRAGMA query_only = ON;
+                    PRAGMA trusted_schema = OFF;
+                    PRAGMA cell_size_check = ON;
+                    PRAGMA cache_size = -2048;
+                    """
+            )
+            if let connection = database.sqliteConnection {
+                FilterFunctions.register(on: connection)
+                sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, CInt(longestValue))
             }
-            let queue = try DatabaseQueue(path: name, configuration: configuration)
-            try queue.unsafeRead { database in
-                try Schema.check(SessionDatabase(connection: database, path: path))
-            }
-            return queue
         }
-        do {
-            return try open(SessionPath.plain(path))
-        } catch let error as DatabaseError where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode) {
-            // On a read-only medium SQLite cannot create the index of a log. If the log is empty, the file is the whole
-            // session.
-            guard FileFacts(path: path + "-wal")?.size ?? 0 == 0 else { throw error }
-            return try open(SessionPath.immutable(path))
-        }
+        let queue = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
+        try queue.unsafeRead { try Schema.check(SessionDatabase(connection: $0, path: path)) }
+        return queue
     }
 
     /// In bytes.

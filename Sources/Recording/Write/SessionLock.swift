@@ -105,13 +105,4 @@ enum SessionPath {
         let file = resolved(path)
         return ["-wal", "-shm", "-journal"].map { file + $0 }
     }
-
-    static func immutable(_ path: String) -> String {
-        let escaped = plain(path).utf8.map { byte in
-            let isPlain = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "/._-".utf8.contains(byte)
-            let digits = String(byte, radix: 16)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.count < 2 ? "0" : "") + digits
-        }
-        return "file:\(escaped.joined())?immutable=1"
-    }
 }

@@ -18,10 +18,7 @@ struct WritableSession: Sendable {
         let isNew = lock.isEmpty
         if !isNew { try lock.checkHeader() }
         do {
-            database = try DatabaseQueue(
-                path: SessionPath.plain(path),
-                configuration: .session("sluice.session", seconds: 2)
-            )
+            database = try Self.open(path)
             start = try database.writeWithoutTransaction { database in
                 let session = SessionDatabase(connection: database, path: path)
                 if isNew {
@@ -35,6 +32,10 @@ struct WritableSession: Sendable {
         } catch let error as DatabaseError {
             throw SessionError.opening(path, error)
         }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        try DatabaseQueue(path: SessionPath.plain(path), configuration: .session("sluice.session", seconds: 2))
     }
 
     struct RunStart {
@@ -84,10 +85,7 @@ struct WritableSession: Sendable {
     /// From an empty file, without a run.
     static func make(_ path: String, labels: [String: String]) throws {
         do {
-            let database = try DatabaseQueue(
-                path: SessionPath.plain(path),
-                configuration: .session("sluice.session", seconds: 2)
-            )
+            let database = try open(path)
             try database.writeWithoutTransaction { try createTables(in: $0, labels: labels) }
             try database.close()
         } catch let error as DatabaseError {

@@ -44,7 +44,6 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
     }
 }
 
-/// One rule as its section reads it.
 struct RuleReading {
     /// `nil` if it is invalid, does nothing, or does not belong to a tool.
     private(set) var rule: (any ToolRule)?

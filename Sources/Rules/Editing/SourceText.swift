@@ -1,3 +1,5 @@
+import Text
+
 /// A profile's text as bytes, with the places that the parser gives as line and column.
 struct SourceText {
     let bytes: [UInt8]
@@ -54,14 +56,7 @@ struct SourceText {
     }
 
     /// The number of the line that a place is in, from 0.
-    func line(of position: Int) -> Int {
-        var (low, high) = (0, lines.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if lines[middle] <= position { low = middle } else { high = middle }
-        }
-        return low
-    }
+    func line(of position: Int) -> Int { max(0, lines.partitioningIndex { $0 <= position } - 1) }
 
     func lineStart(_ position: Int) -> Int { lines[line(of: position)] }
 

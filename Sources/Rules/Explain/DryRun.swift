@@ -50,12 +50,6 @@ private struct Play: ~Copyable {
         case responseEnd
     }
 
-    private struct Wake {
-        let moment: NIODeadline
-        let direction: FlowDirection
-        let generation: Int
-    }
-
     private(set) var now: NIODeadline
     private let begin: NIODeadline
     private var machine: ExchangeMachine
@@ -67,7 +61,7 @@ private struct Play: ~Copyable {
     private var fromServer = CircularBuffer<Event>()
     private var readsClient = true
     private var readsServer = true
-    private var wakes: [Wake] = []
+    private var wakes: [(moment: NIODeadline, direction: FlowDirection, generation: Int)] = []
     private var isOver = false
 
     init(_ number: Int64, _ request: DryRunRequest, _ response: DryRunResponse, _ chain: StageChain, _ now: NIODeadline)
@@ -174,8 +168,7 @@ private struct Play: ~Copyable {
         case .sendResponsePart(let part): Play.append(part, to: &result.answered)
         case .readClient(let isReading): readsClient = isReading
         case .readUpstream(let isReading): readsServer = isReading
-        case .wake(let moment, let direction, let generation):
-            wakes.append(Wake(moment: moment, direction: direction, generation: generation))
+        case .wake(let moment, let direction, let generation): wakes.append((moment, direction, generation))
         case .hold(let id, let message, _):
             if case .request = message { result.held.append(.request) } else { result.held.append(.response) }
             machine.decided(id, .execute(nil), now: now)

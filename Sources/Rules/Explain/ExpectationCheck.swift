@@ -123,8 +123,8 @@ extension Expectation.Check {
             differences += compare("\(side).headers.\(name)", value, fields.values(of: FieldName(name)))
         }
         guard let test = test.body else { return differences }
-        let coding = fields.value(of: .contentEncoding)
-        let decoded = ContentDecoder.decode(body, contentEncoding: coding, limit: DryRun.bodyLimit).bytes
+        let codings = ContentCoding.list(fields.value(of: .contentEncoding))
+        let decoded = ContentDecoder.decode(body, codings: codings, limit: DryRun.bodyLimit).bytes
         let text = String(buffer: decoded)
         let isAbsent = if case .absent = test { true } else { false }
         return differences + compare("\(side).body", test, isAbsent && text.isEmpty ? [] : [text])

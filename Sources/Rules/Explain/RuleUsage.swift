@@ -12,24 +12,18 @@ package struct RuleUsage: Sendable {
         package fileprivate(set) var samples: [String] = []
     }
 
-    private struct Tool: Sendable {
-        let index: RuleIndex
-        let isFirst: Bool
-        /// The index of the tool's first entry.
-        let base: Int
-    }
-
     /// In the order of the tools and of the profile.
     package private(set) var entries: [Entry] = []
     package private(set) var requests = 0
 
-    private var tools: [Tool] = []
+    /// Each with the index of its first entry.
+    private var tools: [(index: RuleIndex, isFirst: Bool, base: Int)] = []
     private static let mostSamples = 3
 
     package init(_ profile: RuleProfile) {
         for tool in profile.tools {
             let (id, isFirst, countable) = (tool.tool.id, tool.tool.selection == .first, tool.countable)
-            tools.append(Tool(index: RuleIndex(countable), isFirst: isFirst, base: entries.count))
+            tools.append((RuleIndex(countable), isFirst, entries.count))
             let isOff = profile.off.contains(id)
             entries += zip(tool.rules, countable).map { rule, countable in
                 Entry(tool: id, rule: rule, count: countable.isEnabled && !isOff ? 0 : nil)

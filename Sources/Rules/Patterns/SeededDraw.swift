@@ -83,7 +83,6 @@ private struct StableHash: Sendable {
 
     mutating func combine(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
-    /// Combines a text and its end.
     mutating func combine(_ text: String) {
         for byte in text.utf8 { combine(byte) }
         combine(0xFF as UInt8)

@@ -15,7 +15,6 @@ package struct InterceptRules: Sendable, Hashable {
         return (host == nil || urls.contains(where: hosts.includes)) && !urls.contains(where: hosts.excludes)
     }
 
-    /// `decrypted: HOSTS except HOSTS`; `nil` where every host is decrypted.
     package var text: String? { hosts.text("decrypted", nothing: "no host", everything: "every host") }
 
     /// Whether no host that the location matches is decrypted.

@@ -15,7 +15,6 @@ struct LocationChoice: Sendable {
 
     func admits(_ url: RequestURL) -> Bool { includes(url) && !excludes(url) }
 
-    /// Whether `only` contains the URL or is missing.
     func includes(_ url: RequestURL) -> Bool { only?.contains { $0.location.matches(url) } ?? true }
 
     func excludes(_ url: RequestURL) -> Bool { except.contains { $0.location.matches(url) } }
@@ -37,7 +36,6 @@ struct LocationChoice: Sendable {
     /// The locations of `only`, or `nothing` where it has none; `nil` for everything.
     func onlyText(_ nothing: String) -> String? { only.map { $0.isEmpty ? nothing : LocationChoice.list($0) } }
 
-    /// `nil` without exceptions.
     var exceptText: String? { except.isEmpty ? nil : LocationChoice.list(except) }
 
     /// `recorded: LOCATIONS except LOCATIONS`; `nil` for everything.

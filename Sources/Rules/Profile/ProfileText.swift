@@ -36,7 +36,6 @@ package enum ProfileText {
         return ProfileError("not UTF-8 text; save the file as UTF-8", file: file, line: line, column: column)
     }
 
-    /// The line and the column behind a text.
     private static func end(of text: Substring.UnicodeScalarView) -> (line: Int, column: Int) {
         (text.count { $0 == "\n" } + 1, text.reversed().prefix { $0 != "\n" }.count + 1)
     }

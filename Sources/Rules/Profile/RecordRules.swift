@@ -9,7 +9,6 @@ package struct RecordRules: Sendable {
     /// Whether an exchange is recorded, by the client's URL; an undecrypted tunnel has just host and port.
     package func admits(_ url: RequestURL) -> Bool { locations.admits(url) }
 
-    /// `recorded: LOCATIONS except LOCATIONS`; `nil` where every exchange is recorded.
     package var text: String? { locations.text("recorded", nothing: "nothing", everything: "everything") }
 }
 

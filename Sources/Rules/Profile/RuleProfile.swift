@@ -33,11 +33,7 @@ package struct RuleProfile: Sendable {
     let registry: ToolRegistry
     private let compiled: [Compiled]
 
-    private struct Compiled: Sendable {
-        let tool: Tool
-        let stage: any RuleTool
-        let headings: [RuleHeading]
-    }
+    private typealias Compiled = (tool: Tool, stage: any RuleTool, headings: [RuleHeading])
 
     package subscript<Value>(dynamicMember path: KeyPath<Settings, Value>) -> Value { settings[keyPath: path] }
 
@@ -51,9 +47,8 @@ package struct RuleProfile: Sendable {
         settings = compiler.settings
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
         lints = RuleProfile.sorted(compiler.issues + ProfileLints(tools, settings).issues, by: sources)
-        compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
-            Compiled(tool: tool, stage: tool.stage(rules), headings: rules.map(\.heading))
-        }
+        compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }
+            .map { ($0, $0.stage($1), $1.map(\.heading)) }
         switchTools(without: settings.off)
     }
 

@@ -1,6 +1,5 @@
 package import HTTPModel
 
-/// `upstream:`, the rules for upstream proxies.
 package struct UpstreamRules: Sendable {
     /// The first rule that matches a request decides.
     package struct Rule: Sendable {
@@ -13,11 +12,7 @@ package struct UpstreamRules: Sendable {
         package fileprivate(set) var bypassesLocalhost = true
 
         /// Whether a server is asked directly although the rule is for the request.
-        package func bypasses(_ url: RequestURL) -> Bool {
-            bypassesLocalhost && ProxyBypass.localhost.contains { $0.matches(host: url.host, port: url.port) }
-                || bypass.contains { $0.matches(host: url.host, port: url.port) }
-        }
-
+        package func bypasses(_ url: RequestURL) -> Bool { bypass.matches(url, withLocalhost: bypassesLocalhost) }
     }
 
     package private(set) var rules: [Rule] = []

@@ -28,7 +28,6 @@ package struct ProfilePlace: Sendable, Hashable, CustomStringConvertible {
     /// In characters, from 1.
     package var column: Int
 
-    /// In the form of editors: `file:line:column`.
     package var description: String { "\(file):\(line):\(column)" }
 }
 

@@ -26,8 +26,7 @@ struct BypassScan {
     private var listening: Set<UInt16> = []
     private var reported: Set<BypassedConnection> = []
 
-    /// For a command that is not started yet and alone gets `variable`, as `NAME=VALUE`. Connections to the `listeners` use
-    /// the proxy.
+    /// For a command that starts later and alone gets `variable` (`NAME=VALUE`). The `listeners` are of the proxy.
     init(variable: String, listeners: [SocketAddress]) {
         self.listeners = listeners.compactMap { SocketEndpoint($0) }
         tree = ProcessTree(variable: variable)

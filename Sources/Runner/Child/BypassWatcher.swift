@@ -18,16 +18,16 @@ final class BypassWatcher: Sendable {
     private static let usualPause: UInt64 = 50_000_000
     private static let share: Int64 = 50
 
-    private let found = Mutex(Findings())
+    let found = Mutex(Findings())
     private let stopping = DispatchSemaphore(value: 0)
     private let stopped = DispatchSemaphore(value: 0)
 
-    init(_ scan: BypassScan, onFound: @escaping @Sendable (BypassedConnection) -> Void = { _ in }) {
+    init(_ scan: BypassScan) {
         guard ProcessFiles.exist else {
             stopped.signal()
             return
         }
-        Thread.detachNewThread { self.watch(scan, onFound) }
+        Thread.detachNewThread { self.watch(scan) }
     }
 
     func stop() async -> Findings {
@@ -36,7 +36,7 @@ final class BypassWatcher: Sendable {
         return found.withLock { $0 }
     }
 
-    private func watch(_ scan: BypassScan, _ onFound: (BypassedConnection) -> Void) {
+    private func watch(_ scan: BypassScan) {
         var scan = scan
         var allowance = ScanAllowance(share: Self.share)
         var isLast = false
@@ -47,7 +47,6 @@ final class BypassWatcher: Sendable {
             if isLast || now >= nextSample || scan.hasNewSocket() {
                 let connections = scan.sample()
                 found.withLock { $0.connections += connections }
-                connections.forEach(onFound)
                 nextSample = now + Self.usualPause
             }
             if isLast { break }

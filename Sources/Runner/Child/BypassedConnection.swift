@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// A TCP connection of the command or its child processes that bypassed the proxy.
 package struct BypassedConnection: Sendable, Hashable, CustomStringConvertible {
     let address: String
@@ -8,7 +10,6 @@ package struct BypassedConnection: Sendable, Hashable, CustomStringConvertible {
     let isLocal: Bool
 
     package var description: String {
-        let host = address.contains(":") ? "[\(address)]" : address
-        return "\(host):\(port) (\(process), pid \(pid)\(isLocal ? ", on this machine" : ""))"
+        "\(HostAddress.withPort(address, port)) (\(process), pid \(pid)\(isLocal ? ", on this machine" : ""))"
     }
 }

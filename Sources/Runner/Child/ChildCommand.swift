@@ -23,12 +23,8 @@ package struct ChildCommand: Sendable, Equatable {
             // A file that cannot be executed is reported only if no other is found.
             if problem.exitCode == 126 || name.contains("/"), refusal == nil { refusal = problem }
         }
-        throw refusal
-            ?? ChildError(
-                "\(name): command not found.",
-                hint: Self.quotesHint(name) ?? "Check its name, or use its path.",
-                exitCode: 127
-            )
+        let hint = Self.quotesHint(name) ?? "Check its name, or use its path."
+        throw refusal ?? ChildError("\(name): command not found.", hint: hint, exitCode: 127)
     }
 
     private static func quotesHint(_ name: String) -> String? {

@@ -25,7 +25,7 @@ struct ChildEnvironment {
     var proxyURL: String {
         // Sluice makes both, and they need no percent-encoding.
         let user = credentials.map { String(fieldBytes: $0.user + [UInt8(ascii: ":")] + $0.password) + "@" } ?? ""
-        return "http://\(user)\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        return "http://\(user)\(HostAddress.withPort(host, port))"
     }
 
     var variables: [String: String] {
@@ -66,12 +66,9 @@ struct ChildEnvironment {
         return notes
     }
 
-    // MARK: - Java
-
     private static let javaTrustStore = "-Djavax.net.ssl.trustStore="
 
-    /// Every Java machine reads `JAVA_TOOL_OPTIONS` (and prints it on standard error); the last of two equal options
-    /// counts.
+    /// Every Java machine reads `JAVA_TOOL_OPTIONS` and prints it on standard error. The last of equal options counts.
     private var javaOptions: String {
         let options = [
             "-Dhttp.proxyHost=\(host)", "-Dhttp.proxyPort=\(port)",
@@ -90,8 +87,6 @@ struct ChildEnvironment {
         guard option.contains(where: \.isWhitespace) else { return option }
         return option.contains("\"") ? "'\(option)'" : "\"\(option)\""
     }
-
-    // MARK: - Git
 
     /// Git's own setting `http.proxy` overrides the variables for proxies, and these variables override the setting.
     private func addGitConfiguration(to variables: inout [String: String]) {

@@ -4,8 +4,7 @@ import Synchronization
 
 /// A started command, in our process group, with our standard streams and terminal.
 ///
-/// Foundation's `Process` gives a command a process group of its own, which cannot read from the terminal and gets no
-/// Ctrl-C.
+/// Foundation's `Process` gives a command its own process group, which cannot read the terminal and gets no Ctrl-C.
 package final class ChildProcess: Sendable {
     /// Not for `kill`, since another process may have it after the end.
     let pid: pid_t

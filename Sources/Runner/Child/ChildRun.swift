@@ -34,11 +34,8 @@ package enum ChildRun {
         SignalRelay.remove(child)
         let findings = await watcher?.stop() ?? .init()
         let program = String(command.executable.split(separator: "/").last ?? "")
-        return ChildOutcome(
-            exitCode: exitCode,
-            bypassed: findings.connections,
-            programs: findings.programs.union([program])
-        )
+        let programs = findings.programs.union([program])
+        return ChildOutcome(exitCode: exitCode, bypassed: findings.connections, programs: programs)
     }
 }
 
@@ -47,8 +44,7 @@ package struct ChildOutcome: Sendable {
     package let bypassed: [BypassedConnection]
     package var programs: Set<String> = []
 
-    /// Lines about bypassed connections, or about an unused proxy with likely reasons. Processes of one program with the
-    /// same destination share a line.
+    /// Lines about bypassed connections, or about an unused proxy. Equal programs and destinations share a line.
     package func notes(isUnused: Bool) -> [String] {
         guard isUnused || !bypassed.isEmpty else { return [] }
         var notes = isUnused ? ["nothing used the proxy"] : []

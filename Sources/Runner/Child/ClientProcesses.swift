@@ -8,10 +8,9 @@ import Synchronization
 
 /// Finds the processes of this machine that are the proxy's clients (Linux).
 ///
-/// The lookup begins when a connection is accepted, on a thread of its own, since a client such as `curl` may end a few
-/// milliseconds later. One scan serves all waiting connections. Scans use at most a twentieth of a core over time, and a
-/// quarter of a second at once; further connections are not looked up. It needs no privileges, so it does not find
-/// processes of other users.
+/// The lookup begins when a connection is accepted, on its own thread, since a client such as `curl` may end a few
+/// milliseconds later. One scan serves all waiting connections. Scans use at most a twentieth of a core over time and a
+/// quarter of a second at once; more connections are not looked up. Processes of other users are not found.
 final class ClientProcesses: ClientProcessSource {
     typealias Delivery = @Sendable (ClientProcess?) -> Void
 

@@ -47,8 +47,7 @@ package struct ClientVariable: Sendable {
         ClientVariable("SLUICE_CA", .authority, "scripts that pass the authority on by hand"),
     ]
 
-    /// Variables that would lead a client past the proxy. They are removed, since old gRPC takes an empty one for
-    /// exceptions for every host.
+    /// Variables that let a client bypass the proxy. They are removed: old gRPC takes an empty one for all hosts.
     package static let removed = [
         "NO_PROXY", "no_proxy", "no_grpc_proxy", "grpc_proxy", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY",
         "PIP_PROXY", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",

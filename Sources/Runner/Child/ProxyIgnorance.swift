@@ -9,10 +9,7 @@ enum ProxyIgnorance {
         (["go"], ".test", "Go uses no proxy for localhost: \(otherName)"),
         (["ruby"], nil, "Ruby uses no proxy for localhost: \(otherName)"),
         (["java"], nil, "Java: Apache HttpClient needs useSystemProperties(), Netty proxyWithSystemProperties()"),
-        (
-            ["php"], nil,
-            "PHP: streams such as file_get_contents() ignore proxy variables; the curl extension uses them"
-        ),
+        (["php"], nil, "PHP: streams such as file_get_contents() ignore proxy variables; the curl extension uses them"),
     ]
 
     static let general =

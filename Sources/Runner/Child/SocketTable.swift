@@ -160,10 +160,8 @@ final class SocketTable: Sendable {
         guard message.count >= Netlink.messageSize else { return nil }
         let size = message.number(at: 0, as: UInt8.self) == UInt8(AF_INET) ? 4 : 16
         func endpoint(port: Int, address: Int) -> SocketEndpoint {
-            SocketEndpoint(
-                address: Array(message.dropFirst(address).prefix(size)),
-                port: UInt16(bigEndian: message.number(at: port, as: UInt16.self))
-            )
+            let number = UInt16(bigEndian: message.number(at: port, as: UInt16.self))
+            return SocketEndpoint(address: Array(message.dropFirst(address).prefix(size)), port: number)
         }
         return SocketRow(
             local: endpoint(port: 4, address: 8),

@@ -3,8 +3,7 @@ import Foundation
 import Jobs
 import Wire
 
-/// The files by which a command trusts Sluice's authority in addition to those that it trusted before, in a temporary
-/// directory.
+/// Files in a temporary directory by which a command trusts Sluice's authority and those that it trusted before.
 package struct TrustFiles: Sendable {
     /// The usual password of Java's trust stores, which protects nothing.
     package static let javaPassword = "changeit"

@@ -3,8 +3,7 @@ package import HTTPModel
 package import Jobs
 package import Recording
 
-/// A Sluice in another process, over its control socket. Every request has its own connection, so that none is open while a
-/// user edits.
+/// A Sluice in another process. Each request has its own connection, so that none is open while a user edits.
 package struct ControlClient: Sendable {
     package let path: String
     private let timeout: Duration
@@ -160,25 +159,18 @@ extension ControlClient: ControlTarget {
         case .annotate(let numbers, .colour(let colour)):
             request = .init(command: .annotate, exchanges: numbers.description, colour: colour?.rawValue ?? "")
         }
-        return try await ask(request, \.result)
+        return try await ask(request, \.changed)
     }
 
-    package func reloadProfile(discardsEdits: Bool) async throws -> String {
-        try await ask(.init(command: .profileReload, force: discardsEdits), \.message)
-    }
-
-    package func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+    package func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
         // The other process may run in another directory.
-        let paths = files.map { URL(fileURLWithPath: $0).path }
+        let paths = files?.map { URL(fileURLWithPath: $0).path }
         return try await ask(.init(command: .profileReload, files: paths, force: discardsEdits), \.message)
     }
 
     package func profile() async throws -> ProfileInForce { try await ask(.init(command: .profileShow), \.profile) }
 
-    package func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce) {
+    package func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile {
         try await ask(.init(command: .profileApply, profiles: texts, rules: revision)) { reply in
             reply.profile.map { (reply.message ?? "", $0) }
         }

@@ -4,8 +4,7 @@ import NIOPosix
 import ProxyServer
 import Synchronization
 
-/// A client of the control socket: lines are answered in order. During an answer nothing is read, so that a client cannot
-/// queue work.
+/// A client of the control socket. Lines are answered in order; until then nothing is read, so no client queues work.
 final class ControlConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -51,10 +51,8 @@ final class ControlDispatcher: Sendable {
         case .restore: return try await edit(.restore(mark: request.mark))
         case .annotate: return try await annotate(request)
         case .profileReload:
-            if let files = request.files, !files.isEmpty {
-                return ControlReply(message: try await target.loadProfile(files, discardsEdits: isForced))
-            }
-            return ControlReply(message: try await target.reloadProfile(discardsEdits: isForced))
+            let files = request.files?.isEmpty == false ? request.files : nil
+            return ControlReply(message: try await target.loadProfile(files, discardsEdits: isForced))
         case .profileShow: return ControlReply(try await target.profile())
         case .profileApply:
             let texts = try request.needed(request.profiles, "'profiles', each with its 'file' and 'text'")
@@ -64,7 +62,9 @@ final class ControlDispatcher: Sendable {
         }
     }
 
-    private func edit(_ edit: SessionEdit) async throws -> ControlReply { ControlReply(try await target.edit(edit)) }
+    private func edit(_ edit: SessionEdit) async throws -> ControlReply {
+        ControlReply(changed: try await target.edit(edit))
+    }
 
     private func annotate(_ request: ControlRequest) async throws -> ControlReply {
         let notes = [
@@ -74,7 +74,7 @@ final class ControlDispatcher: Sendable {
         _ = try request.needed(notes.first, "a 'comment' or a 'colour'")
         var result = SessionEditResult()
         for note in notes { result = try await target.edit(.annotate(try exchanges(request), note)) }
-        return ControlReply(result)
+        return ControlReply(changed: result)
     }
 
     private func exchanges(_ request: ControlRequest) throws -> ExchangeNumbers {

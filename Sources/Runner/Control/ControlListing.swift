@@ -4,8 +4,6 @@ import HTTPModel
 import Text
 
 package enum ControlListing {
-    // MARK: - Holds
-
     package static func table(_ holds: [HoldSummary]) -> String {
         let rows = holds.map { hold in
             [
@@ -41,8 +39,6 @@ package enum ControlListing {
         return "\(what) in \(clock(max(0, hold.remaining ?? 0)))"
     }
 
-    // MARK: - Status
-
     package static func text(_ status: ControlStatus) -> String {
         var rows = [["Sluice", "\(status.version), process \(status.pid)"]]
         rows += status.listeners.map { ["listening", "\($0.address)\($0.isForward ? "" : " as \($0.mode)")"] }
@@ -66,8 +62,6 @@ package enum ControlListing {
         return String(decoding: try ControlLine.encode(status), as: UTF8.self)
     }
 
-    // MARK: - Tools
-
     package static func table(_ tools: [ToolState]) -> String {
         let rows = tools.map { tool in
             let disabled = tool.rules - tool.enabled
@@ -76,8 +70,6 @@ package enum ControlListing {
         }
         return columns([["TOOL", "", "RULES"]] + rows, rightAligned: [])
     }
-
-    // MARK: - Form
 
     package static func json(_ value: some Encodable) throws -> String {
         String(decoding: try ControlLine.encode(value), as: UTF8.self)

@@ -55,7 +55,6 @@ package enum ControlPaths {
         }
     }
 
-    /// Each directory once.
     static func sockets(in directories: [String]) -> [(process: Int32, path: String)] {
         var seen: Set<String> = []
         return directories.filter { seen.insert($0).inserted }.flatMap { sockets(in: $0) }
@@ -69,8 +68,7 @@ package enum ControlPaths {
         }.sorted { $0.process < $1.process }
     }
 
-    /// Removes the sockets of killed processes. A process may be in another container, so the socket must not answer
-    /// either.
+    /// Removes the sockets of killed processes that do not answer, since a process may be in another container.
     static func removeStale(in directory: String) {
         for (process, path) in sockets(in: directory) where kill(process, 0) != 0 && errno == ESRCH {
             let connection = try? ControlSocket(path: path, deadline: .now + .milliseconds(200))

@@ -1,5 +1,6 @@
 package import Foundation
 import HTTPModel
+import Recording
 import Text
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
@@ -94,7 +95,6 @@ struct ControlRequest: Codable, Sendable, Hashable {
     var rules: String?
     var force: Bool?
 
-    /// Throws if the member is missing.
     func needed<Value>(_ value: Value?, _ what: String) throws(ControlError) -> Value {
         guard let value else { throw ControlError("'\(command.rawValue)' needs \(what).") }
         return value
@@ -115,7 +115,6 @@ struct StrictRequest: Decodable {
     }
 }
 
-/// Absent members are not written.
 struct ControlReply: Codable, Sendable {
     var ok = true
     var error: String?
@@ -131,14 +130,8 @@ struct ControlReply: Codable, Sendable {
     /// The ``ProfileInForce/rules`` of `profiles`.
     var rules: String?
     var saved: [String]?
-    var changed: Changed?
+    var changed: SessionEditResult?
     var message: String?
-
-    struct Changed: Codable, Sendable {
-        var exchanges: Int
-        var inFlight: Int
-        var mark: Int64?
-    }
 
     var profile: ProfileInForce? { profiles.map { ProfileInForce(profiles: $0, rules: rules ?? "") } }
 
@@ -277,10 +270,8 @@ extension Decoder {
     func refuseUnknownMembers<Key: CodingKey & CaseIterable>(of: Key.Type) throws {
         let known = Key.allCases.map(\.stringValue)
         for key in try container(keyedBy: AnyMember.self).allKeys where !known.contains(key.stringValue) {
-            throw ControlError(
-                "There is no member '\(key.stringValue.prefix(40))'.",
-                hint: "There are: \(known.joined(separator: ", "))."
-            )
+            let hint = "There are: \(known.joined(separator: ", "))."
+            throw ControlError("There is no member '\(key.stringValue.prefix(40))'.", hint: hint)
         }
     }
 }

@@ -106,8 +106,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Creates the socket again if its file is missing or another one; returns its path then. Failures are tried again
-    /// later; open connections are kept.
+    /// Creates the socket again, and returns its path, if its file is missing or another one. Connections stay open.
     private func restore() async -> String? {
         guard let old = place.withLock({ $0 }), FileFacts(link: old.path)?.identity != old.identity else { return nil }
         // Closing removes the file at the path, so it is first.

@@ -2,19 +2,15 @@ import Foundation
 
 /// One connection to a control socket, whose calls block; closed when it is released.
 final class ControlSocket {
-    private let descriptor: CInt
+    let descriptor: CInt
     private let deadline: ContinuousClock.Instant
     /// The bytes after the last line that was returned.
     private var received = Data()
 
     enum SocketError: Error {
-        case refused
-        /// No answer before the deadline.
-        case timeout
+        case refused, timeout, tooLong
         /// The running Sluice closed the connection.
         case gone
-        /// A reply that is longer than a line may be.
-        case tooLong
         case system(CInt)
     }
 
@@ -83,10 +79,6 @@ final class ControlSocket {
         }
     }
 
-    /// Closes the sending direction.
-    func endInput() { shutdown(descriptor, CInt(SHUT_WR)) }
-
-    /// Receives a line, without its line feed.
     func receiveLine() throws -> Data {
         var piece = [UInt8](repeating: 0, count: 64 << 10)
         var searched = 0

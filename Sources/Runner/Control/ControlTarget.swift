@@ -1,11 +1,9 @@
 import ExchangeCore
 package import HTTPModel
 
-/// A running Sluice: the one of this process (`RunningTarget`), or another one over its control socket
-/// (``ControlClient``).
+/// A running Sluice: of this process (`RunningTarget`), or of another one over its control socket (``ControlClient``).
 ///
-/// Called on any thread, by several callers at once. A refusal is a ``ControlError``. Returned texts are sentences on the
-/// effect.
+/// Called on any thread, by several callers at once. A refusal is a ``ControlError``. Texts describe the effect.
 package protocol ControlTarget: SessionEdits {
     func status() async throws -> ControlStatus
     /// As SIGTERM does.
@@ -33,16 +31,11 @@ package protocol ControlTarget: SessionEdits {
     ///
     /// `revision` is the ``ProfileInForce/rules`` that the texts were made from. The texts are refused if other rules are
     /// in force; `nil` accepts any.
-    func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce)
-    /// Reads the profile again; a wrong one changes nothing. Unsaved texts are lost with `discardsEdits`, else refused.
-    func reloadProfile(discardsEdits: Bool) async throws -> String
-    /// Replaces the profile by that of these files; a wrong one changes nothing.
-    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String
-    /// Writes texts in force to these files, or to all that are not saved; returns the files. `isForced` overwrites files
-    /// that others have changed.
+    func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile
+    /// Replaces the profile by that of these files, or reads its files again; a wrong one changes nothing. Unsaved texts
+    /// are lost with `discardsEdits`, else refused.
+    func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String
+    /// Writes texts to these files, or all unsaved ones; returns the files. `isForced` overwrites changes of others.
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String]
 }
 
@@ -76,6 +69,8 @@ package struct HoldsDecided: Sendable, Hashable {
     /// No longer waiting.
     package var gone: [String] = []
 }
+
+package typealias AppliedProfile = (message: String, profile: ProfileInForce)
 
 /// The profile's texts that are in force.
 package struct ProfileInForce: Sendable, Hashable {

@@ -54,7 +54,6 @@ package struct HoldDetails: Codable, Sendable, Hashable {
 
         /// As received.
         package var size: Int
-        /// Decoded.
         package var decodedSize: Int
         package var text: String?
         /// If it is not text.
@@ -93,7 +92,6 @@ package struct HoldDetails: Codable, Sendable, Hashable {
 extension Destination {
     package func url(of head: RequestHead) -> String {
         let port = RequestURL.defaultPort(of: scheme) == port ? "" : ":\(port)"
-        let host = host.contains(":") ? "[\(host)]" : host
-        return "\(scheme)://\(host)\(port)\(head.target == "*" ? "" : head.target)"
+        return "\(scheme)://\(HostAddress.bracketed(host))\(port)\(head.target == "*" ? "" : head.target)"
     }
 }

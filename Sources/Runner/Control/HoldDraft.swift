@@ -6,8 +6,7 @@ import NIOCore
 
 /// A held message as a text to edit: start line, fields, an empty line, the decoded body.
 ///
-/// The first line of a request has the absolute URL, so that the destination can be edited. Content-Length and
-/// Transfer-Encoding follow from the body.
+/// A request has its absolute URL, which edits the destination. Content-Length and Transfer-Encoding are omitted.
 package struct HoldDraft {
     let fullHead: String
     package let text: String
@@ -140,7 +139,6 @@ package struct HoldDraft {
 }
 
 extension HeldMessage {
-    /// Without fields that follow from the body.
     fileprivate var editableFields: [HoldEdit.Pair] {
         fields.filter { !HeaderRules.isFraming($0) }.map { HoldEdit.Pair($0.name, $0.value) }
     }

@@ -4,8 +4,7 @@ package import Foundation
 import HTTPModel
 import NIOCore
 
-/// Changes of a held message, applied by the process that holds it, in the order of the declarations. The length follows
-/// from the body.
+/// Changes of a held message, applied by its process in the order declared here. The length follows from the body.
 package struct HoldEdit: Codable, Sendable, Hashable {
     /// Not percent-encoded.
     package struct Pair: Codable, Sendable, Hashable {
@@ -39,7 +38,6 @@ package struct HoldEdit: Codable, Sendable, Hashable {
             case text, base64
         }
 
-        /// Throws for neither or both members.
         package init(from decoder: any Decoder) throws {
             try decoder.refuseUnknownMembers(of: CodingKeys.self)
             let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -74,24 +72,19 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         case raw, method, url, path, removeHeaders, headers, addHeaders, status, body, values
     }
 
-    /// Throws for unknown members.
     package init(from decoder: any Decoder) throws {
         try decoder.refuseUnknownMembers(of: CodingKeys.self)
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        func member<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
-            try members.decodeIfPresent(Value.self, forKey: key)
-        }
-        func list<Element: Decodable>(_ key: CodingKeys) throws -> [Element] { try member(key) ?? [] }
-        raw = try member(.raw)
-        method = try member(.method)
-        url = try member(.url)
-        path = try member(.path)
-        removeHeaders = try list(.removeHeaders)
-        headers = try list(.headers)
-        addHeaders = try list(.addHeaders)
-        status = try member(.status)
-        body = try member(.body)
-        values = try list(.values)
+        raw = try members.decodeIfPresent(String.self, forKey: .raw)
+        method = try members.decodeIfPresent(String.self, forKey: .method)
+        url = try members.decodeIfPresent(String.self, forKey: .url)
+        path = try members.decodeIfPresent(String.self, forKey: .path)
+        removeHeaders = try members.decodeIfPresent([String].self, forKey: .removeHeaders) ?? []
+        headers = try members.decodeIfPresent([Pair].self, forKey: .headers) ?? []
+        addHeaders = try members.decodeIfPresent([Pair].self, forKey: .addHeaders) ?? []
+        status = try members.decodeIfPresent(Int.self, forKey: .status)
+        body = try members.decodeIfPresent(Body.self, forKey: .body)
+        values = try members.decodeIfPresent([ValueChange].self, forKey: .values) ?? []
     }
 
     package var isEmpty: Bool { self == HoldEdit() }
@@ -118,15 +111,11 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         return .execute(edited.isSame(as: message) ? nil : edited)
     }
 
-    // MARK: - Heads
-
     private func editTarget(_ message: inout HeldMessage) throws(ControlError) {
         guard method != nil || url != nil || path != nil else { return }
         guard case .request(let head, let body, let destination) = message else {
-            throw ControlError(
-                "A response is held, which has no method, URL or path.",
-                hint: "Its status, header fields and body can be edited."
-            )
+            let hint = "Its status, header fields and body can be edited."
+            throw ControlError("A response is held, which has no method, URL or path.", hint: hint)
         }
         var request = HeldRequest(head: head, destination: destination)
         if let method { try request.setMethod(method) }
@@ -161,8 +150,6 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         try head.setStatus(status)
         message = .response(head, body: body)
     }
-
-    // MARK: - Values at places
 
     private func editValues(_ message: inout HeldMessage) throws(ControlError) {
         var request: HeldRequest?

@@ -78,11 +78,9 @@ struct RunningTarget: LocalHolds {
         let count = server.decryptAgain(host, port: port)
         guard count > 0 else {
             let others = server.undecryptedHosts.prefix(20).joined(separator: ", ")
-            let hint = "Other hosts are excluded by the profile's 'intercept'."
-            throw ControlError(
-                "No client has refused Sluice's certificate for \(place) twice.",
-                hint: others.isEmpty ? hint : "Not decrypted: \(others)."
-            )
+            let usual = "Other hosts are excluded by the profile's 'intercept'."
+            let hint = others.isEmpty ? usual : "Not decrypted: \(others)."
+            throw ControlError("No client has refused Sluice's certificate for \(place) twice.", hint: hint)
         }
         let clients = count == 1 ? "" : " for \(count) clients"
         return "\(place) is decrypted again\(clients) from the next connection on."
@@ -123,10 +121,7 @@ struct RunningTarget: LocalHolds {
 
     func profile() async -> ProfileInForce { await rules.current }
 
-    func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce) {
+    func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile {
         if let unnamed = texts.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
             throw ControlError("'\(unnamed.file)' is not a file name.")
         }
@@ -135,17 +130,11 @@ struct RunningTarget: LocalHolds {
         return (difference.description, await rules.current)
     }
 
-    func reloadProfile(discardsEdits: Bool) async throws -> String {
-        let difference = try await RunningTarget.explaining { try await rules.reload(discardsEdits: discardsEdits) }
-        guard let difference else { throw ControlError("No profile is in use.", hint: "Start with --profile FILE.") }
-        await onProfileFiles()
-        return difference.description
-    }
-
-    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+    func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
         let difference = try await RunningTarget.explaining {
             try await rules.load(files, discardsEdits: discardsEdits)
         }
+        guard let difference else { throw ControlError("No profile is in use.", hint: "Start with --profile FILE.") }
         await onProfileFiles()
         return difference.description
     }

@@ -28,20 +28,6 @@ extension ExchangeNote {
     }
 }
 
-extension ControlReply {
-    init(_ result: SessionEditResult) {
-        self.init(changed: Changed(exchanges: result.changed, inFlight: result.inFlight, mark: result.mark))
-    }
-
-    var result: SessionEditResult? {
-        changed.map { changed in
-            var result = SessionEditResult()
-            (result.changed, result.inFlight, result.mark) = (changed.exchanges, changed.inFlight, changed.mark)
-            return result
-        }
-    }
-}
-
 /// Edits a session file. It is open for writing from the first edit to the end, so that deletions can be undone.
 package actor RecordedSessionEdits: SessionEdits {
     private let path: String

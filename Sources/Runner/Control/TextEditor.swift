@@ -31,8 +31,7 @@ package struct TextEditor: Sendable {
         }
     }
 
-    /// Runs the editor of `VISUAL` or `EDITOR`, or `vi`, and waits for its end. Throws if it cannot be run or leaves no
-    /// text.
+    /// Runs the editor of `VISUAL` or `EDITOR`, or `vi`, to its end. Throws if it cannot be run or leaves no text.
     package func run(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(StartError) -> Outcome {

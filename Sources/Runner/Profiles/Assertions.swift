@@ -1,7 +1,7 @@
-package import HTTPModel
+import HTTPModel
 import NIOCore
 import Recording
-package import Rules
+import Rules
 
 package struct AssertionResult: Sendable {
     let assertion: Assertion
@@ -18,27 +18,17 @@ package struct AssertionResult: Sendable {
     }
 }
 
-package enum Assertions {
+enum Assertions {
     private static let mostNamed = 5
 
-    /// Checks assertions against sessions, from an exchange on. Throws `SessionError`.
-    package static func check(
-        _ assertions: [Assertion],
+    /// Checks an assertion against sessions, from an exchange on. Throws `SessionError`.
+    static func check(
+        _ assertion: Assertion,
         sessions: [String],
         from start: ExchangeID? = nil
-    ) throws -> [AssertionResult] {
-        try assertions.map { try check($0, sessions, from: start) }
-    }
-
-    private static func check(
-        _ assertion: Assertion,
-        _ sessions: [String],
-        from start: ExchangeID?
     ) throws -> AssertionResult {
         var count = 0
-        var wrongStatus = Offenders()
-        var tooSlow = Offenders()
-        var chosen = Offenders()
+        var (chosen, wrongStatus, tooSlow) = (Offenders(), Offenders(), Offenders())
         for session in sessions {
             try SessionReader(path: session).forEachRecord(matching: assertion.filter, from: start) { record in
                 count += 1

@@ -27,12 +27,12 @@ package enum RecordedWhy {
             throw StartError("The session has no exchange \(id).", hint: "To list them: sluice list \(session)")
         }
         let record = exchange.record
-        var text = VisibleText.of("#\(record.id) \(record.method) \(record.url)")
-        if let sent = record.sentURL { text += "\n  sent as \(VisibleText.of(sent.description))" }
-        text += "\n\n"
+        let sent = record.sentURL.map { "\n  sent as \(VisibleText.of($0.description))" } ?? ""
+        var text = VisibleText.of("#\(record.id) \(record.method) \(record.url)") + sent + "\n\n"
         guard profiles.isEmpty else {
             let profile = try RuleProfile.load(paths: profiles, takesPipes: true)
-            return text + (try dryRun(exchange, reader, by: profile, isWhole))
+            let (request, response) = try messages(exchange, reader)
+            return text + request.explained(by: profile, answered: response ?? .init()).text(isWhole: isWhole)
         }
         guard let rules = try reader.rules(at: record.startedAt) else {
             return text + unknown(exchange, "The session does not say which rules were in force.")
@@ -117,17 +117,6 @@ package enum RecordedWhy {
         }
     }
 
-    private static func dryRun(
-        _ exchange: RecordedExchange,
-        _ reader: SessionReader,
-        by profile: RuleProfile,
-        _ isWhole: Bool
-    ) throws -> String {
-        let (request, response) = try messages(exchange, reader)
-        return request.explained(by: profile, answered: response ?? .init()).text(isWhole: isWhole)
-    }
-
-    /// For a dry run.
     private static func messages(
         _ exchange: RecordedExchange,
         _ reader: SessionReader
@@ -140,12 +129,8 @@ package enum RecordedWhy {
         func fields(_ section: FieldSection) -> [(name: String, value: String)] {
             section.filter { !HeaderRules.isFraming($0) }.map { (name: $0.name, value: $0.value) }
         }
-        let request = DryRunRequest(
-            method: head.method,
-            url: record.url,
-            fields: fields(head.fields),
-            body: try recordedBody(.requestReceived)
-        )
+        let body = try recordedBody(.requestReceived)
+        let request = DryRunRequest(method: head.method, url: record.url, fields: fields(head.fields), body: body)
         var response: DryRunResponse?
         if let stored = exchange.messages.responseHead.flatMap({ StoredHead.response($0) }), stored.status >= 200 {
             let body = try recordedBody(.responseReceived)

@@ -1,17 +1,6 @@
 /// Reports changed files once two polls in a row find the same new state, so that a file that is written in pieces or
 /// replaced is reported once. The caller polls and passes the state of each.
-struct FileWatch {
-    struct Facts: Sendable, Hashable {
-        /// Nanoseconds since 1970.
-        var modifiedAt: Int64
-        /// When its contents or permissions changed last: nanoseconds since 1970.
-        var changedAt: Int64 = 0
-        var size: Int64
-        /// The inode.
-        var number: UInt64
-        var device: UInt64
-    }
-
+struct FileWatch<Facts: Hashable> {
     /// `nil` if there is no file.
     typealias Look = (String) -> Facts?
 

@@ -49,8 +49,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         return parts.isEmpty ? "no rule has changed" : parts.joined(separator: ", ")
     }
 
-    /// Pairs equal rules first, then those of one name, then those with the same requests or action; the rest was added or
-    /// removed.
+    /// Pairs equal rules first, then those of one name, then those with the same requests or action.
     private mutating func compareRules(_ before: [Tool: [ComparedRule]], _ after: [Tool: [ComparedRule]]) {
         for tool in ToolRegistry.standard.inOrder {
             var old = before[tool] ?? []

@@ -4,13 +4,10 @@ import ProxyServer
 package import Rules
 import Wire
 
-/// The ways to servers and Sluice's credentials for them, from options and profile, with passwords and keys from their
-/// files.
+/// The ways to servers and Sluice's credentials for them, from options, the profile, and the files that it names.
 package struct ServerAccess: Sendable {
     /// Passwords that the user typed at the start, by the path of the protected file.
-    struct Secrets: Sendable {
-        var passwords: [String: String] = [:]
-    }
+    typealias Secrets = [String: String]
 
     private let option: UpstreamOption?
     private var proxies: [ProfilePlace: UpstreamProxy] = [:]
@@ -90,8 +87,6 @@ package struct ServerAccess: Sendable {
         certificates.index(host: host, port: port).flatMap { identities.indices.contains($0) ? identities[$0] : nil }
     }
 
-    // MARK: - Files
-
     private static let passwordLimit = 4_096
 
     private static func password(_ path: String, at place: ProfilePlace) throws(ProfileError) -> String {
@@ -122,7 +117,7 @@ package struct ServerAccess: Sendable {
             do throws(TLSClientIdentity.Problem) {
                 return try load(password)
             } catch .needsPassword(let path) {
-                guard let known = secrets.passwords[path] else { return try prompted(rule, path, &secrets, ask, load) }
+                guard let known = secrets[path] else { return try prompted(rule, path, &secrets, ask, load) }
                 return try load(known)
             }
         } catch let problem as TLSClientIdentity.Problem {
@@ -146,7 +141,7 @@ package struct ServerAccess: Sendable {
             }
             do throws(TLSClientIdentity.Problem) {
                 let identity = try load(typed)
-                secrets.passwords[path] = typed
+                secrets[path] = typed
                 return identity
             } catch .wrongPassword {
                 continue

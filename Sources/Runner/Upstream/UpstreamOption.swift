@@ -60,13 +60,9 @@ package struct UpstreamOption: Sendable, Hashable {
     package func route(_ url: RequestURL) -> UpstreamRoute {
         let isPlain = url.scheme == "http" || url.scheme == "ws"
         guard let choice = isPlain ? plain : secure else { return .direct }
-        if bypasses(url) { return .bypassing(reason: "bypassed: \(choice.origin)") }
+        let isBypassed = bypass.matches(url, withLocalhost: bypassesLocalhost)
+        if isBypassed { return .bypassing(reason: "bypassed: \(choice.origin)") }
         return .through(choice.proxy, reason: choice.origin)
-    }
-
-    private func bypasses(_ url: RequestURL) -> Bool {
-        bypassesLocalhost && ProxyBypass.localhost.contains { $0.matches(host: url.host, port: url.port) }
-            || bypass.contains { $0.matches(host: url.host, port: url.port) }
     }
 
     /// Without passwords.
@@ -87,10 +83,8 @@ package struct UpstreamOption: Sendable, Hashable {
         for choice in [plain, secure].compactMap({ $0 }) where port != 0 && choice.proxy.port == port {
             let name = choice.proxy.host
             guard name == host || isLoopback && ["localhost", "127.0.0.1", "::1"].contains(name) else { continue }
-            throw StartError(
-                "\(choice.origin) names \(choice.proxy), which is this Sluice itself.",
-                hint: "Name the proxy behind it, or let Sluice listen on another port: --listen 127.0.0.1:0."
-            )
+            let hint = "Name the proxy behind it, or let Sluice listen on another port: --listen 127.0.0.1:0."
+            throw StartError("\(choice.origin) names \(choice.proxy), which is this Sluice itself.", hint: hint)
         }
     }
 }

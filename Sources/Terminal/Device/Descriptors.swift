@@ -2,23 +2,17 @@ import Foundation
 
 /// Reading, writing and waiting on file descriptors, with interrupted calls repeated.
 package enum Descriptors {
-    enum Reading {
-        case bytes([UInt8])
-        case nothingNow, end
-    }
-
-    /// Reads what is there, at most `limit` bytes, without waiting. The descriptor stays as it is: a terminal is shared
-    /// with the shell, which must not find it non-blocking.
-    static func readAvailable(_ descriptor: Int32, limit: Int = 65_536) -> Reading {
+    /// The available bytes, at most `limit`, without waiting; `nil` at the end. The descriptor stays as it is: a terminal is
+    /// shared with the shell, which must not find it non-blocking.
+    static func readAvailable(_ descriptor: Int32, limit: Int = 65_536) -> [UInt8]? {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard repeated({ poll(&entry, 1, 0) }) > 0 else { return .nothingNow }
+        guard repeated({ poll(&entry, 1, 0) }) > 0 else { return [] }
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
             count = repeated { read(descriptor, buffer.baseAddress, buffer.count) }
             initialized = max(count, 0)
         }
-        if count > 0 { return .bytes(bytes) }
-        return count < 0 && errno == EAGAIN ? .nothingNow : .end
+        return count > 0 || count < 0 && errno == EAGAIN ? bytes : nil
     }
 
     /// Writes all the bytes, waiting if there is no room; an end that is gone loses them.

@@ -50,13 +50,7 @@ package final class SystemTerminal: TerminalDevice {
         return Size(width: Int(window.ws_col), height: Int(window.ws_row))
     }
 
-    package func read() -> [UInt8]? {
-        switch Descriptors.readAvailable(inputDescriptor) {
-        case .bytes(let bytes): bytes
-        case .nothingNow: []
-        case .end: nil
-        }
-    }
+    package func read() -> [UInt8]? { Descriptors.readAvailable(inputDescriptor) }
 
     /// A terminal that is gone loses the bytes.
     package func write(_ bytes: [UInt8]) { Descriptors.writeAll(bytes, to: outputDescriptor) }

@@ -66,7 +66,7 @@ package final class TerminalSignals {
 
     package func drain() -> Set<Signal> {
         var signals: Set<Signal> = []
-        while case .bytes(let bytes) = Descriptors.readAvailable(descriptor, limit: 256) {
+        while let bytes = Descriptors.readAvailable(descriptor, limit: 256), !bytes.isEmpty {
             signals.formUnion(Signal.allCases.filter { bytes.contains(UInt8(truncatingIfNeeded: $0.number)) })
         }
         return signals

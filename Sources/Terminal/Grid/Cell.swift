@@ -3,8 +3,7 @@ import Text
 /// One column of one row: its character and style.
 ///
 /// Sixteen bytes, compared as two words. The text is at most eight bytes of UTF-8: of a longer cluster, the base and as
-/// many of its other scalars as fit. A character of two columns is a cell of ``width`` 2 and a continuation at its
-/// right.
+/// many other scalars as fit. A character of two columns is a cell of ``width`` 2 and a continuation at its right.
 package struct Cell: Hashable, Sendable {
     /// UTF-8, first byte lowest; 0 in a continuation.
     let glyph: UInt64

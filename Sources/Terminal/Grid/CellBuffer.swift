@@ -32,8 +32,7 @@ package struct CellBuffer: Sendable {
     /// Writes text and returns the columns it used.
     ///
     /// At most `limit` columns from (`x`, `y`) are used, by default those to the right edge of the clip; text that does
-    /// not fit is cut and, if `ellipsis`, ends with `…`. Control characters are shown as pictures (`␛`), a tab as four
-    /// spaces.
+    /// not fit is cut and, if `ellipsis`, ends with `…`. Control characters are pictures (`␛`), a tab is four spaces.
     @discardableResult
     package mutating func write(
         _ text: some StringProtocol,

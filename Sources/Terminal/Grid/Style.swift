@@ -1,5 +1,4 @@
-/// A colour as a terminal names it. ``FrameRenderer`` degrades what a terminal cannot show, so a view may always use
-/// the palette.
+/// A colour as a terminal names it. Views may always use the palette: ``FrameRenderer`` degrades it.
 package enum Color: Hashable, Sendable {
     /// The terminal's own colour for text or background.
     case standard

@@ -51,8 +51,6 @@ struct ControlSequence {
             .map(InputEvent.mouse)
     }
 
-    // MARK: Keys
-
     private func key() -> Key? {
         switch final {
         case 0x7E: return tildeKey(modifiers: modifiers(parameter(1)))

@@ -49,8 +49,7 @@ package struct InputParser: Sendable {
         return exchange(&events, with: [])
     }
 
-    /// Reports that no byte came for a while: a lone Esc becomes the key. A sequence or a reply that has begun ends at
-    /// the second flush.
+    /// Reports that no byte came for a while: a lone Esc becomes the key. Sequences and replies end at the second call.
     package mutating func flush() -> [InputEvent] {
         silences += 1
         switch state {
@@ -102,8 +101,6 @@ package struct InputParser: Sendable {
         }
     }
 
-    // MARK: Characters
-
     private mutating func takeGround(_ byte: UInt8, alt: Bool) {
         state = .ground
         switch byte {
@@ -142,8 +139,6 @@ package struct InputParser: Sendable {
     private mutating func emit(_ character: Character, alt: Bool) { emit(Key(.character(character), alt ? .alt : [])) }
 
     private mutating func emit(_ key: Key) { events.append(.key(key)) }
-
-    // MARK: Sequences
 
     private mutating func takeEscape(_ byte: UInt8, alt: Bool) {
         switch byte {
@@ -217,8 +212,6 @@ package struct InputParser: Sendable {
         }
     }
 
-    // MARK: Replies
-
     private mutating func takeReply(_ byte: UInt8) {
         guard case .reply(let introducer, var bytes, let count, let isEscape) = state else { return }
         if isEscape {
@@ -244,8 +237,6 @@ package struct InputParser: Sendable {
     private mutating func endReply(_ introducer: UInt8, _ bytes: [UInt8]) {
         if introducer == 0x5D, let color = TerminalBackground(osc: bytes) { events.append(.background(color)) }
     }
-
-    // MARK: Pastes
 
     private mutating func takePaste(_ byte: UInt8, matched: Int) {
         let end = InputParser.pasteEnd

@@ -1,6 +1,5 @@
 extension Style {
-    /// The style in the colours of a terminal. Of eight colours, a bright foreground becomes the bold one. Different
-    /// colours stay different.
+    /// The style in the colours of a terminal. Of eight colours, a bright foreground is bold. Differences stay.
     func degraded(to depth: ColorDepth) -> Style {
         switch depth {
         case .palette256: return self

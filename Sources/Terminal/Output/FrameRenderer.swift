@@ -1,8 +1,7 @@
 /// Makes the bytes that turn one frame into the next.
 ///
-/// It tracks what the terminal shows, its cursor and its pen. A frame is written within a synchronized update, so that
-/// a terminal which supports these never shows half of one. Colours are degraded to the terminal's depth; without
-/// Unicode everything becomes ASCII.
+/// It tracks what the terminal shows, its cursor and its pen. A frame is a synchronized update: terminals that know
+/// these never show half of one. Colours are degraded to the terminal's depth; without Unicode all is ASCII.
 ///
 /// Terminals differ in the columns that clusters and emoji take: one that takes more covers what is at its right. So a
 /// row with such a character is erased from there and written whole whenever it changes, each cell at its own place.
@@ -126,8 +125,6 @@ package struct FrameRenderer: Sendable {
         cells.allSatisfy { $0.glyph < 0x80 && !$0.isContinuation && pen.isSet(to: $0.styleBits) }
     }
 
-    // MARK: Cells
-
     private mutating func draw(_ cell: Cell, x: Int, y: Int, width: Int) {
         move(x: x, y: y)
         setPen(cell.styleBits)
@@ -153,8 +150,6 @@ package struct FrameRenderer: Sendable {
     }
 
     private mutating func setPen(_ style: UInt64) { pen.set(to: style, output: &output) }
-
-    // MARK: The cursor
 
     private mutating func showCursor(_ next: CellBuffer) {
         guard let place = next.cursor, next.bounds.contains(x: place.x, y: place.y) else {

@@ -2,41 +2,23 @@
 package enum ColorDepth: Hashable, Sendable, Comparable { case none, ansi8, ansi16, palette256 }
 
 package struct TerminalCapabilities: Hashable, Sendable {
-    package var name: String
+    package var name = "xterm-256color"
     /// The colours that it shows and the user wants.
-    package var colorDepth: ColorDepth
+    package var colorDepth = ColorDepth.palette256
     /// Whether text is UTF-8; if not, only ASCII is written.
-    package var isUnicode: Bool
+    package var isUnicode = true
     /// Whether it cannot place the cursor: no screen can be drawn, only lines written.
-    package var isDumb: Bool
-    package var isInsideTmux: Bool
-    /// Whether an escape key arrives by itself while the mouse is reported: GNU screen 4.9 keeps it back until another
-    /// key is pressed.
-    package var sendsEscapeWithMouse: Bool
-
-    package init(
-        name: String = "xterm-256color",
-        colorDepth: ColorDepth = .palette256,
-        isUnicode: Bool = true,
-        isDumb: Bool = false,
-        isInsideTmux: Bool = false,
-        sendsEscapeWithMouse: Bool = true
-    ) {
-        self.name = name
-        self.colorDepth = colorDepth
-        self.isUnicode = isUnicode
-        self.isDumb = isDumb
-        self.isInsideTmux = isInsideTmux
-        self.sendsEscapeWithMouse = sendsEscapeWithMouse
-    }
+    package var isDumb = false
+    package var isInsideTmux = false
+    /// Whether an escape key arrives by itself while the mouse is reported: GNU screen 4.9 keeps it until the next key.
+    package var sendsEscapeWithMouse = true
 }
 
 extension TerminalCapabilities {
     /// Detects the capabilities by the environment and the terminfo database.
     ///
     /// Without a terminal, or with one that cannot place its cursor by ANSI's sequence, ``isDumb`` is set. A name that
-    /// is not in the database counts as a terminal like xterm, newer than the database. A non-empty `NO_COLOR` removes
-    /// the colours.
+    /// is not in the database is taken for a newer terminal like xterm. A non-empty `NO_COLOR` removes the colours.
     package static func detect(environment: [String: String], isTerminal: Bool = true) -> TerminalCapabilities {
         let name = environment["TERM"] ?? ""
         let entry = Terminfo(name: name)

@@ -1,8 +1,7 @@
 import CNcurses
 import Synchronization
 
-/// An entry of the terminfo database. ncurses keeps the present entry in a global, so an entry is read at once, under a
-/// lock.
+/// An entry of the terminfo database. ncurses has it in a global, so all of it is read at once, under a lock.
 struct Terminfo: Sendable {
     let colors: Int
     /// Whether ANSI's sequence places the cursor.

@@ -136,7 +136,6 @@ struct PairPattern: Sendable {
         /// A part of the name, in any case.
         case expression(TextPattern)
 
-        /// Whether fields of a name may match.
         fileprivate func mayBe(_ name: FieldName) -> Bool {
             switch self {
             case .any: true

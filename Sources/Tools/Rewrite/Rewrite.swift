@@ -79,8 +79,8 @@ private final class RewritingHandler: StageHandler {
                 }
             }
         }
-        if sets.contains(where: { !$0.requestBody.isEmpty }) {
-            requestDemand = demand(head.fields, .request, sets.lazy.flatMap(\.requestBody), &exchange)
+        if sets.contains(where: { !$0.bodies(.request).isEmpty }) {
+            requestDemand = demand(head.fields, .request, &exchange)
         }
         return .forward
     }
@@ -103,17 +103,16 @@ private final class RewritingHandler: StageHandler {
                 }
             }
         }
-        guard sets.contains(where: { !$0.responseBody.isEmpty }) else { return .forward }
-        let rules = sets.lazy.flatMap(\.responseBody)
+        guard sets.contains(where: { !$0.bodies(.response).isEmpty }) else { return .forward }
         switch head.status {
         case 101:
             exchange.note("a stream follows the protocol change; body rules do not apply to it")
-            miss(rules, .response) { "the protocol changes, and a stream follows" }
+            miss(.response, "the protocol changes, and a stream follows")
         case 206:
             exchange.note("a partial body (206) passes unmodified, because it must fit the other parts")
-            miss(rules, .response) { "a partial body (206) passes unmodified" }
-        case _ where method == "HEAD", 204, 304: miss(rules, .response) { "there is none" }
-        default: responseDemand = demand(head.fields, .response, rules, &exchange)
+            miss(.response, "a partial body (206) passes unmodified")
+        case _ where method == "HEAD", 204, 304: miss(.response, "there is none")
+        default: responseDemand = demand(head.fields, .response, &exchange)
         }
         return .forward
     }
@@ -140,9 +139,15 @@ private final class RewritingHandler: StageHandler {
     }
 
     /// Says why rules for bodies change nothing, to who asks.
-    private func miss(_ rules: some Sequence<RewriteRule>, _ direction: FlowDirection, _ reason: () -> String) {
-        guard let missed = MissedEdits.current else { return }
-        for rule in rules { missed.add(rule.name, direction, "\(direction) body: \(reason())") }
+    private func miss(_ direction: FlowDirection, _ reason: @autoclosure () -> String) {
+        guard MissedEdits.current != nil else { return }
+        for set in sets {
+            for rule in set.bodies(direction) { RewritingHandler.miss(rule, direction, reason()) }
+        }
+    }
+
+    private static func miss(_ rule: RewriteRule, _ direction: FlowDirection, _ reason: @autoclosure () -> String) {
+        MissedEdits.current?.add(rule.name, direction, "\(direction) body: \(reason())")
     }
 
     private static func reason(_ error: any Error) -> String {
@@ -170,19 +175,18 @@ private final class RewritingHandler: StageHandler {
     private func demand(
         _ fields: FieldSection,
         _ direction: FlowDirection,
-        _ rules: some Sequence<RewriteRule>,
         _ exchange: inout StageExchange
     ) -> BodyDemand {
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         if let kind = LiveStream.kind(fields, direction) {
             exchange.note("a stream (\(kind)) passes unmodified; body rules do not apply to it")
-            miss(rules, direction) { "a stream (\(kind)) is not edited" }
+            miss(direction, "a stream (\(kind)) is not edited")
         } else if fields.contains("content-range") {
             exchange.note("a partial body (Content-Range) passes unmodified, because it must fit the other parts")
-            miss(rules, direction) { "a partial body (Content-Range) passes unmodified" }
+            miss(direction, "a partial body (Content-Range) passes unmodified")
         } else if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
             exchange.note("the \(direction) body passes unmodified: \(type.essence) is not text")
-            miss(rules, direction) { "\(type.essence) is not text" }
+            miss(direction, "\(type.essence) is not text")
         } else {
             return .whole(limit: BodyLimits.edited, decoded: true)
         }
@@ -192,44 +196,32 @@ private final class RewritingHandler: StageHandler {
     /// Types that are binary but for textual subtypes (RFC 7303, RFC 6839).
     private static let binaryTypes: Set<String> = ["image", "audio", "video", "font", "model"]
 
-    func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+    func whole(
+        _ direction: FlowDirection,
+        _ fields: inout FieldSection,
+        _ body: inout ByteBuffer,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
         // A request without a body stays without one.
-        if body.readableBytes > 0 || head.fields.contains(.contentLength) {
-            rewrite(&head.fields, &body, .request, sets.flatMap(\.requestBody), &exchange)
+        if direction == .response || body.readableBytes > 0 || fields.contains(.contentLength) {
+            rewrite(&fields, &body, direction, &exchange)
         } else {
-            miss(sets.lazy.flatMap(\.requestBody), .request) { "there is none" }
+            miss(.request, "there is none")
         }
         return .forward
     }
 
-    func responseWhole(
-        _ head: inout ResponseHead,
-        _ body: inout ByteBuffer,
-        _ exchange: inout StageExchange
-    ) -> Verdict {
-        rewrite(&head.fields, &body, .response, sets.flatMap(\.responseBody), &exchange)
-        return .forward
-    }
-
-    func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-        overflow(.request, tooLarge: 413, sets.contains { $0.isStrict && !$0.requestBody.isEmpty }, &exchange)
-    }
-
-    func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-        overflow(.response, tooLarge: 502, sets.contains { $0.isStrict && !$0.responseBody.isEmpty }, &exchange)
-    }
-
     /// Refuses a message whose body cannot be gathered, if a set for it is strict.
-    private func overflow(
+    func overflowed(
         _ direction: FlowDirection,
-        tooLarge: Int,
-        _ isStrict: Bool,
+        _ fields: inout FieldSection,
         _ exchange: inout StageExchange
     ) -> Verdict {
-        guard isStrict else { return .forward }
+        guard sets.contains(where: { $0.isStrict && !$0.bodies(direction).isEmpty }) else { return .forward }
         let reason = exchange.lacksRoom ? "the memory for bodies is full" : "it is larger than 16 MiB"
         let text = "A strict rewrite set has to edit the \(direction) body, but \(reason)."
         exchange.note(text)
+        let tooLarge = direction == .request ? 413 : 502
         let status = exchange.lacksRoom ? 503 : tooLarge
         return .refuse(.explanation(status: status, title: "A body could not be edited", text: text))
     }
@@ -238,25 +230,24 @@ private final class RewritingHandler: StageHandler {
         _ fields: inout FieldSection,
         _ body: inout ByteBuffer,
         _ direction: FlowDirection,
-        _ rules: [RewriteRule],
         _ exchange: inout StageExchange
     ) {
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         do throws(UnusableEditError) {
             var text = try TextBody(body, mediaType: type)
             var changes: [(rule: String, change: String)] = []
-            for rule in rules {
+            for rule in sets.flatMap({ $0.bodies(direction) }) {
                 guard case .body(let edit) = rule.edit else { continue }
                 do {
                     let change = try MatchingAllowance.$current.withValue(allowance) { try edit.apply(to: &text) }
                     if let change {
                         changes.append((rule.name, change))
                     } else {
-                        miss(CollectionOfOne(rule), direction) { edit.absence(in: text) }
+                        RewritingHandler.miss(rule, direction, edit.absence(in: text))
                     }
                 } catch {
                     let reason = RewritingHandler.reason(error)
-                    miss(CollectionOfOne(rule), direction) { reason }
+                    RewritingHandler.miss(rule, direction, reason)
                     exchange.note("\(rule.name): \(direction) body: \(reason); nothing was changed")
                 }
             }
@@ -270,7 +261,7 @@ private final class RewritingHandler: StageHandler {
             RewritingHandler.removeDigests(&fields, &exchange)
         } catch {
             exchange.note("the \(direction) body passes unmodified: \(error.reason)")
-            miss(rules, direction) { error.reason }
+            miss(direction, error.reason)
         }
     }
 

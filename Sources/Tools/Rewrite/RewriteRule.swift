@@ -31,9 +31,9 @@ struct UnusableEditError: Error {
 /// The enabled rules of a set, by when they act; a class, so that exchanges do not copy it.
 final class RewriteSet: Sendable {
     let requestHead: [RewriteRule]
-    let requestBody: [RewriteRule]
     let responseHead: [RewriteRule]
-    let responseBody: [RewriteRule]
+    private let requestBody: [RewriteRule]
+    private let responseBody: [RewriteRule]
     /// Whether a rule may give a request credentials that the client did not send.
     let addsCredentials: Bool
     /// Whether a message whose body cannot be gathered is refused and not passed unmodified.
@@ -57,4 +57,6 @@ final class RewriteSet: Sendable {
         let shown = rules.prefix(3).map(\.action) + (rules.count > 3 ? ["\(rules.count - 3) more"] : [])
         action = shown.isEmpty ? "nothing" : shown.joined(separator: "; ")
     }
+
+    func bodies(_ direction: FlowDirection) -> [RewriteRule] { direction == .request ? requestBody : responseBody }
 }

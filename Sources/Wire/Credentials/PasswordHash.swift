@@ -4,9 +4,7 @@ import Text
 /// The outcome of scrypt (RFC 7914) with its costs and salt, as the PHC string format has it, base64 unpadded:
 /// `$scrypt$ln=14,r=8,p=1$SALT$KEY`.
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
-    package struct ReadingError: Error, CustomStringConvertible {
-        package let description: String
-    }
+    package struct ReadingError: Error, CustomStringConvertible { package let description: String }
 
     package struct HashingError: Error, CustomStringConvertible {
         package let description = "there is not enough memory for scrypt"
@@ -29,11 +27,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     private static let (saltLengths, keyLengths) = (8...64, 16...64)
 
     /// Hashes a password with a new salt; throws if there is not enough memory.
-    package init(of password: some Collection<UInt8>) throws(HashingError) {
-        try self.init(of: password, within: Self.memoryLimit + (32 << 20))
-    }
-
-    init(of password: some Collection<UInt8>, within memory: Int) throws(HashingError) {
+    package init(of password: some Collection<UInt8>, within memory: Int? = nil) throws(HashingError) {
         let salt = randomBytes(16)
         guard let key = Self.derive(password, salt, Costs(), length: 32, within: memory) else { throw HashingError() }
         costs = Costs()
@@ -79,8 +73,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether this is the password; takes tens of milliseconds, and the same time for every password.
     package func matches(_ password: some Collection<UInt8>) -> Bool {
-        let derived = Self.derive(password, salt, costs, length: key.count, within: Self.memoryLimit + (32 << 20))
-        guard let derived, !key.isEmpty else { return false }
+        guard let derived = Self.derive(password, salt, costs, length: key.count), !key.isEmpty else { return false }
         return Self.isEqual(derived, key)
     }
 
@@ -94,7 +87,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
         _ salt: [UInt8],
         _ costs: Costs,
         length: Int,
-        within memory: Int
+        within memory: Int? = nil
     ) -> [UInt8]? {
         var key = [UInt8](repeating: 0, count: length)
         let isDerived = Array(password).withUnsafeBytes { password in
@@ -106,7 +99,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
                 UInt64(1) << UInt64(costs.logarithm),
                 UInt64(costs.blockSize),
                 UInt64(costs.parallelism),
-                UInt64(memory),
+                UInt64(memory ?? memoryLimit + (32 << 20)),
                 &key,
                 length
             )

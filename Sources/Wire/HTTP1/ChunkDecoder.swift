@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// Reads the framing of a chunked body (RFC 9112 §7.1) byte by byte. States: size → (padding | extension)* → sizeEnd →
 /// data → dataReturn → dataEnd → size … until a size of zero.
 struct ChunkDecoder {

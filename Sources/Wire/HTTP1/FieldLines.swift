@@ -24,8 +24,7 @@ struct FieldLines {
                 return
             case .lineFeed:
                 try tolerate(.bareLineFeed, .bareLineFeed, at: index)
-                section.requireRewriting()
-                return
+                return section.requireRewriting()
             case .space, .tab:
                 // Here it would continue a start line.
                 throw error(.obsoleteFolding, at: index)

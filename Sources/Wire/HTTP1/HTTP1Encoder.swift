@@ -39,9 +39,7 @@ package enum HTTP1Encoder {
     }
 
     /// Follows a part; `nil` if the framing has nothing there.
-    package static func partSuffix(framing: BodyFraming) -> ByteBuffer? {
-        framing == .chunked ? lineBreak : nil
-    }
+    package static func partSuffix(framing: BodyFraming) -> ByteBuffer? { framing == .chunked ? lineBreak : nil }
 
     /// Writes the end of a body; only a chunked one can have trailers (RFC 9112 §7.1.2).
     package static func writeEnd(framing: BodyFraming, trailers: FieldSection? = nil, into output: inout ByteBuffer) {

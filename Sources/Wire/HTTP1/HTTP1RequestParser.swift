@@ -18,9 +18,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
 
     private var reader: MessageReader
 
-    package init(limits: HTTP1Limits = .request) {
-        reader = MessageReader(side: .request, limits: limits)
-    }
+    package init(limits: HTTP1Limits = .request) { reader = MessageReader(side: .request, limits: limits) }
 
     /// Call `next` until it returns `nil` before passing more: bytes on top of unread ones are copied.
     package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
@@ -31,33 +29,18 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// `nil` if more bytes are needed. After `.end` further calls read the next request, but after that of a CONNECT or
     /// an accepted upgrade call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
-        guard case .head = reader.stage else {
+        guard reader.isInHead else {
             switch try reader.nextBodyEvent() {
             case nil: return nil
             case .part(let part): return .part(part)
             case .end(let trailers): return .end(trailers: trailers)
             }
         }
-        return try nextHead()
-    }
-
-    private mutating func nextHead() throws(HTTP1ParseError) -> Event? {
-        guard let (bytes, startLineEnd) = try reader.takeHead() else { return nil }
-        let line: RequestLine
-        do throws(StartLineError) {
-            line = try RequestLine(bytes.readableBytesUInt8Span.extracting(first: startLineEnd))
-        } catch {
-            throw reader.failStartLine(error.code, at: error.offset, in: bytes)
-        }
-        reader.tolerances.formUnion(line.tolerances)
-        try reader.checkSize(of: bytes)
-        var fields = try reader.readFields(of: bytes, from: startLineEnd)
-        if line.needsRewriting { fields.requireRewriting() }
+        guard let (line, fields) = try reader.nextHead(RequestLine.self) else { return nil }
         let head = RequestHead(received: fields, method: line.method, target: line.target, version: line.version)
-        let isConnect = line.method.count == 7 && bytes.readableBytesUInt8Span.hasBytes("CONNECT", at: 0)
         let framing: BodyFraming
         do throws(HTTP1ParseError) {
-            framing = try ReceivedFraming.request(head, isConnect: isConnect)
+            framing = try ReceivedFraming.request(head, isConnect: line.isConnect)
         } catch {
             throw reader.fail(error)
         }

@@ -14,17 +14,13 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     }
 
     /// Whether a request's method affects the length of the response (RFC 9112 §6.3).
-    private enum Expected {
-        case ordinary, toHead, toConnect
-    }
+    private enum Expected { case ordinary, toHead, toConnect }
 
     private var reader: MessageReader
     private var expected: Expected?
     private var endsHTTP = false
 
-    package init(limits: HTTP1Limits = .response) {
-        reader = MessageReader(side: .response, limits: limits)
-    }
+    package init(limits: HTTP1Limits = .response) { reader = MessageReader(side: .response, limits: limits) }
 
     /// The method of the next response's request, until that response's `.end`.
     package mutating func expect(method: String) {
@@ -43,7 +39,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
 
     /// `nil` if more bytes are needed, and after `.end` of a 101 or of a 2xx to CONNECT: call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
-        guard case .head = reader.stage else {
+        guard reader.isInHead else {
             switch try reader.nextBodyEvent() {
             case nil: return nil
             case .part(let part): return .part(part)
@@ -61,17 +57,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     }
 
     private mutating func nextHead(_ expected: Expected) throws(HTTP1ParseError) -> Event? {
-        guard let (bytes, startLineEnd) = try reader.takeHead() else { return nil }
-        let line: StatusLine
-        do throws(StartLineError) {
-            line = try StatusLine(bytes.readableBytesUInt8Span.extracting(first: startLineEnd))
-        } catch {
-            throw reader.failStartLine(error.code, at: error.offset, in: bytes)
-        }
-        reader.tolerances.formUnion(line.tolerances)
-        try reader.checkSize(of: bytes)
-        var fields = try reader.readFields(of: bytes, from: startLineEnd)
-        if line.needsRewriting { fields.requireRewriting() }
+        guard let (line, fields) = try reader.nextHead(StatusLine.self) else { return nil }
         let head = ResponseHead(received: fields, status: line.status, reason: line.reason, version: line.version)
         if head.isInformational, head.status != 101 {
             reader.beginNextHead()

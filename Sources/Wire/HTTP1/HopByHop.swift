@@ -11,8 +11,6 @@ package enum HopByHop {
         package static let upgrade = Kept(rawValue: 1 << 0)
         /// The option `keep-alive`, if the next connection is persistent too.
         package static let keepAlive = Kept(rawValue: 1 << 1)
-        /// `Proxy-Authorization`, if the next peer is a proxy.
-        package static let proxyAuthorization = Kept(rawValue: 1 << 2)
     }
 
     /// Removes `Connection` and the fields it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
@@ -28,7 +26,7 @@ package enum HopByHop {
         remove(.keepAlive, from: &fields, &removed)
         remove(.proxyConnection, from: &fields, &removed)
         if !kept.contains(.upgrade) { remove(.upgrade, from: &fields, &removed) }
-        if !kept.contains(.proxyAuthorization) { remove(.proxyAuthorization, from: &fields, &removed) }
+        remove(.proxyAuthorization, from: &fields, &removed)
         return removed
     }
 

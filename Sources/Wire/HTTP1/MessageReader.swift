@@ -9,7 +9,7 @@ struct MessageReader: ~Copyable {
         case end(trailers: FieldSection?)
     }
 
-    enum Stage {
+    private enum Stage {
         case head
         case fixed(remaining: Int64)
         case chunked, untilClose, trailers, handedOver
@@ -18,7 +18,7 @@ struct MessageReader: ~Copyable {
 
     let side: MessageSide
     let limits: HTTP1Limits
-    private(set) var stage = Stage.head
+    private var stage = Stage.head
     private(set) var wireSize = HTTP1WireSize()
     var tolerances: HTTP1Tolerances = []
 
@@ -41,18 +41,10 @@ struct MessageReader: ~Copyable {
     var unparsedBytes: Int { buffer.readableBytes + partial.readableBytes }
     var hasUnparsedBytes: Bool { unparsedBytes > 0 }
     /// The first bytes of the next message; `nil` if there are none, or a message is begun.
-    var nextBytes: ByteBuffer? {
-        guard case .head = stage, scanner.seen == 0, buffer.readableBytes > 0 else { return nil }
-        return buffer
-    }
-
-    var partialHeadSize: Int {
-        if case .head = stage { return scanner.seen } else { return 0 }
-    }
-
-    var isBetweenMessages: Bool {
-        if case .head = stage { return !hasUnparsedBytes } else { return false }
-    }
+    var nextBytes: ByteBuffer? { isInHead && scanner.seen == 0 && buffer.readableBytes > 0 ? buffer : nil }
+    var isInHead: Bool { if case .head = stage { true } else { false } }
+    var partialHeadSize: Int { isInHead ? scanner.seen : 0 }
+    var isBetweenMessages: Bool { isInHead && !hasUnparsedBytes }
 
     mutating func receive(_ bytes: ByteBuffer) {
         if case .failed = stage { return }
@@ -84,11 +76,13 @@ struct MessageReader: ~Copyable {
 }
 
 extension MessageReader {
-    /// The next head once it is complete, and where its start line ends in it.
-    mutating func takeHead() throws(HTTP1ParseError) -> (bytes: ByteBuffer, startLineEnd: Int)? {
+    /// The start line and the fields of the next head once it is complete.
+    mutating func nextHead<Line: StartLine>(
+        _: Line.Type
+    ) throws(HTTP1ParseError) -> (line: Line, fields: FieldSection)? {
         if scanner.seen == 0, !beginHead() { return nil }
         guard let head = takeSection() else {
-            try checkIncompleteHead()
+            try checkIncompleteHead(Line.self)
             if hasReachedEOF { throw fail(.truncated, at: scanner.seen) }
             return nil
         }
@@ -97,22 +91,29 @@ extension MessageReader {
         if startLineEnd > limits.startLine {
             throw failStartLine(.startLineTooLong, at: limits.startLine, in: head)
         }
-        return (head, startLineEnd)
+        let line: Line = try startLine(of: head, until: startLineEnd)
+        tolerances.formUnion(line.tolerances)
+        if head.readableBytes > limits.head { throw fail(.headTooLarge, at: limits.head) }
+        var fields = try readFields(of: head, from: startLineEnd, offset: 0, isTolerant: side.isTolerant)
+        if line.needsRewriting { fields.requireRewriting() }
+        return (line, fields)
     }
 
-    /// Refuses a head for its size, after the faults of its start line.
-    mutating func checkSize(of head: ByteBuffer) throws(HTTP1ParseError) {
-        if head.readableBytes > limits.head { throw fail(.headTooLarge, at: limits.head) }
+    private mutating func startLine<Line: StartLine>(
+        of head: ByteBuffer,
+        until end: Int
+    ) throws(HTTP1ParseError) -> Line {
+        do throws(StartLineError) {
+            return try Line(head.readableBytesUInt8Span.extracting(first: end))
+        } catch {
+            throw failStartLine(error.code, at: error.offset, in: head)
+        }
     }
 
     /// Refuses a message for its start line; as not HTTP if it does not begin like it.
     mutating func failStartLine(_ code: HTTP1ParseError.Code, at offset: Int, in head: ByteBuffer) -> HTTP1ParseError {
         if verdict(on: head.readableBytesUInt8Span) == .no { return fail(.notHTTP, at: 0) }
         return fail(code, at: offset)
-    }
-
-    mutating func readFields(of head: ByteBuffer, from start: Int) throws(HTTP1ParseError) -> FieldSection {
-        try readFields(of: head, from: start, offset: 0, isTolerant: side.isTolerant)
     }
 
     mutating func beginBody(_ framing: BodyFraming) {
@@ -171,7 +172,7 @@ extension MessageReader {
     }
 
     /// Refuses a bad head before it is complete: the rest may take long.
-    private mutating func checkIncompleteHead() throws(HTTP1ParseError) {
+    private mutating func checkIncompleteHead<Line: StartLine>(_: Line.Type) throws(HTTP1ParseError) {
         let end = scanner.firstLineEnd
         if end == 0 {
             if !isRecognized {
@@ -183,14 +184,7 @@ extension MessageReader {
         } else if !isStartLineChecked {
             isStartLineChecked = true
             if end > limits.startLine { throw failStartLine(.startLineTooLong, at: limits.startLine, in: partial) }
-            do throws(StartLineError) {
-                switch side {
-                case .request: _ = try RequestLine(partial.readableBytesUInt8Span.extracting(first: end))
-                case .response: _ = try StatusLine(partial.readableBytesUInt8Span.extracting(first: end))
-                }
-            } catch {
-                throw failStartLine(error.code, at: error.offset, in: partial)
-            }
+            let _: Line = try startLine(of: partial, until: end)
         }
         if scanner.seen > limits.head { throw fail(.headTooLarge, at: limits.head) }
     }

@@ -25,16 +25,6 @@ extension UInt8 {
     /// DEL and tab included.
     @inline(__always)
     var isControl: Bool { self < 0x20 || self == 0x7F }
-
-    @inline(__always)
-    var hexadecimalValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self &- 0x30
-        case 0x41...0x46: self &- 0x41 &+ 10
-        case 0x61...0x66: self &- 0x61 &+ 10
-        default: nil
-        }
-    }
 }
 
 /// Searches that compare eight bytes at a time.

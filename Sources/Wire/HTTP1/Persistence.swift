@@ -11,10 +11,8 @@ package enum Persistence {
         framing != .untilClose && keepsAlive(head.fields, head.version)
     }
 
-    package static func wantsClose(_ fields: FieldSection) -> Bool { fields.contains(.connection, token: close) }
-
     private static func keepsAlive(_ fields: FieldSection, _ version: HTTPVersion) -> Bool {
-        if wantsClose(fields) { return false }
+        if fields.contains(.connection, token: close) { return false }
         return version != .http10 || fields.contains(.connection, token: FieldName.keepAlive)
     }
 

@@ -1,15 +1,23 @@
 import HTTPModel
 
+protocol StartLine {
+    var tolerances: HTTP1Tolerances { get }
+    /// Whether the line has a newer minor version, which must not be sent on (RFC 9110 §2.5), or a fault.
+    var needsRewriting: Bool { get }
+    /// Reads a whole line with its line break.
+    init(_ line: Span<UInt8>) throws(StartLineError)
+}
+
 /// The positions of a request line's parts in the head (RFC 9112 §3).
-struct RequestLine {
+struct RequestLine: StartLine {
     let method: Range<Int>
     let target: Range<Int>
     let version: HTTPVersion
-    /// Whether the line has a newer minor version, which must not be sent on (RFC 9110 §2.5), or unusual white space.
+    let isConnect: Bool
     let needsRewriting: Bool
     let tolerances: HTTP1Tolerances
 
-    /// Reads a whole line with its line break. The target may have any bytes but control characters and spaces; any
+    /// The target may have any bytes but control characters and spaces; any
     /// spaces and tabs are allowed between the parts, and at the end (RFC 9112 §3).
     init(_ line: Span<UInt8>) throws(StartLineError) {
         var index = 0
@@ -18,6 +26,7 @@ struct RequestLine {
             throw StartLineError(.malformedStartLine, index)
         }
         method = 0..<index
+        isConnect = index == 7 && line.hasBytes("CONNECT", at: 0)
         while line[index].isOptionalWhitespace { index &+= 1 }
         let targetStart = index
         while line[index] > .space, line[index] != 0x7F { index &+= 1 }
@@ -42,7 +51,7 @@ struct RequestLine {
 }
 
 /// The positions of a status line's parts in the head (RFC 9112 §4).
-struct StatusLine {
+struct StatusLine: StartLine {
     let status: Int
     let reason: Range<Int>
     let version: HTTPVersion

@@ -4,9 +4,7 @@ import NIOCore
 /// Makes the text form of a head from a header block; a connection has one incomplete block at most (RFC 9113 §4.3).
 /// Pseudo-headers may come in any order, so they are kept until the first field.
 struct HTTP2HeadBuilder: ~Copyable {
-    enum Kind {
-        case request, response, trailers
-    }
+    enum Kind { case request, response, trailers }
 
     private struct Line {
         var name: Range<Int>

@@ -169,8 +169,7 @@ extension HTTP2Session {
     /// Like ``reset(_:_:)``, but sends the queued bytes first.
     package func resetWhenSent(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard phase == .open, let stream = stream(id.number), !stream.isAbandoned, stream.queue.count > 0 else {
-            reset(id, code)
-            return
+            return reset(id, code)
         }
         stream.isAbandoned = true
         abandoned.insert(id.number)

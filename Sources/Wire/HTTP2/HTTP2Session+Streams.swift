@@ -67,9 +67,7 @@ extension HTTP2Session {
             nghttp2_submit_rst_stream(handle, 0, stream.id.number, HTTP2ErrorCode.protocolError.rawValue)
             return
         }
-        stream.incoming = .body
-        stream.announcedLength = builder.block.contentLength
-        let framing = framing(isEnd: isEnd)
+        let framing = beginBody(of: stream, isEnd: isEnd)
         let scheme = builder.scheme
         let connectProtocol = builder.connectProtocol
         let head = builder.request()
@@ -82,19 +80,16 @@ extension HTTP2Session {
             giveUp(stream, .enhanceYourCalm, because: "The head is larger than \(settings.maxHeaderListSize) bytes.")
             return
         }
-        if (100..<200).contains(builder.block.status) {
-            events.append(.interim(stream.id, builder.response()))
-            return
-        }
-        stream.incoming = .body
-        stream.announcedLength = builder.block.contentLength
-        let framing = framing(isEnd: isEnd)
+        if (100..<200).contains(builder.block.status) { return events.append(.interim(stream.id, builder.response())) }
+        let framing = beginBody(of: stream, isEnd: isEnd)
         events.append(.responseHead(stream.id, builder.response(), framing))
         if isEnd { incomingEnded(stream, trailers: nil) }
     }
 
-    private func framing(isEnd: Bool) -> BodyFraming {
-        isEnd ? .none : builder.block.contentLength.map { .length($0) } ?? .chunked
+    private func beginBody(of stream: HTTP2Stream, isEnd: Bool) -> BodyFraming {
+        stream.incoming = .body
+        stream.announcedLength = builder.block.contentLength
+        return isEnd ? .none : builder.block.contentLength.map { .length($0) } ?? .chunked
     }
 
     func dataReceived(_ bytes: UnsafeRawBufferPointer, on id: Int32) {

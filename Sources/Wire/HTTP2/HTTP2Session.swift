@@ -11,9 +11,7 @@ package import NIOCore
 /// passed on.
 package final class HTTP2Session {
     /// A server takes requests, a client makes them.
-    package enum Role: Sendable {
-        case server, client
-    }
+    package enum Role: Sendable { case server, client }
 
     enum Phase {
         /// Successors: `failing`, `over`.

@@ -2,9 +2,7 @@ import HTTPModel
 import NIOCore
 
 final class HTTP2Stream {
-    enum Incoming {
-        case head, body, ended, refused
-    }
+    enum Incoming { case head, body, ended, refused }
 
     let id: HTTP2StreamID
     var incoming = Incoming.head

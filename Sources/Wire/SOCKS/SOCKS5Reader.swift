@@ -24,7 +24,7 @@ package struct SOCKS5Reader {
         /// The name with the root's dot, if the client sent it so.
         package var rootedName: String?
 
-        package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+        package var authority: String { HostAddress.withPort(host, port) }
     }
 
     /// A fault in a client's bytes.

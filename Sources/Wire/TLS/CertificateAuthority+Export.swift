@@ -3,9 +3,7 @@ import Text
 
 extension CertificateAuthority {
     /// `p12` is PKCS#12 with the private key; `mobileconfig` a configuration profile for iOS and macOS.
-    package enum ExportFormat: String, Sendable, CaseIterable {
-        case pem, der, p12, mobileconfig
-    }
+    package enum ExportFormat: String, Sendable, CaseIterable { case pem, der, p12, mobileconfig }
 
     package var certificatePEM: String { String(decoding: pem(withKey: false), as: UTF8.self) }
 

@@ -16,6 +16,12 @@ final class X509Handle {
     }
 
     var der: [UInt8] { encoded { i2d_X509(pointer, $0) } }
+
+    /// Makes a connection show this certificate, with its key and issuers.
+    func install(in ssl: OpaquePointer, _ key: PrivateKeyHandle, chain: some Sequence<X509Handle>) -> Bool {
+        SSL_use_certificate(ssl, pointer) == 1 && SSL_use_PrivateKey(ssl, key.pointer) == 1
+            && chain.allSatisfy { sluice_SSL_add1_chain_cert(ssl, $0.pointer) == 1 }
+    }
 }
 
 final class PrivateKeyHandle {

@@ -21,9 +21,7 @@ package struct LeafKey: Sendable {
     }
 
     /// The SHA-256 of the SubjectPublicKeyInfo (RFC 7469 section 2.4).
-    package var publicKeyHash: [UInt8]? {
-        PrivateKeyHandle(der: der).map { sha256(of: $0.publicDER) }
-    }
+    package var publicKeyHash: [UInt8]? { PrivateKeyHandle(der: der).map { sha256(of: $0.publicDER) } }
 }
 
 /// A certificate for one host; belongs to its mint's event loop.
@@ -43,10 +41,7 @@ package final class LeafCertificate {
 
     package var der: [UInt8] { certificate.der }
 
-    func install(in ssl: OpaquePointer) -> Bool {
-        SSL_use_certificate(ssl, certificate.pointer) == 1 && SSL_use_PrivateKey(ssl, key.pointer) == 1
-            && chain.allSatisfy { sluice_SSL_add1_chain_cert(ssl, $0.pointer) == 1 }
-    }
+    func install(in ssl: OpaquePointer) -> Bool { certificate.install(in: ssl, key, chain: chain) }
 }
 
 /// Makes certificates for requested hosts, and keeps the latest; belongs to one event loop.
@@ -105,16 +100,13 @@ package final class CertificateMint {
 
     /// The certificate for a DNS name or an IP address. Throws for text that no certificate can name: empty, too long,
     /// with white space or control characters.
-    package func certificate(for host: String, key: LeafKey.Kind = .ecdsa) throws(CertificateError) -> LeafCertificate {
-        try certificate(for: host, key: key, now: sluice_now())
-    }
-
-    /// The same at a moment, in seconds since 1970; the clock may be set back.
-    func certificate(
+    /// `now` is in seconds since 1970; the clock may be set back.
+    package func certificate(
         for host: String,
         key: LeafKey.Kind = .ecdsa,
-        now: Int64
+        now: Int64? = nil
     ) throws(CertificateError) -> LeafCertificate {
+        let now = now ?? sluice_now()
         guard let name = HostName(host) else {
             throw CertificateError(reason: "no certificate can be made for the host name '\(host.prefix(300))'")
         }

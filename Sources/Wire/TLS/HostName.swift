@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import HTTPModel
 internal import Text
 
 /// A host in a certificate: an address in binary form, or a DNS name in ASCII.
@@ -29,7 +30,7 @@ package enum HostName: Hashable, Sendable {
 
     private static func address(of text: String) -> [UInt8]? {
         // Other text would leave an error in OpenSSL's queue.
-        guard text.utf8.allSatisfy({ $0 == 0x2E || $0 == 0x3A || ($0 >= 0x30 && $0 <= 0x39) || isHexLetter($0) }),
+        guard text.utf8.allSatisfy({ $0 == 0x2E || $0 == 0x3A || $0.hexadecimalValue != nil }),
             let octets = a2i_IPADDRESS(text)
         else {
             ERR_clear_error()
@@ -38,8 +39,6 @@ package enum HostName: Hashable, Sendable {
         defer { ASN1_OCTET_STRING_free(octets) }
         return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(octets), count: Int(ASN1_STRING_length(octets))))
     }
-
-    private static func isHexLetter(_ byte: UInt8) -> Bool { (0x61...0x66).contains(byte | 0x20) }
 
     /// A host for name look-ups: letters outside ASCII in their `xn--` form (RFC 3492), all else unchanged.
     package static func inASCII(_ host: String) -> String { HostForms(host)?.ascii ?? host }

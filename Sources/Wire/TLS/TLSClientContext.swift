@@ -21,14 +21,10 @@ package final class TLSClientContext {
         context = try TLSContextHandle(leg: .upstream, keyLog: keyLog, distrusted: trust.distrusted)
         self.trust = trust
         sessions = TLSSessionCache(capacity: Self.sessionCapacity)
-        let pointer = context.pointer
-        sluice_SSL_CTX_set_session_cache_mode(pointer, sluice_CACHE_CLIENT_EXTERNAL)
-        SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
-            // 1 keeps the reference.
-            session.flatMap { TLSSession.of(ssl)?.remember($0) } == true ? 1 : 0
-        }
         // Called after the verification of the certificate, and before the end of our handshake.
-        sluice_SSL_CTX_set_staple_callback(pointer) { ssl, _ in TLSSession.of(ssl)?.takeStaple() == false ? 0 : 1 }
+        sluice_SSL_CTX_set_staple_callback(context.pointer) { ssl, _ in
+            TLSSession.of(ssl)?.takeStaple() == false ? 0 : 1
+        }
         ERR_clear_error()
     }
 
@@ -99,11 +95,7 @@ package final class TLSClientContext {
             },
             nil
         )
-        SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
-            // A sent handshake message (22) of the type certificate (11); without one it has at most 8 bytes.
-            guard isWritten == 1, contentType == 22, length > 8, message?.load(as: UInt8.self) == 11 else { return }
-            TLSSession.of(ssl)?.certificateSent = true
-        }
+        TLSSession.noteSentCertificate(on: ssl)
     }
 
     static func setHost(_ name: HostName, of ssl: OpaquePointer) -> Bool {

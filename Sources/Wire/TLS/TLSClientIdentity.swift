@@ -136,14 +136,10 @@ package struct TLSClientIdentity: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(summary.fingerprint) }
 
     func install(in ssl: OpaquePointer) -> Bool {
-        guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
-            SSL_use_certificate(ssl, certificate.pointer) == 1, SSL_use_PrivateKey(ssl, key.pointer) == 1
-        else { return false }
-        for der in chainDER {
-            guard let issuer = X509Handle(der: der) else { continue }
-            guard sluice_SSL_add1_chain_cert(ssl, issuer.pointer) == 1 else { return false }
+        guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER) else {
+            return false
         }
-        return true
+        return certificate.install(in: ssl, key, chain: chainDER.lazy.compactMap { X509Handle(der: $0) })
     }
 }
 

@@ -26,6 +26,13 @@ final class TLSContextHandle {
         SSL_CTX_set_options(pointer, sluice_OP_NO_COMPRESSION)
         sluice_SSL_CTX_set_mode(pointer, sluice_MODE_CONNECTION)
         sluice_SSL_CTX_set_min_proto_version(pointer, TLS1_2_VERSION)
+        if leg == .upstream {
+            sluice_SSL_CTX_set_session_cache_mode(pointer, sluice_CACHE_CLIENT_EXTERNAL)
+            SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
+                // 1 keeps the reference.
+                session.flatMap { TLSSession.of(ssl)?.remember($0) } == true ? 1 : 0
+            }
+        }
         if keyLog != nil {
             SSL_CTX_set_keylog_callback(pointer) { ssl, line in
                 guard let line, let session = TLSSession.of(ssl) else { return }

@@ -3,9 +3,7 @@ internal import COpenSSL
 /// Why a TLS connection failed, and on which of the proxy's two legs.
 package struct TLSError: Error, Sendable, Hashable {
     /// On the client leg we are the TLS server.
-    package enum Leg: Sendable, Hashable {
-        case client, upstream
-    }
+    package enum Leg: Sendable, Hashable { case client, upstream }
 
     package enum Cause: Sendable, Hashable {
         /// With the name of the alert as in RFC 8446 section 6, for example `unknown_ca`.

@@ -33,12 +33,6 @@ package final class TLSProbeContext {
     package init(trust: TLSTrust) throws(TLSError) {
         context = try TLSContextHandle(leg: .upstream, keyLog: nil, distrusted: trust.distrusted)
         try trust.install(in: context.pointer)
-        sluice_SSL_CTX_set_session_cache_mode(context.pointer, sluice_CACHE_CLIENT_EXTERNAL)
-        SSL_CTX_sess_set_new_cb(context.pointer) { ssl, session in
-            guard let session, let owner = TLSSession.of(ssl) else { return 0 }
-            owner.probe?.hasTicket = true
-            return owner.remember(session) ? 1 : 0
-        }
         ERR_clear_error()
     }
 

@@ -55,11 +55,7 @@ package final class TLSServerContext {
     ) throws(TLSError) -> TLSSession {
         try TLSSession(context, .client, host: host, applicationProtocols) { ssl in
             SSL_set_accept_state(ssl)
-            SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
-                // A sent handshake message (content type 22) of the type certificate (11).
-                guard isWritten == 1, contentType == 22, length > 0, message?.load(as: UInt8.self) == 11 else { return }
-                TLSSession.of(ssl)?.certificateSent = true
-            }
+            TLSSession.noteSentCertificate(on: ssl)
             return certificate.install(in: ssl)
         }
     }

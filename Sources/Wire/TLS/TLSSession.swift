@@ -91,6 +91,14 @@ package final class TLSSession {
         of(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) })
     }
 
+    static func noteSentCertificate(on ssl: OpaquePointer) {
+        SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
+            // A sent handshake message (22) of the type certificate (11); without one it has at most 8 bytes.
+            guard isWritten == 1, contentType == 22, length > 8, message?.load(as: UInt8.self) == 11 else { return }
+            TLSSession.of(ssl)?.certificateSent = true
+        }
+    }
+
     /// The fault that verification found last in the server's chain.
     func problem(in store: OpaquePointer) -> TLSError.CertificateProblem {
         let leaf = certificates(in: X509_STORE_CTX_get0_untrusted(store)).first
@@ -109,6 +117,7 @@ package final class TLSSession {
 
     /// Returns whether the reference is ours then.
     func remember(_ session: OpaquePointer) -> Bool {
+        probe?.hasTicket = true
         guard let resumption else { return false }
         // The certificates of a renegotiation are unknown.
         if case .open = state, SSL_version(ssl) < TLS1_3_VERSION { return false }
@@ -293,10 +302,7 @@ package final class TLSSession {
         var written = 0
         ERR_clear_error()
         let result = plaintext.withUnsafeReadableBytes { SSL_write_ex(ssl, $0.baseAddress, $0.count, &written) }
-        if result == 1 {
-            plaintext.moveReaderIndex(forwardBy: written)
-            return
-        }
+        if result == 1 { return plaintext.moveReaderIndex(forwardBy: written) }
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: break
         default: failWithOpenSSLErrors()
@@ -317,7 +323,6 @@ package final class TLSSession {
     private func failWithOpenSSLErrors() {
         let errors = OpenSSLErrors.take()
         var failure = TLSError(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
-        (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
         // "HTTP": a server of plain HTTP complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
         // A fault of the certificate that is only recorded ends nothing.
@@ -328,12 +333,12 @@ package final class TLSSession {
     }
 
     private func fail(_ cause: TLSError.Cause) {
-        var failure = TLSError(leg: leg, cause: cause, host: host, certificateSent: certificateSent)
-        (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
-        fail(failure)
+        fail(TLSError(leg: leg, cause: cause, host: host, certificateSent: certificateSent))
     }
 
     private func fail(_ failure: TLSError) {
+        var failure = failure
+        (failure.certificateAsked, failure.certificateName) = (certificateAsked, identity?.name)
         state = .failed(failure)
         pending = ByteBuffer()
         if let resumption { resumption.cache.forget(resumption.key) }

@@ -109,8 +109,7 @@ package final class TLSTrust: Sendable {
         if file != nil || directory != nil { return }
         let compiledIn = String(cString: X509_get_default_cert_dir())
         for candidate in [compiledIn, "/etc/ssl/certs"] where CertificateFiles.isHashedDirectory(candidate) {
-            addDirectory(candidate, to: store)
-            return
+            return addDirectory(candidate, to: store)
         }
         let bundle = String(cString: X509_get_default_cert_file())
         for candidate in [bundle] + Self.usualBundles where X509_STORE_load_file(store, candidate) == 1 { return }

@@ -126,9 +126,9 @@ struct Export: ParsableCommand {
         try file.finish()
         if count == 0 { StandardStreams.error("sluice: \(query.path) has no exchanges.\n") }
         let summary = masked.flatMap { SessionMask.summary($0, keeping: "--secrets keeps them.") }
-        if let summary { StandardStreams.error("sluice: \(summary)\n") }
-        if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
-        if let remark = export.remark { StandardStreams.error("sluice: \(remark)\n") }
+        for remark in [summary, query.remark, export.remark].compactMap(\.self) {
+            StandardStreams.error("sluice: \(remark)\n")
+        }
         if let script = export as? any ScriptExport {
             let bodies = query.path + ".bodies"
             if isToStandardOutput, FileManager.default.fileExists(atPath: bodies) {

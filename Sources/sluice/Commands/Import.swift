@@ -30,7 +30,7 @@ struct Import: ParsableCommand {
 
         @Argument(help: "The file, or - for standard input.", completion: .file()) var file: String
 
-        @Option(help: "The tool of an export that does not name it.") var `as`: CharlesSettings.LoneTool?
+        @Option(help: "The tool of an export that does not name it.") var `as`: CharlesImport.LoneTool?
         @Option(help: .value("old=new", "Where files of Map Local are now; repeatable.")) var remapPath: [String] = []
         @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)", completion: .profile)
         var output: String?
@@ -49,25 +49,15 @@ struct Import: ParsableCommand {
             let bytes = try read()
             try checkForExchanges(bytes)
             let name = file == "-" ? "standard input" : (file as NSString).lastPathComponent
-            let report: FidelityReport
             let profile: CharlesImport
             do throws(CharlesError) {
-                let (settings, unread) = try CharlesSettings.read(bytes, as: `as`)
-                profile = try CharlesImport(
-                    settings,
-                    source: name,
-                    file: output ?? "profile.yaml",
-                    paths: remapPath.compactMap(CharlesImport.PathChange.init)
-                )
-                report = profile.report.adding(unread)
+                let paths = remapPath.compactMap(CharlesImport.PathChange.init)
+                profile = try CharlesImport(bytes, as: `as`, source: name, file: output ?? "profile.yaml", paths: paths)
             } catch {
-                throw StartError(
-                    "\(file == "-" ? name : file):\(error)",
-                    isUsage: error.needsArgument,
-                    isPositioned: true
-                )
+                let place = file == "-" ? name : file
+                throw StartError("\(place):\(error)", isUsage: error.needsArgument, isPositioned: true)
             }
-            StandardStreams.error("\(report)\n")
+            StandardStreams.error("\(profile.report)\n")
             guard profile.isUsable else { throw StartError("\(name) has no rule that Sluice supports.") }
             try OutputFile(output).writeAll(.init(string: profile.text))
         }
@@ -90,14 +80,14 @@ struct Import: ParsableCommand {
 
         /// Reads one byte more than is accepted, at most.
         private func read() throws -> [UInt8] {
-            let most = CharlesSettings.largestFile + 1
+            let most = CharlesImport.largestFile + 1
             guard file == "-" else { return try InputFile.contents(of: file, atMost: most, takesPipes: true) }
             return Array(try FileHandle.standardInput.read(upToCount: most) ?? Data())
         }
     }
 }
 
-extension CharlesSettings.LoneTool: ExpressibleByArgument {}
+extension CharlesImport.LoneTool: ExpressibleByArgument {}
 
 extension OutputFile {
     func writeAll(_ bytes: ByteBuffer) throws {

@@ -29,7 +29,7 @@ struct ProfileHelpCommand: ParsableCommand {
 
     func run() throws {
         do throws(ProfileHelp.UnknownKeyError) {
-            StandardStreams.out(try ProfileHelp.text(for: key))
+            StandardStreams.out(try ProfileHelp.text(for: key, of: .standard))
         } catch {
             throw StartError(error.description, hint: "sluice profile help lists all keys.", isUsage: true)
         }

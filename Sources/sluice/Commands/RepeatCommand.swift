@@ -128,8 +128,8 @@ struct Repeat: AsyncParsableCommand {
             let count = records.count == 1 ? "1 exchange, " : "\(records.count) exchanges, each "
             text += ": \(count)\(plan.times) times"
         }
-        if plan.parallel > 1 { text += ", \(parallel) at a time" }
-        if plan.longestDelayMilliseconds > 0 {
+        if plan.parallel.upperBound > 1 { text += ", \(parallel) at a time" }
+        if plan.hasDelay {
             text += ", \(delay)\(Int(delay.suffix(1)) == nil ? "" : " ms") between them"
         }
         text += "; \(way)\n"

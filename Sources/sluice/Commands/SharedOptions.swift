@@ -6,7 +6,6 @@ import Recording
 import Runner
 
 extension ArgumentHelp {
-    /// Help for an argument whose value has a name.
     static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 
     /// Help for an option that few people need: `--help-hidden`, the guide and the manual pages have it.
@@ -70,7 +69,6 @@ extension SessionQuery {
     }
 }
 
-/// For the help of commands with a filter.
 enum FilterHelp {
     static let text = """
         FILTER is terms that must all hold; a bare word is looked for in the URL. 'sluice guide filters' lists the terms:

@@ -69,12 +69,11 @@ struct Trim: ParsableCommand {
                 hint: "Use -o FILE for a trimmed copy; 'sluice delete' hides exchanges at once."
             )
         }
-        let sizes = "\(Measures.size(outcome.sizeAfter))"
         let before = "\(path) \(output == nil ? "had" : "has") \(Measures.size(outcome.sizeBefore))"
         StandardStreams.out(
             """
             \(outcome.removed.of("exchange")) removed, \(outcome.kept) kept.
-            \(output ?? path) has \(sizes); \(before).
+            \(output ?? path) has \(Measures.size(outcome.sizeAfter)); \(before).
 
             """
         )

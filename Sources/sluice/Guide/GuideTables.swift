@@ -28,7 +28,8 @@ enum GuideTables {
         case "keys": keys
         case "presets": presets
         case "filter-words": filterWords
-        case "profile-keys": ProfileHelp.keys(within: words.dropFirst().first).flatMap { profileKeys($0) }
+        case "profile-keys":
+            ProfileHelp.keys(within: words.dropFirst().first, of: .standard).flatMap { profileKeys($0) }
         case "exit-codes": CommandInfo.root.map { exitCodes($0) }
         case "formats": formats
         case "limits": LimitsTable.markdown

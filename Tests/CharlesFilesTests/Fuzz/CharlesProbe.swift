@@ -16,11 +16,9 @@ enum CharlesProbe {
 
     /// Reads settings.
     static func read(_ xml: [UInt8]) throws {
-        let settings: CharlesSettings
         let made: CharlesImport
         do throws(CharlesError) {
-            settings = try CharlesSettings.read(xml).settings
-            made = try CharlesImport(settings, source: "x.xml", file: "/profiles/p.yaml")
+            made = try CharlesImport(xml, source: "x.xml", file: "/profiles/p.yaml")
         } catch {
             return try demand(!"\(error)".isEmpty, "refused without a reason")
         }

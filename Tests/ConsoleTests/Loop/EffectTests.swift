@@ -37,6 +37,7 @@ struct EffectTests {
         let reader = try SessionReader(path: fixture.path)
         let exchanges = try [1, 2].map { try reader.recorded(ExchangeID($0)) }
         let base = "https://api.example.com/v1/items/"
-        #expect(try CopyText(.url, exchanges, reader, NamedBodies()).text == "\(base)1\n\(base)2")
+        let maker = CopyMaker(source: reader, files: NamedBodies())
+        #expect(try maker.copy(.url, exchanges).text == "\(base)1\n\(base)2")
     }
 }

@@ -269,7 +269,7 @@ struct RulesUpdateTests {
             ProfileSource(file: "c.yaml", text: "version: 1\n"),
         ]
         func issues(_ yaml: String, replacing index: Int?) -> [String] {
-            let place = RuleEditing.place(of: .blockList, replacing: index, in: texts)
+            let place = texts.place(of: .blockList, replacing: index)
             return RuleCheck.check(
                 RuleText(yaml),
                 of: Tool.blockList.section,
@@ -281,7 +281,7 @@ struct RulesUpdateTests {
         #expect(issues("at: b.com", replacing: 1).isEmpty)
         #expect(issues("at: a.com", replacing: 1).count > 0)
         #expect(issues("at: c.com", replacing: 2).isEmpty)
-        #expect(RuleEditing.place(of: .blockList, replacing: nil, in: texts).profile.file == "b.yaml")
+        #expect(texts.place(of: .blockList, replacing: nil).profile.file == "b.yaml")
     }
 
     @Test func `the end asks only where something would be lost`() {

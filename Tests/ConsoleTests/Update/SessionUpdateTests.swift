@@ -83,7 +83,8 @@ struct SessionUpdateTests {
 
     @Test func `nothing is deleted where all is in flight`() {
         var model = console()
-        model.answer { $0.take(result(0, inFlight: 1), of: .clear($0.list.query), ExchangeNumbers([9]), undo: []) }
+        let request = EditRequest.delete(.branch(.root), model.list.query)
+        model.answer { $0.take(result(0, inFlight: 1), of: request, ExchangeNumbers([9]), undo: []) }
         #expect(model.told == "1 unfinished is kept." && model.changes.isEmpty)
     }
 
@@ -169,7 +170,7 @@ struct SessionUpdateTests {
             model.proxy.session = "a.sluice"
             var result = SessionEditResult()
             (result.changed, result.mark) = (3, 1)
-            let request = EditRequest.clear(model.list.query)
+            let request = EditRequest.delete(.branch(.root), model.list.query)
             model.answer { $0.take(result, of: request, ExchangeNumbers(ranges: [1...3]), undo: []) }
             let generation = model.list.generation
             _ = model.update(.query(.list(ListStatus(generation: generation, total: 0, sessionTotal: 0))))

@@ -109,8 +109,8 @@ struct DocumentRowsTests {
         wraps: Bool = true
     ) -> CellBuffer {
         var screen = CellBuffer(Size(width: rect.width, height: rect.height))
-        DocumentView(document: document, found: nil, wraps: wraps, hasCursor: true, look: Look(theme: .plain))
-            .draw(reading, in: rect, on: &screen)
+        let text = OpenText(document: document, reading: reading)
+        DocumentView(text, wraps: wraps, hasCursor: true, Look(theme: .plain), in: rect)?.draw(on: &screen)
         return screen
     }
 
@@ -342,8 +342,8 @@ struct DocumentRowsTests {
         let look = Look(theme: .plain, isUnicode: false)
         var reading = ReadingState()
         reading.left = 10
-        DocumentView(document: document, found: nil, wraps: false, hasCursor: true, look: look)
-            .draw(reading, in: rect, on: &screen)
+        let open = OpenText(document: document, reading: reading)
+        DocumentView(open, wraps: false, hasCursor: true, look, in: rect)?.draw(on: &screen)
         #expect(screen.row(0) == ">-<bcdefghijk>")
     }
 
@@ -356,8 +356,8 @@ struct DocumentRowsTests {
             var reading = ReadingState()
             reading.match = found.all[1]
             var screen = CellBuffer(Size(width: 20, height: 1))
-            DocumentView(document: document, found: found, wraps: true, hasCursor: false, look: Look(theme: theme))
-                .draw(reading, in: rect, on: &screen)
+            let text = OpenText(document: document, reading: reading, found: found)
+            DocumentView(text, wraps: true, hasCursor: false, Look(theme: theme), in: rect)?.draw(on: &screen)
             let (other, current) = (theme.found(isCurrent: false), theme.found(isCurrent: true))
             #expect(other != current && other != .plain)
             let styles = (2..<18).map { screen[$0, 0].style }

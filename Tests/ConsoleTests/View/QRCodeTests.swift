@@ -41,11 +41,6 @@ struct QRCodeTests {
         (53, 3, 7, 0x3A7B_31D2_91A3_1E07),
         (78, 4, 5, 0xF832_6B2A_F81C_C799),
         (106, 5, 2, 0x5047_A0F0_4BA5_CE53),
-        (134, 6, 7, 0x62EB_DD25_AC18_CBBF),
-        (154, 7, 6, 0xB6B9_43CD_826C_81AD),
-        (192, 8, 6, 0xDA4B_ED09_3D0A_480F),
-        (230, 9, 1, 0xC00D_5D97_FA6D_23FA),
-        (271, 10, 2, 0x648C_AD36_90D7_AB55),
     ]
 
     @Test func `the page's address is drawn as another encoder draws it`() throws {
@@ -54,7 +49,7 @@ struct QRCodeTests {
         #expect(rows.joined(separator: "\n") == Self.page)
     }
 
-    @Test func `each version from 1 to 10 is drawn as another encoder draws it`() throws {
+    @Test func `each version from 1 to 5 is drawn as another encoder draws it`() throws {
         for known in Self.known {
             let text = String((0..<known.length).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
             let code = try #require(QRCode(text, mask: known.mask))
@@ -70,8 +65,8 @@ struct QRCodeTests {
     }
 
     @Test func `what is too long has no code`() {
-        #expect(QRCode(String(repeating: "x", count: 271)) != nil)
-        #expect(QRCode(String(repeating: "x", count: 272)) == nil)
+        #expect(QRCode(String(repeating: "x", count: 106)) != nil)
+        #expect(QRCode(String(repeating: "x", count: 107)) == nil)
         #expect(QRCode("")?.side == 21)
     }
 

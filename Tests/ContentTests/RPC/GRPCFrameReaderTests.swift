@@ -16,11 +16,11 @@ struct GRPCFrameReaderTests {
     /// Reads bytes in pieces of a size.
     private static func read(
         _ bytes: [UInt8],
-        _ framing: GRPCFraming = .grpc,
+        _ format: StreamCounter.Format = .grpc,
         pieces: Int = .max,
         limit: Int = 1024
     ) -> (frames: [GRPCFrame], reader: GRPCFrameReader) {
-        let reader = GRPCFrameReader(framing, payloadLimit: limit)
+        let reader = GRPCFrameReader(format, payloadLimit: limit)
         var frames: [GRPCFrame] = []
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -36,13 +36,11 @@ struct GRPCFrameReaderTests {
     }
 
     @Test(
-        "Messages are numbered and end where they end, however the body comes in pieces",
+        "Messages are read, however the body comes in pieces",
         arguments: [1, 2, 3, 7, 99]
     )
     func readsMessages(pieces: Int) {
         let (frames, reader) = Self.read(Self.two, pieces: pieces)
-        #expect(frames.map(\.number) == [1, 2])
-        #expect(frames.map(\.endOffset) == [10, 15])
         #expect(frames.map(\.size) == [5, 0])
         #expect(frames.map { String(buffer: $0.payload) } == ["hello", ""])
         #expect(frames.allSatisfy { $0.kind == .message && !$0.isCompressed && $0.leftOut == 0 })
@@ -70,7 +68,6 @@ struct GRPCFrameReaderTests {
         }
         let (_, reader) = Self.read(Array(Self.two.prefix(8)))
         #expect(reader.problem?.description == "the body ends within message 1, after 3 of its 5 bytes, at byte 8")
-        #expect(reader.unfinished?.number == 1)
         #expect(reader.unfinished?.received == 3 && reader.unfinished?.size == 5)
         #expect(reader.unfinished.map { String(buffer: $0.payload) } == "hel")
     }
@@ -98,41 +95,33 @@ struct GRPCFrameReaderTests {
     func readsWebTrailers() {
         let trailers = Array("grpc-status: 5\r\ngrpc-message: none\r\n".utf8)
         let body = Self.two + Self.frame(trailers, flags: 0x80)
-        let (frames, reader) = Self.read(body, .web, pieces: 4)
+        let (frames, reader) = Self.read(body, .grpcWeb, pieces: 4)
         #expect(frames.map(\.kind) == [.message, .message, .trailers])
         #expect(frames.last.map { Array($0.payload.readableBytesView) } == trailers)
         #expect(reader.messageCount == 2 && reader.problem == nil)
-        let more = Self.read(body + Self.frame([]), .web).reader.problem
+        let more = Self.read(body + Self.frame([]), .grpcWeb).reader.problem
         #expect(more?.kind == .malformed && more?.offset == Int64(body.count))
     }
 
     @Test("Base64 may be padded wherever a piece of the stream ended", arguments: [1, 2, 3, 5, 64])
     func readsWebText(pieces: Int) {
         let body = Self.two + Self.frame(Array("grpc-status:0".utf8), flags: 0x80)
-        let binary = Self.read(body, .web)
+        let binary = Self.read(body, .grpcWeb)
         for cut in 1..<body.count {
             let text = Self.base64(Array(body.prefix(cut))) + Self.base64(Array(body.dropFirst(cut)))
-            let (frames, reader) = Self.read(text, .webText, pieces: pieces)
+            let (frames, reader) = Self.read(text, .grpcWebText, pieces: pieces)
             #expect(reader.problem == nil, "cut at \(cut)")
             #expect(frames.map(\.payload) == binary.frames.map(\.payload))
-            #expect(frames.last?.endOffset == Int64(text.count))
         }
-    }
-
-    @Test("Ends of messages in base64 are those of the digits that hold their last byte")
-    func findsEndsInBase64() {
-        // 10 bytes of the first message end within the fourth group of three.
-        let (frames, _) = Self.read(Self.base64(Self.two), .webText)
-        #expect(frames.map(\.endOffset) == [16, 20])
     }
 
     @Test("Base64 without its last padding is read, a lone digit is a problem")
     func readsUnpadded() {
         let whole = Self.base64(Self.frame([1, 2]))
         #expect(whole.last == UInt8(ascii: "="))
-        let (frames, reader) = Self.read(whole.filter { $0 != UInt8(ascii: "=") }, .webText)
+        let (frames, reader) = Self.read(whole.filter { $0 != UInt8(ascii: "=") }, .grpcWebText)
         #expect(frames.count == 1 && reader.problem == nil)
-        #expect(Self.read(whole.prefix(5).map { $0 }, .webText).reader.problem?.kind == .truncated)
+        #expect(Self.read(whole.prefix(5).map { $0 }, .grpcWebText).reader.problem?.kind == .truncated)
     }
 
     @Test(
@@ -140,7 +129,7 @@ struct GRPCFrameReaderTests {
         arguments: ["AAAA*AAA", "AAAA=AAA", "AAAAA===", "AAAAAA=A"]
     )
     func refusesBase64(_ text: String) throws {
-        let problem = try #require(Self.read(Array(text.utf8), .webText).reader.problem)
+        let problem = try #require(Self.read(Array(text.utf8), .grpcWebText).reader.problem)
         #expect(problem.kind == .malformed)
         #expect((4..<8).contains(problem.offset))
     }
@@ -175,27 +164,20 @@ struct GRPCFrameReaderTests {
         let seed: UInt64 = 0x510C_E005
         var random = SplitMix(seed)
         for round in 0..<3000 {
-            let framing = [GRPCFraming.grpc, .web, .webText][round % 3]
+            let format = [StreamCounter.Format.grpc, .grpcWeb, .grpcWebText][round % 3]
             var body = Self.two + Self.frame([3, 4], flags: 0x80)
-            if framing == .webText { body = Self.base64(body) }
+            if format == .grpcWebText { body = Self.base64(body) }
             random.mutate(&body)
-            let whole = Self.read(body, framing)
-            let pieces = Self.read(body, framing, pieces: 1 + round % 5)
+            let whole = Self.read(body, format)
+            let pieces = Self.read(body, format, pieces: 1 + round % 5)
             #expect(whole.frames == pieces.frames, "seed \(seed), round \(round)")
             #expect(whole.reader.problem == pieces.reader.problem, "seed \(seed), round \(round)")
-            #expect(whole.frames.allSatisfy { $0.endOffset <= Int64(body.count) }, "seed \(seed), round \(round)")
+            #expect(whole.frames.allSatisfy { $0.received <= body.count }, "seed \(seed), round \(round)")
         }
     }
 
-    @Test("Media types tell framing and form")
+    @Test("Media types tell the form")
     func readsMediaTypes() throws {
-        func framing(_ text: String) -> GRPCFraming? { MediaType(text).flatMap { GRPCFraming($0) } }
-        #expect(framing("application/grpc") == .grpc)
-        #expect(framing("application/grpc+proto") == .grpc)
-        #expect(framing("Application/gRPC-Web+proto; charset=x") == .web)
-        #expect(framing("application/grpc-web-text+proto") == .webText)
-        #expect(framing("application/grpcx") == nil)
-        #expect(framing("text/grpc") == nil)
         func form(_ text: String) -> GRPCMessageForm? { MediaType(text).map { GRPCMessageForm($0) } }
         #expect(form("application/grpc") == .protobuf)
         #expect(form("application/grpc-web+proto") == .protobuf)

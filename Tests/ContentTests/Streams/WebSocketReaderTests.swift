@@ -97,7 +97,6 @@ struct WebSocketReaderTests {
         )
         var expected = PerMessageDeflate()
         expected.serverNoContextTakeover = true
-        expected.clientMaxWindowBits = 10
         #expect(read.deflate == expected)
         #expect(read.others == ["x-first"])
         #expect(WebSocketExtensions(nil) == WebSocketExtensions())

@@ -255,7 +255,7 @@ struct GRPCReportTests {
         call.add(.requestReceived, Self.frame(Self.note("a", 1)) + Array("oops".utf8))
         call.add(.responseReceived, Array("<html>Bad gateway</html>".utf8))
         let report = try call.report()
-        #expect(report.framings.fromClient == .grpc && report.framings.fromServer == nil)
+        #expect(report.formats.fromClient == .grpc && report.formats.fromServer == nil)
         #expect(
             report.lines.contains(
                 "What follows from the client cannot be read: the flags of a message are 0x6f, not 0x00 or 0x01, at byte 10."

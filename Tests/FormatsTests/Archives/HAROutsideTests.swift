@@ -236,7 +236,7 @@ struct HAROutsideTests {
             responseBody: []
         )
         var text = ByteBuffer()
-        var export = HARExport(source: source, options: HARExport.Options()) { text.writeImmutableBuffer($0) }
+        var export = HARExport(source: source, options: EntryOptions()) { text.writeImmutableBuffer($0) }
         for var exchange in source.exchanges {
             exchange.record.flags = [.requestBodyIncomplete, .responseBodyIncomplete]
             (exchange.record.sizes.requestBody, exchange.record.sizes.responseBody) = (9, 308_545)

@@ -221,7 +221,7 @@ struct HARReaderTests {
             responseBody: bytes
         )
         var text = ByteBuffer()
-        var export = HARExport(source: source, options: HARExport.Options()) { text.writeImmutableBuffer($0) }
+        var export = HARExport(source: source, options: EntryOptions()) { text.writeImmutableBuffer($0) }
         for exchange in source.exchanges { try export.add(exchange) }
         try export.finish()
         let fixture = ArchiveFixture(bytes: Array(text.readableBytesView))

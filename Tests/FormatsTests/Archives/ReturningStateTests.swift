@@ -13,7 +13,7 @@ struct ReturningStateTests {
 
     private func har(_ source: MemorySource) throws -> [UInt8] {
         var text: [UInt8] = []
-        var export = HARExport(source: source, options: HARExport.Options()) { text += $0.readableBytesView }
+        var export = HARExport(source: source, options: EntryOptions()) { text += $0.readableBytesView }
         for exchange in source.exchanges { try export.add(exchange) }
         try export.finish()
         return text

@@ -11,7 +11,7 @@ struct ReturningTests {
 
     private func again() throws -> ArchiveFixture {
         var text: [UInt8] = []
-        var export = HARExport(source: source, options: HARExport.Options()) { text += $0.readableBytesView }
+        var export = HARExport(source: source, options: EntryOptions()) { text += $0.readableBytesView }
         for exchange in source.exchanges { try export.add(exchange) }
         try export.finish()
         let fixture = ArchiveFixture(bytes: text)

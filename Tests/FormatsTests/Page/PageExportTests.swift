@@ -90,12 +90,12 @@ struct PageExportTests {
         }
         var facts = SessionFacts(name: hostile, version: hostile, system: hostile)
         facts.labels = [hostile: hostile]
-        facts.rules = [.init(at: 0, sources: [ProfileSource(file: hostile, text: hostile)], switchedOff: [hostile])]
+        facts.rules = [(0, [ProfileSource(file: hostile, text: hostile)], [hostile])]
         let page = try page(source, facts: facts)
         // Two elements for the session, one for the exchange, and our own script.
         #expect(page.scripts().count == 4)
         #expect(page.text.components(separatedBy: "</script").count == 5)
-        let ours = page.text.components(separatedBy: "<script>\(PageScript.text)</script>")
+        let ours = page.text.components(separatedBy: "<script>\(PageFile.script)</script>")
         #expect(ours.count == 2)
         let data = ours.joined().components(separatedBy: "<dialog").last ?? ""
         for forbidden in ["<img", "<!--", "\u{2028}", "\u{2029}", "\u{202E}", "\u{1}", "\u{7F}", "\u{FEFF}"] {
@@ -116,17 +116,17 @@ struct PageExportTests {
     func policy() throws {
         // What the digests are compared with is right: a known answer (FIPS 180-4), base64.
         #expect(SHA256.base64("abc") == "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
-        #expect(PageMarkup.scriptDigest == SHA256.base64(PageScript.text), "put it into PageMarkup.scriptDigest")
-        #expect(PageMarkup.styleDigest == SHA256.base64(PageStyle.text), "put it into PageMarkup.styleDigest")
+        #expect(PageMarkup.scriptDigest == SHA256.base64(PageFile.script), "put it into PageMarkup.scriptDigest")
+        #expect(PageMarkup.styleDigest == SHA256.base64(PageFile.style), "put it into PageMarkup.styleDigest")
         let page = try page(MemorySource())
-        #expect(page.text.contains("<style>\(PageStyle.text)</style>"))
+        #expect(page.text.contains("<style>\(PageFile.style)</style>"))
         #expect(page.text.components(separatedBy: "<style").count == 2)
-        #expect(page.scripts().last?.content == PageScript.text)
+        #expect(page.scripts().last?.content == PageFile.script)
         let directives = PageMarkup.policy.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(
             directives == [
-                "default-src 'none'", "script-src 'sha256-\(SHA256.base64(PageScript.text))'",
-                "style-src 'sha256-\(SHA256.base64(PageStyle.text))'", "img-src data:", "base-uri 'none'",
+                "default-src 'none'", "script-src 'sha256-\(SHA256.base64(PageFile.script))'",
+                "style-src 'sha256-\(SHA256.base64(PageFile.style))'", "img-src data:", "base-uri 'none'",
                 "form-action 'none'",
             ]
         )
@@ -135,9 +135,9 @@ struct PageExportTests {
         #expect(!page.text[..<head].contains("<script") && !page.text[..<head].contains("<style"))
         // Markup is never read, and nothing is fetched.
         for forbidden in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "fetch("] {
-            #expect(!PageScript.text.contains(forbidden), "\(forbidden)")
+            #expect(!PageFile.script.contains(forbidden), "\(forbidden)")
         }
-        #expect(!PageStyle.text.contains("url(") && !PageStyle.text.contains("@import"))
+        #expect(!PageFile.style.contains("url(") && !PageFile.style.contains("@import"))
     }
 
     @Test("Bodies are cut where they are long, at a whole character, and the page and its summary say so")
@@ -361,7 +361,7 @@ struct PageExportTests {
     @Test("Of many sets of rules the page has the latest, and counts the others")
     func rules() throws {
         var facts = SessionFacts(name: "a.sluice")
-        facts.rules = (1...12).map { .init(at: Int64($0), sources: [], switchedOff: ["tool-\($0)"]) }
+        facts.rules = (1...12).map { (Int64($0), [], ["tool-\($0)"]) }
         let page = try page(MemorySource(), facts: facts)
         let sets = try #require(page.facts["rules"] as? [Object])
         #expect(sets.compactMap { ($0["off"] as? [String])?.first } == (3...12).map { "tool-\($0)" })

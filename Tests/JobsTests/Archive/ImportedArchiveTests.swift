@@ -170,7 +170,7 @@ struct ImportedArchiveTests {
     func roundTrip() throws {
         try imported(Self.archive) { _, reader in
             var text = ""
-            var export = HARExport(source: reader, options: HARExport.Options()) { text += String(buffer: $0) }
+            var export = HARExport(source: reader, options: EntryOptions()) { text += String(buffer: $0) }
             let first = try #require(try reader.exchange(ExchangeID(1)))
             try export.add(first)
             try export.finish()

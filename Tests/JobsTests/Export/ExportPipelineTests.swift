@@ -82,7 +82,7 @@ struct ExportPipelineTests {
         _ source: any ExchangeSource,
         _ sink: @escaping ExportSink
     ) -> any ExchangeExport {
-        var options = JSONExport.Options()
+        var options = EntryOptions()
         options.lines = way == .lines
         return switch way {
         case .har: HARExport(source: source, sink: sink)

@@ -11,7 +11,7 @@ import Tools
 struct ProfileHelpTests {
     @Test("Lists every key and topic")
     func overview() throws {
-        let text = try ProfileHelp.text()
+        let text = try ProfileHelp.text(of: .standard)
         for key in ProfileGrammar.allKeys(.standard) { #expect(text.contains("\n  \(key.name) "), "\(key.name)") }
         #expect(text.contains("  locations "))
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 102 })
@@ -19,13 +19,15 @@ struct ProfileHelpTests {
 
     @Test("Explains tools, keys within them, and topics")
     func keys() throws {
-        #expect(try ProfileHelp.text(for: "block").contains("action"))
-        let action = try ProfileHelp.text(for: "block.action")
+        #expect(try ProfileHelp.text(for: "block", of: .standard).contains("action"))
+        let action = try ProfileHelp.text(for: "block.action", of: .standard)
         #expect(action.contains("default") && action.contains("action: drop"))
-        #expect(try ProfileHelp.text(for: "rewrite.rules").contains("For example:"))
-        #expect(try ProfileHelp.text(for: "expect.sends.headers").contains("~"))
-        #expect(try ProfileHelp.text(for: "locations").contains("[protocol://]host[:port][/path][?query]"))
-        #expect(try ProfileHelp.text(for: "order").contains("allow → block"))
+        #expect(try ProfileHelp.text(for: "rewrite.rules", of: .standard).contains("For example:"))
+        #expect(try ProfileHelp.text(for: "expect.sends.headers", of: .standard).contains("~"))
+        #expect(
+            try ProfileHelp.text(for: "locations", of: .standard).contains("[protocol://]host[:port][/path][?query]")
+        )
+        #expect(try ProfileHelp.text(for: "order", of: .standard).contains("allow → block"))
     }
 
     @Test(
@@ -39,7 +41,7 @@ struct ProfileHelpTests {
     )
     func unknown(key: String, message: String) {
         do {
-            _ = try ProfileHelp.text(for: key)
+            _ = try ProfileHelp.text(for: key, of: .standard)
             Issue.record("\(key) is explained")
         } catch {
             #expect(error.description == message)

@@ -141,7 +141,7 @@ struct ControlClientTests {
         #expect(applied.message == "1 rule added" && applied.profile.profiles.map(\.file) == ["p.yaml"])
         await #expect(throws: ControlError.self) { _ = try await client.applyProfile(texts, madeFrom: "r0") }
         #expect(try await client.profile() == target.profile())
-        #expect(try await client.reloadProfile(discardsEdits: true) == "1 rule removed")
+        #expect(try await client.loadProfile(nil, discardsEdits: true) == "1 rule removed")
         #expect(try await client.saveProfile(["a"], isForced: true) == ["a"])
         #expect(try await client.saveProfile(nil, isForced: true) == ["base.yaml"])
         await server.stop()

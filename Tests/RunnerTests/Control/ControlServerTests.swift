@@ -380,7 +380,7 @@ struct ControlServerTests {
             let lines = try await blocking {
                 let socket = try ControlSocket(path: path, deadline: .now + .seconds(300))
                 try socket.sendLine(Data("{\"command\":\"status\"}\n{\"command\":\"tool.list\"}\n".utf8))
-                socket.endInput()
+                shutdown(socket.descriptor, CInt(SHUT_WR))
                 let replies = [try socket.receiveLine(), try socket.receiveLine()]
                 #expect(throws: ControlSocket.SocketError.self) { _ = try socket.receiveLine() }
                 return replies.map { String(decoding: $0, as: UTF8.self) }

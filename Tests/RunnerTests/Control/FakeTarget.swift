@@ -95,21 +95,17 @@ final class FakeTarget: LocalHolds {
 
     func profile() async -> ProfileInForce { ProfileInForce(profiles: state.withLock { $0.profiles }, rules: "r1") }
 
-    func applyProfile(
-        _ texts: [ProfileSource],
-        madeFrom revision: String?
-    ) async throws -> (message: String, profile: ProfileInForce) {
+    func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile {
         guard revision ?? "r1" == "r1" else { throw ControlError("The rules were changed elsewhere.") }
         state.withLock { $0.profiles = texts.map { ProfileSource(file: $0.file, text: $0.text, isUnsaved: true) } }
         return ("1 rule added", await profile())
     }
 
-    func reloadProfile(discardsEdits: Bool) async throws -> String {
-        if discardsEdits { return "1 rule removed" }
-        throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules are unchanged.")
-    }
-
-    func loadProfile(_ files: [String], discardsEdits: Bool) async throws -> String {
+    func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
+        guard let files else {
+            if discardsEdits { return "1 rule removed" }
+            throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules are unchanged.")
+        }
         guard files.allSatisfy({ $0.hasPrefix("/") }) else { throw ControlError("\(files) is not absolute") }
         return "\(files.count) loaded\(discardsEdits ? ", edits lost" : "")"
     }

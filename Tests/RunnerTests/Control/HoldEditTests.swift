@@ -205,7 +205,7 @@ struct HoldEditTests {
         let result = try edited(message) { $0.values = [.init(place: "json.plan", value: "pro")] }
         guard case .response(let head, let body?) = result else { return }
         #expect(head.fields.value(of: .contentEncoding) == "gzip")
-        let decoded = ContentDecoder.decode(body, contentEncoding: "gzip", limit: 1_000)
+        let decoded = ContentDecoder.decode(body, codings: [.gzip], limit: 1_000)
         #expect(String(buffer: decoded.bytes) == #"{"plan": "pro"}"#)
         let broken = try Held.response(fields: [("Content-Encoding", "gzip")], body: ByteBuffer(string: "no gzip"))
         #expect(

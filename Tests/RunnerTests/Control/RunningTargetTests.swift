@@ -88,7 +88,7 @@ struct RunningTargetTests {
         try await run("version: 1\n\(share)") { running in
             #expect(try await running.get(origin, "/x").contains("(request 1 for it, seed 1)"))
             try Data("version: 1\nname: other\n\(share)".utf8).write(to: URL(filePath: running.profile))
-            _ = try await running.client.reloadProfile(discardsEdits: false)
+            _ = try await running.client.loadProfile(nil, discardsEdits: false)
             #expect(try await running.get(origin, "/x").contains("(request 2 for it, seed 1)"))
         }
     }
@@ -102,11 +102,11 @@ struct RunningTargetTests {
             #expect(status.authority == AuthorityInUse(path: "/tmp/ca-cert.pem", certificate: Data([1, 2, 3])))
             try Data("version: 1\nblock: [ { at: \"*/blocked\" }, { at: \"*/new\" } ]\n".utf8)
                 .write(to: URL(filePath: running.profile))
-            #expect(try await running.client.reloadProfile(discardsEdits: false) == "1 rule added")
+            #expect(try await running.client.loadProfile(nil, discardsEdits: false) == "1 rule added")
             #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
             try Data("version: 1\nblok: true\n".utf8).write(to: URL(filePath: running.profile))
             do {
-                _ = try await running.client.reloadProfile(discardsEdits: false)
+                _ = try await running.client.loadProfile(nil, discardsEdits: false)
                 Issue.record("the profile is wrong")
             } catch let failure as ControlError {
                 #expect(failure.message.hasPrefix("\(running.profile):2:1: "))
@@ -190,7 +190,7 @@ extension RunningTargetTests {
                 _ = try await running.client.applyProfile([wrong], madeFrom: nil)
             }
             await #expect(throws: ControlError.self) {
-                _ = try await running.client.reloadProfile(discardsEdits: false)
+                _ = try await running.client.loadProfile(nil, discardsEdits: false)
             }
             #expect(try await running.client.profile().profiles.map(\.text) == [edited.text])
 
@@ -236,7 +236,7 @@ extension RunningTargetTests {
             // The other way out: the file counts, the edits are lost.
             _ = try await running.client.applyProfile([.init(file: running.profile, text: Self.block())], madeFrom: nil)
             try write(Self.block("theirs"))
-            let message = try await running.client.reloadProfile(discardsEdits: true)
+            let message = try await running.client.loadProfile(nil, discardsEdits: true)
             #expect(message.contains("1 rule added"))
             #expect(try await running.get(origin, "/theirs").hasPrefix("HTTP/1.1 403"))
             // Somebody else saves what is edited here.

@@ -96,7 +96,7 @@ struct AssertionsTests {
             (try SampleSession.exchange(4, "http://b.example/", status: 404), []),
         ])
         let profile = try RuleProfile("version: 1\nassert: " + assertion, file: "p.yaml")
-        return try #require(try Assertions.check(profile.assertions, sessions: [session.path]).first)
+        return try Assertions.check(try #require(profile.assertions.first), sessions: [session.path])
     }
 
     @Test(
@@ -159,8 +159,8 @@ struct AssertionsTests {
             (try SampleSession.exchange(2, "http://a.example/"), []),
         ])
         let profile = try RuleProfile("version: 1\nassert: { filter: host:a.example, count: 1 }", file: "p.yaml")
-        #expect(try !Assertions.check(profile.assertions, sessions: [session.path])[0].passes)
-        #expect(try Assertions.check(profile.assertions, sessions: [session.path], from: ExchangeID(2))[0].passes)
+        #expect(try !Assertions.check(profile.assertions[0], sessions: [session.path]).passes)
+        #expect(try Assertions.check(profile.assertions[0], sessions: [session.path], from: ExchangeID(2)).passes)
     }
 }
 

@@ -6,13 +6,19 @@ import Testing
 struct FileWatchTests {
     /// A file system of a few files.
     private struct Files {
-        var facts: [String: FileWatch.Facts] = [:]
+        struct Facts: Hashable {
+            var modifiedAt: Int64
+            var size: Int64
+            var number: UInt64
+        }
+
+        var facts: [String: Facts] = [:]
         private var clock: Int64 = 0
 
         mutating func write(_ path: String, size: Int64 = 1) {
             clock += 1
             let number = facts[path]?.number ?? UInt64(100 + facts.count)
-            facts[path] = FileWatch.Facts(modifiedAt: clock, size: size, number: number, device: 1)
+            facts[path] = Facts(modifiedAt: clock, size: size, number: number)
         }
 
         /// Another file takes the name, with the time and size of the old one.
@@ -21,11 +27,11 @@ struct FileWatchTests {
             facts[path]?.number = UInt64(1_000 + clock)
         }
 
-        func look(_ path: String) -> FileWatch.Facts? { facts[path] }
+        func look(_ path: String) -> Facts? { facts[path] }
     }
 
     private var files = Files()
-    private var watch: FileWatch
+    private var watch: FileWatch<Files.Facts>
 
     init() {
         files.write("a")

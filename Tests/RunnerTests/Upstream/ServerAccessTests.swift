@@ -68,7 +68,7 @@ struct ServerAccessTests {
             let open = { try ServerAccess(profile, option: nil, secrets: &secrets) { _ in left.popFirst() } }
             if isRight {
                 _ = try open()
-                #expect(secrets.passwords.values.sorted() == ["right"])
+                #expect(secrets.values.sorted() == ["right"])
             } else {
                 let error = #expect(throws: ProfileError.self) { _ = try open() }
                 #expect(error?.description.contains("none of the 3 passwords") == true, "\(String(describing: error))")

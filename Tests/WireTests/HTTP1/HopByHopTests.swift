@@ -76,13 +76,6 @@ import Wire
         #expect(stripped(fields, keeping: .keepAlive).left == ["Connection: keep-alive", "A: 1"])
     }
 
-    @Test("Proxy-Authorization stays for a proxy")
-    func proxyAuthorization() {
-        #expect(
-            stripped([("Proxy-Authorization", "x")], keeping: .proxyAuthorization).left == ["Proxy-Authorization: x"]
-        )
-    }
-
     @Test("a message without such fields is not changed")
     func nothing() throws {
         var parser = HTTP1RequestParser()

@@ -7,8 +7,7 @@ import NIOCore
 package import Recording
 
 extension RepeatReport {
-    /// JSON lines: one for each row, then one of `type` `total`, masked if there is a mask. The page `json` of the guide
-    /// describes the members. Throws `SessionError`.
+    /// JSON lines, masked if there is a mask; the page `json` of the guide describes them. Throws `SessionError`.
     package func json(_ mask: ReportMask?, recorded: SessionReader, made: SessionReader?) throws -> String {
         let pairs = rows.flatMap { $0.comparison.differences.places.map(\.exchanges) }
         var values: MaskedValues?

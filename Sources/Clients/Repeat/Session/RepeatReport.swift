@@ -4,12 +4,9 @@ package import Jobs
 import Recording
 import Text
 
-/// The results of requests that were sent again, by exchange or by endpoint: counts, statuses, times, and the comparison
-/// with the recorded answers.
+/// The results of repeated requests by exchange or endpoint: counts, statuses, times, and differences of the answers.
 package struct RepeatReport: Sendable {
-    package enum Grouping: String, CaseIterable, Sendable, Hashable {
-        case exchange, endpoint
-    }
+    package enum Grouping: String, CaseIterable, Sendable, Hashable { case exchange, endpoint }
 
     struct Row: Sendable {
         /// The first exchange of the row; `nil` in the row of all.
@@ -20,7 +17,6 @@ package struct RepeatReport: Sendable {
         /// Requests without a whole answer by reason; more reasons are only counted.
         var failures: [String: Int] = [:]
         var failed = 0
-        /// Of whole answers.
         var times = RepeatTimes()
         var recorded = RepeatTimes()
         var comparison = RepeatComparison.Counts()
@@ -196,8 +192,6 @@ package struct RepeatReport: Sendable {
         }
         return text
     }
-
-    // MARK: - The comparison
 
     private func compared(_ screen: StatisticsReport.Screen?) -> String {
         let counts = all.comparison.differences

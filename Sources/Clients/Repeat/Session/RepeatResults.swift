@@ -6,10 +6,8 @@ import Synchronization
 
 package struct RepeatResults: Sendable {
     package struct Sent: Sendable, Hashable {
-        /// The index of the exchange in the selection.
         package var source: Int
         package var outcome: SendOutcome
-        /// Its exchange in the session, if it was recorded.
         package var exchange: ExchangeID?
     }
 
@@ -26,10 +24,7 @@ package struct RepeatResults: Sendable {
     package var isWhole: Bool { sent.count == total }
     package var failures: Int { sent.count { $0.outcome.failure != nil } }
 
-    // MARK: - Sending
-
-    /// Sends the requests of a selection in their recorded order, as often as the plan says; a signal that stops the work
-    /// ends it early.
+    /// Sends the requests of a selection in their recorded order, as the plan says; a signal ends it early.
     package static func send(
         _ selection: RepeatSelection,
         asSent: Bool,
@@ -75,22 +70,19 @@ package struct RepeatResults: Sendable {
         return RepeatResults(sent: outcomes.sent.withLock { $0 }, total: total, seconds: seconds)
     }
 
-    // MARK: - Finding what was recorded
-
     /// In microseconds.
     private static let longestBusy: Int64 = 2_000_000
 
-    /// Finds the new exchanges after a number by the addresses of their connections. Throws `SessionError`.
-    ///
-    /// The requests of a connection are in order, but another client may have had its address at another time. A failed
-    /// exchange is a failure, whatever the client got.
+    /// Finds the new exchanges after a number by the addresses of their connections, which other clients may have had
+    /// at other times. A failed exchange is a failure, whatever the client got. Throws `SessionError`.
     package mutating func find(in reader: SessionReader, after last: Int64) throws {
-        var made: [String: [Made]] = [:]
+        var made: [String: [(id: ExchangeID, startedAt: Int64, isOver: Bool, failure: String?)]] = [:]
         try reader.forEachRecord(from: ExchangeID(last + 1)) { record in
             guard let address = record.clientAddress, [.http, .upgraded, .webSocket].contains(record.kind) else {
                 return true
             }
-            made[address, default: []].append(Made(record))
+            let found = (record.id, record.startedAt, record.state != .inFlight, record.failure?.message)
+            made[address, default: []].append(found)
             return true
         }
         var places: [String: [Int]] = [:]
@@ -124,18 +116,6 @@ package struct RepeatResults: Sendable {
                 }
             }
         }
-    }
-}
-
-private struct Made {
-    let id: ExchangeID
-    let startedAt: Int64
-    let isOver: Bool
-    let failure: String?
-
-    init(_ record: ExchangeRecord) {
-        (id, startedAt) = (record.id, record.startedAt)
-        (isOver, failure) = (record.state != .inFlight, record.failure?.message)
     }
 }
 

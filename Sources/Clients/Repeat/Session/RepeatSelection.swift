@@ -13,7 +13,6 @@ package struct RepeatSelection: Sendable {
 
     package private(set) var records: [ExchangeRecord] = []
     package private(set) var leftOut: [LeftOut] = []
-    /// Requests that rules had changed.
     package private(set) var changedCount = 0
 
     /// `asSent` as in ``OutgoingRequest``.

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Jobs
 import ProxyServer
@@ -5,7 +6,7 @@ package import Recording
 package import Runner
 import Synchronization
 
-/// The proxy for requests that are sent again and the session that records them, of this process or of a running Sluice.
+/// The proxy for repeated requests, and the session that records them, of this process or of a running Sluice.
 package final class RepeatWay: Sendable {
     /// In bytes; a larger temporary session is no longer recorded.
     private static let largestTemporary: Int64 = 1 << 30
@@ -82,7 +83,6 @@ package final class RepeatWay: Sendable {
         }
     }
 
-    /// The session, if it is kept and has some of the new exchanges.
     package var keptSession: String? { directory == nil && hasFound.load(ordering: .relaxed) ? session : nil }
 
     /// Runs `body`; a temporary session that grows too large is no longer recorded.
@@ -109,10 +109,7 @@ package final class RepeatWay: Sendable {
     }
 
     private static func size(of session: String) -> Int64 {
-        ["", "-wal"].reduce(0) { size, end in
-            let facts = try? FileManager.default.attributesOfItem(atPath: session + end)
-            return size + ((facts?[.size] as? NSNumber)?.int64Value ?? 0)
-        }
+        ["", "-wal"].reduce(0) { $0 + Int64(FileFacts(path: session + $1)?.size ?? 0) }
     }
 
     /// Stops a proxy of this process; then everything is recorded.
@@ -121,7 +118,6 @@ package final class RepeatWay: Sendable {
         problem.withLock { $0 = $0 ?? summary.error.map { "\($0)" } }
     }
 
-    /// Finds the new exchanges; `nil` without a session.
     package func find(_ results: inout RepeatResults) async throws -> SessionReader? {
         guard let session else { return nil }
         let reader = try SessionReader(path: session)

@@ -195,8 +195,6 @@ extension ConsoleModel {
         return reading
     }
 
-    // MARK: - Pages and forms
-
     mutating func turnPage(_ by: Int) -> [Effect] {
         let index = detail.pages.firstIndex(of: detail.page) ?? 0
         return turn(to: detail.pages[(index + by + detail.pages.count) % detail.pages.count])

@@ -1,6 +1,7 @@
 package import Description
 import Expressions
 package import HTTPModel
+import Text
 
 /// The exchange that is open beside or below the list, or alone.
 package struct DetailState: Sendable {

@@ -63,11 +63,11 @@ enum DetailView {
             screen.write("reading …", x: body.x, y: body.y, style: theme.faint)
             return
         }
-        DocumentView.draw(model.detail.text, model, hasCursor: hasKeys, in: own, on: &screen)
+        DocumentView(model.detail.text, wraps: model.wraps, hasCursor: hasKeys, model.look, in: own)?.draw(on: &screen)
         guard let other, let beside = model.detail.beside, beside.document != nil else { return }
         let between = Rect(x: min(own.maxX, other.maxX), y: body.y, width: 1, height: body.height)
         screen.fill(between, with: "│", style: theme.frame)
-        DocumentView.draw(beside, model, hasCursor: false, in: other, on: &screen)
+        DocumentView(beside, wraps: model.wraps, hasCursor: false, model.look, in: other)?.draw(on: &screen)
     }
 
     private static func version(_ model: ConsoleModel) -> String {
@@ -94,51 +94,43 @@ extension DetailPage {
     }
 }
 
-/// The rows of a document, from the reader's place. Left of them are two columns: one for the cursor, a match or a row
-/// that goes on from the one above; one for a block that can be folded.
+/// The rows of a document. Left of them are two columns: for the cursor, a match or a broken line; and for folds.
 struct DocumentView {
     static let margin = 2
 
-    let document: DetailDocument
-    let found: FoundPlaces?
-    let wraps: Bool
-    let hasCursor: Bool
-    let look: Look
+    private let rows: DocumentRows
+    private let reading: ReadingState
+    private let found: FoundPlaces?
+    private let hasCursor: Bool
+    private let look: Look
+    private let rect: Rect
 
     static func rows(_ document: DetailDocument, _ folds: Set<Int>, wraps: Bool, in rect: Rect) -> DocumentRows {
         DocumentRows(document, folds, width: rect.width - margin, wraps: wraps)
     }
 
-    static func draw(
-        _ text: OpenText,
-        _ model: ConsoleModel,
-        hasCursor: Bool,
-        in rect: Rect,
-        on screen: inout CellBuffer
-    ) {
-        guard let document = text.document else { return }
-        let (found, wraps) = (text.found, model.wraps)
-        DocumentView(document: document, found: found, wraps: wraps, hasCursor: hasCursor, look: model.look)
-            .draw(text.reading, in: rect, on: &screen)
+    init?(_ text: OpenText, wraps: Bool, hasCursor: Bool, _ look: Look, in rect: Rect) {
+        guard let document = text.document else { return nil }
+        rows = DocumentView.rows(document, text.reading.folds, wraps: wraps, in: rect)
+        // A change since may have taken room away.
+        var reading = text.reading
+        reading.reveal(in: rows, height: rect.height)
+        (self.reading, self.hasCursor, self.look, self.rect) = (reading, hasCursor, look, rect)
+        found = text.found
     }
 
-    func draw(_ reading: ReadingState, in rect: Rect, on screen: inout CellBuffer) {
-        let rows = DocumentView.rows(document, reading.folds, wraps: wraps, in: rect)
-        // A change since may have taken room away.
-        var reading = reading
-        reading.reveal(in: rows, height: rect.height)
+    func draw(on screen: inout CellBuffer) {
         var place = reading.top
         var y = rect.y
         while y < rect.maxY, place.line < rows.visible.count {
-            let number = rows.visible[place.line]
-            let marks = marks(number, rows, current: reading.match)
+            let marks = marks(rows.visible[place.line])
+            let line = Line(spans: rows.spans(place.line), marks: marks, indent: rows.indent(place.line))
             for part in rows.rows(place.line)[place.row...].prefix(rect.maxY - y) {
                 let isCursor = hasCursor && place == reading.cursor
                 let next = rows.extent(place)
                 let isFound = marks.contains { next.contains($0.range.lowerBound) }
-                drawSigns(rows, place, isFound: isFound, isCursor: isCursor, x: rect.x, y: y, on: &screen)
-                let line = Line(spans: rows.spans(place.line), marks: marks, indent: rows.indent(place.line))
-                draw(part, of: line, isCursor: isCursor, left: wraps ? 0 : reading.left, in: rect, y: y, on: &screen)
+                drawSigns(place, isFound: isFound, isCursor: isCursor, y: y, on: &screen)
+                draw(part, of: line, isCursor: isCursor, y: y, on: &screen)
                 place.row += 1
                 y += 1
             }
@@ -148,54 +140,33 @@ struct DocumentView {
 
     private struct Line {
         var spans: [Span]
-        var marks: [Mark]
+        var marks: [FoundPlace]
         var indent: Int
     }
 
-    private struct Mark {
-        var range: Range<TextMark>
-        var isCurrent: Bool
-    }
-
     /// The matches in a line; of a folded one only those before its summary.
-    private func marks(_ number: Int, _ rows: DocumentRows, current: FoundPlace?) -> [Mark] {
+    private func marks(_ number: Int) -> [FoundPlace] {
         guard let found else { return [] }
-        let end = TextMark(span: max(0, document.lines[number].spans.count - 1), offset: 0)
+        let end = TextMark(span: max(0, rows.document.lines[number].spans.count - 1), offset: 0)
         let isFolded = rows.folds.contains(number)
         return found.places(in: number).filter { !isFolded || $0.range.upperBound < end || end.span == 0 }
-            .map { Mark(range: $0.range, isCurrent: $0 == current) }
     }
 
-    private func drawSigns(
-        _ rows: DocumentRows,
-        _ place: ReadingPlace,
-        isFound: Bool,
-        isCursor: Bool,
-        x: Int,
-        y: Int,
-        on screen: inout CellBuffer
-    ) {
+    private func drawSigns(_ place: ReadingPlace, isFound: Bool, isCursor: Bool, y: Int, on screen: inout CellBuffer) {
         let theme = look.theme
         let goesOn: Character = look.isUnicode ? "↳" : "\\"
         let sign: Character = isFound ? (look.isUnicode ? "»" : "*") : isCursor ? ">" : place.row > 0 ? goesOn : " "
-        screen[x, y] = Cell(sign, style: isCursor || isFound ? theme.key : theme.faint)
+        screen[rect.x, y] = Cell(sign, style: isCursor || isFound ? theme.key : theme.faint)
         let number = rows.visible[place.line]
-        guard place.row == 0, document.lines[number].fold != nil else { return }
+        guard place.row == 0, rows.document.lines[number].fold != nil else { return }
         let isFolded = rows.folds.contains(number)
         let fold: Character = look.isUnicode ? (isFolded ? "▸" : "▾") : isFolded ? "+" : "-"
-        screen[x + 1, y] = Cell(fold, style: isCursor ? theme.key : theme.faint)
+        screen[rect.x + 1, y] = Cell(fold, style: isCursor ? theme.key : theme.faint)
     }
 
     /// Draws a row of a line. What is cut has a sign: `…` in a line that never wraps, else one at each edge.
-    private func draw(
-        _ part: Range<TextMark>,
-        of line: Line,
-        isCursor: Bool,
-        left: Int,
-        in rect: Rect,
-        y: Int,
-        on screen: inout CellBuffer
-    ) {
+    private func draw(_ part: Range<TextMark>, of line: Line, isCursor: Bool, y: Int, on screen: inout CellBuffer) {
+        let (wraps, left) = (rows.wraps, rows.wraps ? 0 : reading.left)
         let first = rect.x + DocumentView.margin
         var x = first + line.indent - left
         let clip = screen.clip
@@ -240,7 +211,7 @@ struct DocumentView {
                 let begin = min(end, max(from, lower.span < number ? 0 : lower.offset))
                 let over = min(end, max(begin, upper.span > number ? text.count : upper.offset))
                 add(from, begin, usual)
-                add(begin, over, look.theme.found(isCurrent: mark.isCurrent))
+                add(begin, over, look.theme.found(isCurrent: mark == reading.match))
                 from = over
             }
             add(from, end, usual)

@@ -121,11 +121,9 @@ struct DocumentRows {
 }
 
 extension OpenText {
-    mutating func read(
-        in body: Rect,
-        wraps: Bool,
-        _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
-    ) {
+    typealias Change = (inout ReadingState, DocumentRows, _ height: Int) -> Void
+
+    mutating func read(in body: Rect, wraps: Bool, _ change: Change) {
         guard let document else { return }
         change(&reading, DocumentView.rows(document, reading.folds, wraps: wraps, in: body), body.height)
     }
@@ -207,8 +205,7 @@ extension ReadingState {
         reveal(in: now, height: height)
     }
 
-    /// Goes to the match after or before the last one, else after or before the cursor's row, round the ends too; returns
-    /// its index among the matches.
+    /// Goes to the match after or before the last one, else the cursor's row, round the ends too; returns its index.
     mutating func goToMatch(forward: Bool, among places: [FoundPlace], in rows: DocumentRows, height: Int) -> Int? {
         guard !places.isEmpty, !rows.visible.isEmpty else { return nil }
         let index: Int
@@ -289,8 +286,7 @@ extension DetailDocument {
         Dictionary(lines.indices.compactMap { line in lines[line].name.map { ($0, line) } }) { first, _ in first }
     }
 
-    /// How much of the body is before a place, from 0 to 1; `nil` if the place is above the body. It is counted in
-    /// bytes that are no white space, of which laying a text out adds and takes few.
+    /// The share of the body before a place, from 0 to 1, in bytes other than white space; `nil` above the body.
     func bodyShare(before line: Int, _ mark: TextMark) -> Double? {
         guard let start = names["Body"], line > start else { return nil }
         let before = (start + 1..<line).reduce(0) { $0 + weight(lines[$1].spans) }

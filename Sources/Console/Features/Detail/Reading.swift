@@ -29,11 +29,11 @@ extension ConsoleModel {
         }
     }
 
-    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+    mutating func read(_ change: OpenText.Change) {
         if isInReport { openText.read(in: reportBody, wraps: wraps, change) } else { readDetail(change) }
     }
 
-    mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+    mutating func readDetail(_ change: OpenText.Change) {
         detail.text.read(in: detailBody, wraps: wraps, change)
         guard detail.options.showsNewest, !detail.text.reading.follows,
             let first = detail.text.document?.messages?.range.lowerBound
@@ -55,10 +55,7 @@ extension ConsoleModel {
     // MARK: - Moving
 
     /// Moves down or up; at the end of the messages that a page has, goes on to those behind or before them.
-    mutating func readFurther(
-        _ direction: Int,
-        _ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void
-    ) -> [Effect] {
+    mutating func readFurther(_ direction: Int, _ change: OpenText.Change) -> [Effect] {
         let before = detail.text.reading
         read(change)
         guard !isInReport, before.top == detail.text.reading.top, before.cursor == detail.text.reading.cursor,
@@ -223,16 +220,20 @@ extension ConsoleModel {
         }
         guard let found = openText.found else { return goToDifference(forward: forward) }
         let end = found.end.map { "; the search stopped at line \($0 + 1) because it took too long" } ?? ""
-        var index: Int?
-        read { index = $0.goToMatch(forward: forward, among: found.all, in: $1, height: $2) }
-        guard let index else { return refuse("No match for '\(text.prefix(60))'\(end).") }
+        guard let match = goToNext("Match", of: found.all, forward: forward) else {
+            return refuse("No match for '\(text.prefix(60))'\(end).")
+        }
         // On lines, all matches are written.
-        return isLinear ? [] : tell("Match \(index + 1) of \(found.all.count) (\(findKeys))\(end)")
+        return isLinear ? [] : tell(match + end)
     }
 
-    private var findKeys: String {
+    /// Goes to the next of the places, or to the one before, and says which one it is; `nil` if there is none.
+    private mutating func goToNext(_ name: String, of places: [FoundPlace], forward: Bool) -> String? {
+        var index: Int?
+        read { index = $0.goToMatch(forward: forward, among: places, in: $1, height: $2) }
         let place: Context = isInReport ? .report : .detail
-        return "\(way(to: .findNext, in: place))/\(way(to: .findPrevious, in: place))"
+        let keys = "\(way(to: .findNext, in: place))/\(way(to: .findPrevious, in: place))"
+        return index.map { "\(name) \($0 + 1) of \(places.count) (\(keys))" }
     }
 
     /// Goes to the next difference of a comparison, or to the one before, if no text is searched for.
@@ -244,10 +245,8 @@ extension ConsoleModel {
             let end = TextMark(span: document.lines[line].spans.count, offset: 0)
             return FoundPlace(line: line, range: TextMark(span: 0, offset: 0)..<end)
         }
-        var index: Int?
-        read { index = $0.goToMatch(forward: forward, among: places, in: $1, height: $2) }
-        guard let index else { return refuse("There is no difference here.") }
-        return tell("Difference \(index + 1) of \(places.count) (\(findKeys))")
+        let difference = goToNext("Difference", of: places, forward: forward)
+        return difference.map { tell($0) } ?? refuse("There is no difference here.")
     }
 
     // MARK: - Searching while a text is typed

@@ -49,14 +49,10 @@ private struct LineMarks {
     init(_ spans: [Span]) { counts = spans.map(\.text.utf8.count) }
 
     /// Where a match begins: at a span's beginning rather than at the end of the one before.
-    mutating func begin(_ offset: Int) -> TextMark {
-        mark(offset) { $0 >= $1 }
-    }
+    mutating func begin(_ offset: Int) -> TextMark { mark(offset, >=) }
 
     /// Where it ends: at a span's end rather than at the beginning of the next.
-    mutating func end(_ offset: Int) -> TextMark {
-        mark(offset) { $0 > $1 }
-    }
+    mutating func end(_ offset: Int) -> TextMark { mark(offset, >) }
 
     private mutating func mark(_ offset: Int, _ isBehind: (Int, Int) -> Bool) -> TextMark {
         while span < counts.count - 1, isBehind(offset - passed, counts[span]) {

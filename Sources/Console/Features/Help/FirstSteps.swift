@@ -87,7 +87,7 @@ package struct FirstSteps: Sendable, Hashable {
     }
 
     func blocks(width: Int) -> [[DetailLine]] {
-        items.enumerated().map { index, item in
+        let listed = items.enumerated().map { index, item in
             let number = isOnScreen ? [Span("\(index + 1) ", .key)] : []
             let title = DetailLine(number + [Span(item.title, .label)], indent: 2)
             guard item.isCommand, isOnScreen else { return [title, DetailLine([Span(item.text, .string)], indent: 4)] }
@@ -101,6 +101,8 @@ package struct FirstSteps: Sendable, Hashable {
                     return line
                 }
         }
+        let label = DetailLine([Span("a phone", .label)], indent: 2)
+        return listed + [[label, DetailLine([Span(phone, .string)], indent: 4)]]
     }
 
     var phone: String {
@@ -116,21 +118,14 @@ package struct FirstSteps: Sendable, Hashable {
     /// The page of `!`, above how to trust the certificate: the address first.
     func lines(width: Int) -> [DetailLine] {
         guard !proxy.isEmpty || !others.isEmpty else { return [] }
-        var lines: [DetailLine] = []
-        if !proxy.isEmpty { lines = [DetailLine([Span("HTTP and HTTPS proxy: ", .label), Span(here, .heading)])] }
-        for listener in others {
-            lines.append(DetailLine([Span("\(listener.mode): ", .label), Span(listener.address, .heading)]))
-        }
         let further = elsewhere.filter { $0 != here }.joined(separator: ", ")
-        if !further.isEmpty {
-            lines.append(DetailLine([Span("From other machines:  ", .label), Span(further, .heading)]))
-        }
+        let own = proxy.isEmpty ? [] : [("HTTP and HTTPS proxy: ", here)]
+        let all = own + others.map { ("\($0.mode): ", $0.address) } + [("From other machines:  ", further)]
+        var lines = all.filter { !$0.1.isEmpty }.map { DetailLine([Span($0, .label), Span($1, .heading)]) }
         if isOnScreen {
             lines.append(DetailLine([Span("1 to \(items.count)", .key), Span(" copies the entry with that number.")]))
         }
         for block in blocks(width: width) { lines += [DetailLine([])] + block }
-        lines += [DetailLine([]), DetailLine([Span("a phone", .label)], indent: 2)]
-        lines.append(DetailLine([Span(phone, .string)], indent: 4))
         if isOnScreen, !proxy.isEmpty, let address = PhonePage.address(proxy), let rows = PhonePage.rows(address, look)
         {
             lines += rows.map { DetailLine($0, indent: 2, wraps: false) }
@@ -172,9 +167,8 @@ extension ConsoleModel {
 }
 
 enum PhonePage {
-    /// The page's address; `nil` if only this machine reaches the proxy. A proxy that listens on one address serves the
-    /// page there. One that listens on all has several addresses, so the name is used that every client has for its
-    /// proxy.
+    /// The page's address; `nil` if only this machine reaches the proxy. A proxy that listens on all addresses has the
+    /// name by which each of its clients gets the page.
     static func address(_ proxy: String) -> String? {
         guard let colon = proxy.lastIndex(of: ":") else { return nil }
         let host = proxy[..<colon].lowercased()

@@ -7,29 +7,27 @@ import Tools
 
 extension CommandTable {
     static let console = [
-        Row(.palette, "All commands", [":", "ctrl-p"], do: .plain { $0.push(.picker($0.palette)) })
-            .short("commands").onScreen,
-        Row(.help, "Help for this screen", ["?", "f1"], "[WORD]", do: .with { $0.openHelp($1) })
-            .at(Set(Context.allCases)).short("help"),
-        Row(.guide, "Read the guide", [], .topic, do: .with { $0.openGuide($1) })
-            .at(Set(Context.allCases)),
-        Row(.trust, "Set up a client: proxy and certificate", ["!"], do: .plain { $0.openTrust() }),
-        Row(.messages, "Messages of Sluice", ["@"], do: .plain { $0.openMessages() }),
-        Row(.status, "State of the proxy and of the list", do: .plain { $0.openStatus() }).onLines,
-        Row(.quiet, "Do not report new exchanges", do: .plain { $0.tellExchanges(false) }).onLines,
-        Row(.verbose, "Report each exchange when it ends", do: .plain { $0.tellExchanges(true) })
-            .onLines,
-        Row(.theme, "Choose the theme", [], .theme, do: .asking { $0.setTheme($1) }).onScreen,
-        Row(.openSession, "Open another session", ["Y"], .session, do: .asking { $0.openSession($1) }),
-        Row(.backToLive, "Back from the opened session", do: .plain { _ in [.backToLive] }).unless(\.noHome),
-        Row(.mouse, "Turn the mouse on or off", [], .onOff, do: .with { $0.setMouse($1) }).onScreen,
-        Row(.resetView, "Reset columns, order, theme, focus, highlights", do: .plain { $0.resetView() })
+        Row(.palette, "All commands", [":", "ctrl-p"]).plain { $0.push(.picker($0.palette)) }.short("commands")
+            .onScreen,
+        Row(.help, "Help for this screen", ["?", "f1"], "[WORD]").with { $0.openHelp($1) }.at(Set(Context.allCases))
+            .short("help"),
+        Row(.guide, "Read the guide", [], .topic).with { $0.openGuide($1) }.at(Set(Context.allCases)),
+        Row(.trust, "Set up a client: proxy and certificate", ["!"]).plain { $0.openTrust() },
+        Row(.messages, "Messages of Sluice", ["@"]).plain { $0.openMessages() },
+        Row(.status, "State of the proxy and of the list").plain { $0.openStatus() }.onLines,
+        Row(.quiet, "Do not report new exchanges").plain { $0.tellExchanges(false) }.onLines,
+        Row(.verbose, "Report each exchange when it ends").plain { $0.tellExchanges(true) }.onLines,
+        Row(.theme, "Choose the theme", [], .theme).asking { $0.setTheme($1) }.onScreen,
+        Row(.openSession, "Open another session", ["Y"], .session).asking { $0.openSession($1) },
+        Row(.backToLive, "Back from the opened session").plain { _ in [.backToLive] }.unless(\.noHome),
+        Row(.mouse, "Turn the mouse on or off", [], .onOff).with { $0.setMouse($1) }.onScreen,
+        Row(.resetView, "Reset columns, order, theme, focus, highlights").plain { $0.resetView() }
             .asks("Reset columns, order, theme, focus, highlights and all other settings of the view?").onScreen,
-        Row(.redraw, "Redraw the screen", ["ctrl-l"], do: .plain { _ in [.terminal(.redraw)] })
+        Row(.redraw, "Redraw the screen", ["ctrl-l"]).plain { _ in [.terminal(.redraw)] }.at(Set(Context.allCases))
+            .onScreen,
+        Row(.suspend, "Suspend Sluice with its proxy", ["ctrl-z"]).plain { _ in [.terminal(.suspend)] }
             .at(Set(Context.allCases)).onScreen,
-        Row(.suspend, "Suspend Sluice with its proxy", ["ctrl-z"], do: .plain { _ in [.terminal(.suspend)] })
-            .at(Set(Context.allCases)).onScreen,
-        Row(.quit, "Quit", ["q", "ctrl-c"], do: .plain { $0.quit() }).at([.list]).short("quit"),
+        Row(.quit, "Quit", ["q", "ctrl-c"]).plain { $0.quit() }.at([.list]).short("quit"),
     ]
 }
 
@@ -128,27 +126,23 @@ extension ConsoleModel {
     }
 
     var guideTopic: String {
-        for overlay in overlays.reversed() {
+        let topics = overlays.reversed().lazy.compactMap { overlay -> String? in
             switch overlay {
-            case .panel(let panel): return panel.tool.key
-            case .holds: return holdingTopic
+            case .panel(let panel): panel.tool.key
+            case .holds: holdingTopic
             case .editor(let editor):
                 switch editor.purpose {
-                case .rule(let tool, _): return tool.key
-                case .hold: return holdingTopic
-                case .request, .newRequest: return "repeat-and-compare"
+                case .rule(let tool, _): tool.key
+                case .hold: holdingTopic
+                case .request, .newRequest: "repeat-and-compare"
                 }
-            case .picker(let picker) where picker.command == nil: return "keys"
-            case .picker(let picker):
-                if let topic = picker.command?.guideTopic { return topic }
-            case .prompt(let prompt):
-                if let topic = prompt.command.guideTopic { return topic }
-            case .report(let report):
-                if let topic = report.topic { return topic }
-            case .confirm: continue
+            case .picker(let picker): if let command = picker.command { command.guideTopic } else { "keys" }
+            case .prompt(let prompt): prompt.command.guideTopic
+            case .report(let report): report.topic
+            case .confirm: nil
             }
         }
-        return filter.isEditing ? "filters" : "console"
+        return topics.first ?? (filter.isEditing ? "filters" : "console")
     }
 
     private var holdingTopic: String { ToolRegistry.standard.onEverything?.key ?? "console" }

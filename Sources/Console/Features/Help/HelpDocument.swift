@@ -20,11 +20,9 @@ enum HelpDocument {
             let more = group == .share ? [DetailLine([])] + lines(of: .send, model) : []
             return HelpPage(word: group.word, lines: lines(of: group, model) + more)
         }
-        return [HelpPage(word: "now", lines: here(model, place))] + groups
-            + [
-                HelpPage(word: "filter", lines: filterLines),
-                HelpPage(word: "signs", lines: HelpSigns.lines(model.look)),
-            ]
+        let signs = HelpPage(word: "signs", lines: HelpSigns.lines(model.look))
+        let language = [HelpPage(word: "filter", lines: filterLines), signs]
+        return [HelpPage(word: "now", lines: here(model, place))] + groups + language
     }
 
     static func document(_ pages: [HelpPage], shown: Int) -> DetailDocument {
@@ -38,8 +36,6 @@ enum HelpDocument {
         let lines = pages.indices.contains(shown) ? pages[shown].lines : []
         return DetailDocument(lines: [DetailLine(tabs), DetailLine([])] + lines)
     }
-
-    // MARK: - Here
 
     /// What the keys do now: in a field or an editor only what works there.
     private static func here(_ model: ConsoleModel, _ place: Context) -> [DetailLine] {
@@ -87,9 +83,8 @@ enum HelpDocument {
             let isOwn = place != .list && (!entry.contexts.contains(.list) || entry.command == .fold)
             return (isOwn ? 0 : 1_000) + (ranks[entry.command] ?? 500)
         }
-        return bound.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(
-            \.element
-        )
+        let sorted = bound.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
+        return sorted.map(\.element)
     }
 
     /// Two columns, or one on a narrow screen, as many rows as a small screen has.
@@ -117,8 +112,6 @@ enum HelpDocument {
         return candidates.first { !$0.isEmpty && TextWidth.columns($0) <= room } ?? TextWidth.cut(entry.title, to: room)
     }
 
-    // MARK: - Groups
-
     private static func lines(of group: CommandEntry.Group, _ model: ConsoleModel) -> [DetailLine] {
         let entries = CommandTable.entries.filter { $0.group == group && $0.form != .lines }
         // What keeps several commands from being done is said once.
@@ -137,12 +130,11 @@ enum HelpDocument {
     }
 
     private static func tools(_ model: ConsoleModel) -> [DetailLine] {
-        func key(_ command: Command, _ tool: Tool) -> String {
-            model.keymap.keys(for: command, argument: tool.key, in: .list).first ?? ":\(command.rawValue) \(tool.key)"
-        }
         let rows = Tool.all.map { tool in
-            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map { "\(key($0, tool)) ".filled(to: 8) }
-                .joined()
+            let keys = [Command.toggleTool, .panel, .ruleFromExchange].map {
+                "\(model.way(to: $0, of: tool)) ".filled(to: 8)
+            }
+            .joined()
             return DetailLine([Span(keys, .key), Span("\(tool.title): \(model.describe(tool))")])
         }
         let titles = "on/off  panel   rule    tool"
@@ -178,8 +170,6 @@ enum HelpDocument {
             )
         }
     }
-
-    // MARK: - The filter language
 
     private static var filterLines: [DetailLine] {
         func line(_ term: String, _ text: String) -> [DetailLine] { row(Span(term, .key), text, keyWidth: 30) }
@@ -265,59 +255,48 @@ enum HelpSigns {
     private typealias Row = (sign: String, role: Role, text: String)
 
     static func lines(_ look: Look) -> [DetailLine] {
-        sections(look).flatMap { title, rows in
+        [
+            ("Before the number", numberSigns(look.theme.hasColours)), ("STATUS", statusSigns),
+            ("Elsewhere", otherSigns),
+        ].flatMap { title, rows in
             [DetailLine([Span(title, .heading)])]
                 + rows.flatMap { HelpDocument.row(Span($0.sign, $0.role), $0.text) } + [DetailLine([])]
         }
     }
 
     /// With few colours, or none, attributes stand in for backgrounds.
-    private static func sections(_ look: Look) -> [(String, [Row])] {
-        let hasColours = look.theme.hasColours
+    private static func numberSigns(_ hasColours: Bool) -> [Row] {
         let underlined = hasColours ? "" : "; its row is underlined"
         return [
-            (
-                "Before the number",
-                [
-                    ("*", .faint, "marked"), ("↻ r", .faint, "sent from this console"),
-                    ("\"", .faint, "has a comment"),
-                    ("r o y g b p", .faint, "coloured red, orange, yellow, green, blue, purple\(underlined)"),
-                    ("2:", .faint, "matches highlight 2; its row \(hasColours ? "has a colour too" : "is underlined")"),
-                    (">", .text, "the selected row, if there are no colours"),
-                ]
-            ),
-            (
-                "STATUS",
-                [
-                    ("200", .success, "the server's response"), ("302", .redirect, "a redirect"),
-                    ("404", .clientError, "an error of the request"), ("500", .serverError, "an error of the server"),
-                    ("rpc0", .success, "a gRPC call, with its own status; 0 is OK"),
-                    ("rpc14", .serverError, "a gRPC call that failed, with its own status"),
-                    ("200~", .changed, "a rule changed the request or the response, or answered for the server"),
-                    ("403#", .warning, "a rule denied it, and this was the answer"),
-                    ("denied", .warning, "a rule denied it without an answer"),
-                    ("200!", .failure, "failed after the response had started"),
-                    ("failed", .failure, "failed without a response; y says why"),
-                    ("…  200…", .changed, "in progress: no response yet, or its body is incomplete"),
-                    ("held", .changed, "waits at a breakpoint"), ("cut", .failure, "the recording ended first"),
-                    ("-", .faint, "no status: a tunnel"),
-                ]
-            ),
-            (
-                "Elsewhere",
-                [
-                    ("+", .text, "before the host: TLS; a wide column has the URL's scheme instead"),
-                    ("▲ ▼", .label, "sorted by that column, smallest or largest first"),
-                    ("›2  >2", .warning, "right of the titles: two chosen columns have no room"),
-                    ("▸ ▾", .text, "folded, unfolded"), ("1.2 s", .warning, "a time of a second or more"),
-                    (
-                        "▬", .link,
-                        "from its start to its end, on the scale of the rows on the screen; pauses are shortened"
-                    ),
-                    ("▁▂▅█", .text, "exchanges each second, the newest at the right"),
-                    ("(…)", .text, "in PATH: not a request, for example a tunnel that was not decrypted"),
-                ]
-            ),
+            ("*", .faint, "marked"), ("↻ r", .faint, "sent from this console"), ("\"", .faint, "has a comment"),
+            ("r o y g b p", .faint, "coloured red, orange, yellow, green, blue, purple\(underlined)"),
+            ("2:", .faint, "matches highlight 2; its row \(hasColours ? "has a colour too" : "is underlined")"),
+            (">", .text, "the selected row, if there are no colours"),
         ]
     }
+
+    private static let statusSigns: [Row] = [
+        ("200", .success, "the server's response"), ("302", .redirect, "a redirect"),
+        ("404", .clientError, "an error of the request"), ("500", .serverError, "an error of the server"),
+        ("rpc0", .success, "a gRPC call, with its own status; 0 is OK"),
+        ("rpc14", .serverError, "a gRPC call that failed, with its own status"),
+        ("200~", .changed, "a rule changed the request or the response, or answered for the server"),
+        ("403#", .warning, "a rule denied it, and this was the answer"),
+        ("denied", .warning, "a rule denied it without an answer"),
+        ("200!", .failure, "failed after the response had started"),
+        ("failed", .failure, "failed without a response; y says why"),
+        ("…  200…", .changed, "in progress: no response yet, or its body is incomplete"),
+        ("held", .changed, "waits at a breakpoint"), ("cut", .failure, "the recording ended first"),
+        ("-", .faint, "no status: a tunnel"),
+    ]
+
+    private static let otherSigns: [Row] = [
+        ("+", .text, "before the host: TLS; a wide column has the URL's scheme instead"),
+        ("▲ ▼", .label, "sorted by that column, smallest or largest first"),
+        ("›2  >2", .warning, "right of the titles: two chosen columns have no room"),
+        ("▸ ▾", .text, "folded, unfolded"), ("1.2 s", .warning, "a time of a second or more"),
+        ("▬", .link, "from its start to its end, on the scale of the rows on the screen; pauses are shortened"),
+        ("▁▂▅█", .text, "exchanges each second, the newest at the right"),
+        ("(…)", .text, "in PATH: not a request, for example a tunnel that was not decrypted"),
+    ]
 }

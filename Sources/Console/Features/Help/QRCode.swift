@@ -1,4 +1,4 @@
-/// A QR code for a short text: byte mode, error correction level L, versions 1 to 10 (ISO/IEC 18004).
+/// A QR code for a short text: byte mode, error correction level L, versions 1 to 5 (ISO/IEC 18004).
 struct QRCode: Sendable, Hashable {
     let side: Int
     /// Whether each module is dark, row by row.
@@ -6,7 +6,7 @@ struct QRCode: Sendable, Hashable {
     /// Modules of the patterns, which hold no data.
     private var isFixed: [Bool]
 
-    /// Uses one of the eight masks, by default the most legible one; `nil` for more than 271 bytes of UTF-8.
+    /// Uses one of the eight masks, by default the most legible one; `nil` for more than 106 bytes of UTF-8.
     init?(_ text: String, mask wanted: Int? = nil) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion.fitting(bytes.count) else { return nil }
@@ -29,8 +29,6 @@ struct QRCode: Sendable, Hashable {
 
     subscript(x: Int, y: Int) -> Bool { x >= 0 && y >= 0 && x < side && y < side && modules[y * side + x] }
 
-    // MARK: - Patterns
-
     private mutating func set(_ x: Int, _ y: Int, _ isDark: Bool) {
         guard x >= 0, y >= 0, x < side, y < side else { return }
         modules[y * side + x] = isDark
@@ -42,15 +40,9 @@ struct QRCode: Sendable, Hashable {
             set(6, index, index.isMultiple(of: 2))
             set(index, 6, index.isMultiple(of: 2))
         }
-        let finders = [(3, 3), (side - 4, 3), (3, side - 4)]
-        for (x, y) in finders { drawSquare(x, y, radius: 4, light: [2, 4]) }
-        for x in version.alignment {
-            for y in version.alignment where !finders.contains(where: { max(abs($0 - x), abs($1 - y)) == 3 }) {
-                drawSquare(x, y, radius: 2, light: [1])
-            }
-        }
+        for (x, y) in [(3, 3), (side - 4, 3), (3, side - 4)] { drawSquare(x, y, radius: 4, light: [2, 4]) }
+        if version.number > 1 { drawSquare(side - 7, side - 7, radius: 2, light: [1]) }
         drawFormat(mask: 0)
-        drawVersion(version.number)
     }
 
     /// Draws rings around a module, of which some are light.
@@ -60,15 +52,11 @@ struct QRCode: Sendable, Hashable {
         }
     }
 
-    /// A number followed by the bits of its BCH code.
-    private func withCheck(_ number: Int, bits: Int, polynomial: Int) -> Int {
-        let rest = (0..<bits).reduce(number) { rest, _ in rest << 1 ^ (rest >> (bits - 1)) * polynomial }
-        return number << bits | rest
-    }
-
-    /// Draws level and mask, twice, and the module that is always dark.
+    /// Draws level and mask with the bits of their BCH code, twice, and the module that is always dark.
     private mutating func drawFormat(mask: Int) {
-        let bits = withCheck(1 << 3 | mask, bits: 10, polynomial: 0x537) ^ 0x5412
+        let number = 1 << 3 | mask
+        let check = (0..<10).reduce(number) { rest, _ in rest << 1 ^ (rest >> 9) * 0x537 }
+        let bits = (number << 10 | check) ^ 0x5412
         func bit(_ index: Int) -> Bool { bits >> index & 1 == 1 }
         for index in 0..<6 { set(8, index, bit(index)) }
         set(8, 7, bit(6))
@@ -79,18 +67,6 @@ struct QRCode: Sendable, Hashable {
         for index in 8..<15 { set(8, side - 15 + index, bit(index)) }
         set(8, side - 8, true)
     }
-
-    private mutating func drawVersion(_ number: Int) {
-        guard number >= 7 else { return }
-        let bits = withCheck(number, bits: 12, polynomial: 0x1F25)
-        for index in 0..<18 {
-            let isDark = bits >> index & 1 == 1
-            set(side - 11 + index % 3, index / 3, isDark)
-            set(index / 3, side - 11 + index % 3, isDark)
-        }
-    }
-
-    // MARK: - Data
 
     /// Fills the free modules with the codewords' bits: two columns at a time, upwards and downwards, from the right.
     private mutating func place(_ codewords: [UInt8]) {
@@ -143,8 +119,7 @@ enum QRPenalty {
                 if code[x + 1, y] == isDark, code[x, y + 1] == isDark, code[x + 1, y + 1] == isDark { total += 3 }
             }
         }
-        let dark = code.modules.count { $0 }
-        let whole = code.modules.count
+        let (dark, whole) = (code.modules.count { $0 }, code.modules.count)
         return total + abs(dark * 20 - whole * 10) / whole * 10
     }
 
@@ -167,31 +142,21 @@ enum QRPenalty {
     }
 }
 
-/// What one of the sizes of a QR code holds at level L.
+/// What one of the sizes of a QR code holds at level L. Larger sizes, which have several blocks, are not needed.
 struct QRVersion: Sendable, Hashable {
-    /// 1 to 10.
+    /// 1 to 5.
     let number: Int
 
     var side: Int { number * 4 + 17 }
 
-    private static let data = [19, 34, 55, 80, 108, 136, 156, 194, 232, 274]
-    private static let correction = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18]
-    private static let blocks = [1, 1, 1, 1, 1, 2, 2, 2, 2, 4]
+    private static let data = [19, 34, 55, 80, 108]
+    private static let correction = [7, 10, 15, 20, 26]
 
     static func fitting(_ bytes: Int) -> QRVersion? {
-        data.indices.first { bytes + ($0 < 9 ? 2 : 3) <= data[$0] }.map { QRVersion(number: $0 + 1) }
+        data.firstIndex { bytes + 2 <= $0 }.map { QRVersion(number: $0 + 1) }
     }
 
-    /// The middles of the small squares, by row and by column.
-    var alignment: [Int] {
-        switch number {
-        case 1: []
-        case 2...6: [6, side - 7]
-        default: [6, side / 2, side - 7]
-        }
-    }
-
-    /// The bytes with their error correction, in the order in which they are placed.
+    /// The bytes with their error correction.
     func codewords(for bytes: [UInt8]) -> [UInt8] {
         let room = QRVersion.data[number - 1]
         var bits: [Bool] = []
@@ -199,7 +164,7 @@ struct QRVersion: Sendable, Hashable {
             for index in (0..<count).reversed() { bits.append(value >> index & 1 == 1) }
         }
         add(0b0100, 4)
-        add(bytes.count, number < 10 ? 8 : 16)
+        add(bytes.count, 8)
         for byte in bytes { add(Int(byte), 8) }
         add(0, min(4, room * 8 - bits.count))
         add(0, (8 - bits.count % 8) % 8)
@@ -211,25 +176,8 @@ struct QRVersion: Sendable, Hashable {
             words.append(padding)
             padding ^= 0xEC ^ 0x11
         }
-        return interleaved(words)
-    }
-
-    /// Splits the words into blocks, and takes one word of each in turn; likewise the correction.
-    private func interleaved(_ words: [UInt8]) -> [UInt8] {
-        let count = QRVersion.blocks[number - 1]
-        let short = words.count / count
-        let long = words.count % count
-        let blocks = (0..<count).map { index in
-            let start = index * short + max(0, index - (count - long))
-            return Array(words[start..<start + short + (index >= count - long ? 1 : 0)])
-        }
         let divisor = ReedSolomon.divisor(degree: QRVersion.correction[number - 1])
-        let corrections = blocks.map { ReedSolomon.remainder($0, by: divisor) }
-        return [blocks, corrections].flatMap { group in
-            (0..<(group.map(\.count).max() ?? 0)).flatMap { index in
-                group.compactMap { index < $0.count ? $0[index] : nil }
-            }
-        }
+        return words + ReedSolomon.remainder(words, by: divisor)
     }
 }
 

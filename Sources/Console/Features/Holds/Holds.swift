@@ -8,22 +8,17 @@ extension CommandTable {
     static let holds = ofHolds + decisions.map { $0.unless(\.noDecision) }
 
     private static let ofHolds = [
-        Row(.holds, "Show the held messages", ["H"], do: .plain { $0.openHolds() }).short("held").unless(\.noHold),
-        Row(.editHold, "Edit the held message", ["e"], "HOLD [NAME=VALUE …]", do: .with { $0.editHold($1) })
-            .at([.list]).short("edit").unless(\.noEdit),
+        Row(.holds, "Show the held messages", ["H"]).plain { $0.openHolds() }.short("held").unless(\.noHold),
+        Row(.editHold, "Edit the held message", ["e"], "HOLD [NAME=VALUE …]").with { $0.editHold($1) }.at([.list])
+            .short("edit").unless(\.noEdit),
     ]
 
     private static let decisions = [
-        Row(.execute, "Execute the held message", ["ctrl-e"], "HOLD", do: .with { $0.decide(.execute, $1) }),
-        Row(.executeAll, "Execute all held messages", ["X"], do: .plain { $0.executeAll() }).at([.list]),
-        Row(
-            .cancel,
-            "Cancel the hold: release the message unmodified",
-            ["ctrl-x"],
-            "HOLD",
-            do: .with { $0.decide(.cancel, $1) }
-        ),
-        Row(.abort, "Abort the held exchange", ["ctrl-a"], "HOLD", do: .with { $0.decide(.abort, $1) }),
+        Row(.execute, "Execute the held message", ["ctrl-e"], "HOLD").with { $0.decide(.execute, $1) },
+        Row(.executeAll, "Execute all held messages", ["X"]).plain { $0.executeAll() }.at([.list]),
+        Row(.cancel, "Cancel the hold: release the message unmodified", ["ctrl-x"], "HOLD")
+            .with { $0.decide(.cancel, $1) },
+        Row(.abort, "Abort the held exchange", ["ctrl-a"], "HOLD").with { $0.decide(.abort, $1) },
     ]
 }
 

@@ -15,9 +15,7 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
     ]
     package static let sortable = allCases.filter { $0 != .waterfall && $0 != .comment }
 
-    package var rawValue: String {
-        if case .place(let place) = self { place.description } else { "\(self)" }
-    }
+    package var rawValue: String { if case .place(let place) = self { place.description } else { "\(self)" } }
 
     package init?(rawValue: String) {
         let known = Column.allCases.first { $0.rawValue == rawValue }
@@ -292,11 +290,12 @@ struct ListColumns {
     /// The width of hosts beside paths: two fifths, more for usual hosts, and what short paths leave.
     private static func hosts(_ model: ConsoleModel, _ rest: Int) -> Int {
         let shown = ListColumns.shown(model)
-        let whole = shown.map { SequenceView.hostWidth($0, 0, model) }.filter { $0 <= wholeHost }.max() ?? 0
+        let view = SequenceView(model: model)
+        let whole = shown.map { view.hostWidth($0, 0) }.filter { $0 <= wholeHost }.max() ?? 0
         let share = max(min(32, rest * 2 / 5), min(whole, rest - (least[.path] ?? 0)))
         // With a wider column the scheme would come before the host, and take what was gained.
         let most = share < SequenceView.schemeFrom ? min(SequenceView.schemeFrom - 1, widestHost) : widestHost
-        let needed = shown.map { SequenceView.hostWidth($0, share, model) }.max() ?? 0
+        let needed = shown.map { view.hostWidth($0, share) }.max() ?? 0
         guard needed > share else { return share }
         let paths = shown.map { TextWidth.columns(SequenceView.path($0)) }.max() ?? 0
         return max(share, min(needed, most, rest - max(paths, 8)))

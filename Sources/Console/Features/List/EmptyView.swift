@@ -128,7 +128,6 @@ enum EmptyView {
             Span("1-\(steps.items.count)", .key), Span(" copy"),
         ]
         let waiting = line("Waiting for traffic on \(steps.everywhere).", .heading)
-        let phone = [line("a phone", .label), line(steps.phone, .string, indent: 4)]
-        return [[waiting, DetailLine(keys, indent: 2)]] + steps.blocks(width: width) + [phone]
+        return [[waiting, DetailLine(keys, indent: 2)]] + steps.blocks(width: width)
     }
 }

@@ -221,15 +221,11 @@ enum FilterView {
         return filter.candidates.isEmpty ? 1 + min(4, errorRows(filter, 8, width).count) : 2
     }
 
-    /// The error with a sign below its column: words right of it if they fit, else left of it, else below.
-    ///
-    /// - Parameter x: where the line begins. If there is a single row, the words have it.
-    private static func errorRows(
-        _ filter: FilterState,
-        _ x: Int,
-        _ width: Int,
-        height: Int = .max
-    ) -> [(x: Int, text: String)] {
+    private typealias Row = (x: Int, text: String)
+
+    /// The error with a sign below its column: words right of it if they fit, else left of it, else below. The line
+    /// begins at `x`; if there is a single row, the words have it.
+    private static func errorRows(_ filter: FilterState, _ x: Int, _ width: Int, height: Int = .max) -> [Row] {
         guard let error = filter.error else { return [] }
         let text = "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"
         let before = String(filter.line.characters.prefix(max(0, error.column - 1)))

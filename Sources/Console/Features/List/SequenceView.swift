@@ -4,12 +4,16 @@ import HTTPModel
 import Terminal
 import Text
 
-enum SequenceView {
-    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+struct SequenceView {
+    private typealias Words = (text: String, role: Role)
+
+    let model: ConsoleModel
+
+    func draw(in rect: Rect, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let arranged = ListColumns(model, width: rect.width)
         let (title, body) = rect.splitTop(1)
-        drawTitles(arranged, model, in: title, on: &screen)
+        drawTitles(arranged, in: title, on: &screen)
         let shown = min(body.height, model.list.total - model.list.bottom)
         guard shown > 0 else { return }
         let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
@@ -23,7 +27,7 @@ enum SequenceView {
             let isOther = isReading && record != nil && record?.id != model.detail.id
             let isSelected = index == model.list.selected && !isOther
             let selection = isReading ? theme.dimSelection : theme.selection
-            let base = isSelected ? selection : background(record, model)
+            let base = isSelected ? selection : background(record)
             screen.fill(line, style: base)
             guard let record else {
                 screen.write("  …", x: line.x, y: line.y, style: base)
@@ -31,15 +35,15 @@ enum SequenceView {
             }
             var x = line.x
             for column in arranged.drawn {
-                let cell = cell(column, record, model, axis)
-                let style = merged(theme.style(cell.role), onto: base)
+                let cell = cell(column, record, axis)
+                let style = Self.merged(theme.style(cell.role), onto: base)
                 let text = column.column.isRightAligned ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
                 let limit = min(column.width, line.maxX - x)
                 screen.write(text, x: x, y: line.y, style: style, limit: limit)
-                for (part, style) in parts(of: text, in: column.column, record, model) {
+                for (part, style) in parts(of: text, in: column.column, record) {
                     let start = TextWidth.columns(text[..<part.lowerBound])
                     let end = min(limit, TextWidth.columns(text[..<part.upperBound]))
-                    screen.style(x + min(start, end)..<x + end, y: line.y, merged(style, onto: base))
+                    screen.style(x + min(start, end)..<x + end, y: line.y, Self.merged(style, onto: base))
                 }
                 x += column.width + 1
             }
@@ -49,17 +53,12 @@ enum SequenceView {
         }
     }
 
-    private static func drawTitles(
-        _ columns: ListColumns,
-        _ model: ConsoleModel,
-        in rect: Rect,
-        on screen: inout CellBuffer
-    ) {
+    private func drawTitles(_ columns: ListColumns, in rect: Rect, on screen: inout CellBuffer) {
         let style = model.look.theme.style(.label).with(.bold)
         var x = rect.x
         for column in columns.drawn {
             var title = column.column.title(at: model.now)
-            if column.column == .host, showsTLS(model), (16..<schemeFrom).contains(column.width) {
+            if column.column == .host, showsTLS, (16..<Self.schemeFrom).contains(column.width) {
                 title = "HOST (+ is TLS)"
             }
             if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
@@ -76,19 +75,14 @@ enum SequenceView {
         screen.write(sign, x: end.x + 1, y: end.y, style: model.look.theme.style(.warning).with(.bold))
     }
 
-    private static func parts(
-        of text: String,
-        in column: Column,
-        _ record: ExchangeRecord,
-        _ model: ConsoleModel
-    ) -> [(Range<String.Index>, Style)] {
+    private func parts(of text: String, in column: Column, _ record: ExchangeRecord) -> [(Range<String.Index>, Style)] {
         let theme = model.look.theme
         switch column {
         case .host:
             let host = text.firstRange(of: "://")?.upperBound ?? text.startIndex
             return [(text.startIndex..<host, theme.style(.faint)), (host..<text.endIndex, theme.host)]
         case .path:
-            let remark = remark(record, model)
+            let remark = remark(record)
             let end = text.index(text.endIndex, offsetBy: -(remark?.text.count ?? 0))
             let query = text[..<end].firstIndex(of: "?") ?? end
             return [(query..<end, theme.query)] + (remark.map { [(end..<text.endIndex, theme.style($0.role))] } ?? [])
@@ -97,30 +91,25 @@ enum SequenceView {
     }
 
     /// What an exchange is beyond its path: the operation of GraphQL, or what a gRPC call that failed came to.
-    private static func remark(_ record: ExchangeRecord, _ model: ConsoleModel) -> (text: String, role: Role)? {
+    private func remark(_ record: ExchangeRecord) -> Words? {
         if let grpc = record.grpc, grpc.status > 0, let name = grpc.name { return ("  \(name)", .serverError) }
         return model.list.operations[record.id].map { ("  \($0)", .keyword) }
     }
 
-    private static func cell(
-        _ drawn: ListColumns.Drawn,
-        _ record: ExchangeRecord,
-        _ model: ConsoleModel,
-        _ axis: TimeAxis
-    ) -> (text: String, role: Role) {
+    private func cell(_ drawn: ListColumns.Drawn, _ record: ExchangeRecord, _ axis: TimeAxis) -> Words {
         switch drawn.column {
-        case .id: return (signs(record, model) + record.id.description, .faint)
+        case .id: return (signs(record) + record.id.description, .faint)
         case .start: return (String(Timestamp.clock(record.startedAt).prefix(8)), .faint)
         case .method: return (record.method, .keyword)
         case .scheme: return (record.url.scheme, .faint)
-        case .host: return (host(record, drawn.width, model), .text)
-        case .path: return (path(record) + (remark(record, model)?.text ?? ""), .text)
-        case .status: return status(record, model)
+        case .host: return (host(record, drawn.width), .text)
+        case .path: return (Self.path(record) + (remark(record)?.text ?? ""), .text)
+        case .status: return status(record)
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint)
-        case .size: return (size(record), .text)
-        case .time: return (time(record, model), isSlow(record) ? .warning : .text)
+        case .size: return (Self.size(record), .text)
+        case .time: return (time(record), record.timings.total ?? 0 >= 1_000_000 ? .warning : .text)
         case .version: return (version(record), .faint)
-        case .process: return (TextWidth.cutMiddle(process(record), to: drawn.width), .faint)
+        case .process: return (TextWidth.cutMiddle(Self.process(record), to: drawn.width), .faint)
         case .server: return (TextWidth.cutMiddle(record.serverAddress ?? "", to: drawn.width), .faint)
         case .comment: return (record.extras.annotation.comment?.onOneLine ?? "", .warning)
         case .waterfall: return (axis.bar(record, width: drawn.width), .link)
@@ -129,47 +118,47 @@ enum SequenceView {
     }
 
     /// An exchange in a few words, for a place whose path is known; the tree has its columns besides.
-    static func words(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+    func words(_ record: ExchangeRecord) -> String {
         let query = record.url.query.map { "?\(VisibleText.percentDecoded($0))" } ?? ""
         let start = String(Timestamp.clock(record.startedAt).prefix(8))
-        return "\(start) \(record.method) \(query)" + (remark(record, model)?.text ?? "")
+        return "\(start) \(record.method) \(query)" + (remark(record)?.text ?? "")
     }
 
     /// `*` marked, `↻` sent from here, `"` commented, a colour's letter, a number for a highlight.
-    private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+    private func signs(_ record: ExchangeRecord) -> String {
         let annotation = record.extras.annotation
         let sent = model.sending.connections.contains(record) ? model.look.isUnicode ? "↻" : "r" : ""
         return (model.marked.contains(record.id) ? "*" : "") + sent + (annotation.comment == nil ? "" : "\"")
             + (colour(record)?.rawValue.prefix(1) ?? "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 
-    private static func colour(_ record: ExchangeRecord) -> ExchangeAnnotation.Colour? {
+    private func colour(_ record: ExchangeRecord) -> ExchangeAnnotation.Colour? {
         record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
     }
 
     /// The narrowest column in which hosts have their scheme before them; in a narrower one TLS has a sign.
     static let schemeFrom = 28
 
-    private static func showsTLS(_ model: ConsoleModel) -> Bool { !model.list.columns.contains(.scheme) }
+    private var showsTLS: Bool { !model.list.columns.contains(.scheme) }
 
-    private static func host(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> String {
-        guard showsTLS(model), width > 8 else { return host(record, width) }
-        if width >= schemeFrom, record.kind != .tunnel {
+    private func host(_ record: ExchangeRecord, _ width: Int) -> String {
+        guard showsTLS, width > 8 else { return cut(hostOf: record, to: width) }
+        if width >= Self.schemeFrom, record.kind != .tunnel {
             let scheme = "\(record.url.scheme)://"
-            return scheme + host(record, width - scheme.count)
+            return scheme + cut(hostOf: record, to: width - scheme.count)
         }
-        return (record.isEncrypted ? "+" : " ") + host(record, width - 1)
+        return (record.isEncrypted ? "+" : " ") + cut(hostOf: record, to: width - 1)
     }
 
     /// How wide a column has to be for a host to be whole, if it is at least so wide.
-    static func hostWidth(_ record: ExchangeRecord, _ width: Int, _ model: ConsoleModel) -> Int {
+    func hostWidth(_ record: ExchangeRecord, _ width: Int) -> Int {
         let host = TextWidth.columns(HostForms.text(of: record.url.host)) + port(record).count
-        guard showsTLS(model) else { return host }
-        return host + (width >= schemeFrom && record.kind != .tunnel ? record.url.scheme.count + 3 : 1)
+        guard showsTLS else { return host }
+        return host + (width >= Self.schemeFrom && record.kind != .tunnel ? record.url.scheme.count + 3 : 1)
     }
 
     /// The versions of HTTP on both legs, one if they are equal: `1.1`, `2`, `2>1.1`.
-    private static func version(_ record: ExchangeRecord) -> String {
+    private func version(_ record: ExchangeRecord) -> String {
         func short(_ version: HTTPVersion) -> String { version.description.replacing("HTTP/", with: "") }
         let client = short(record.clientVersion)
         guard let upstream = record.upstreamVersion.map(short), upstream != client else { return client }
@@ -177,12 +166,12 @@ enum SequenceView {
     }
 
     /// The port, unless it is the usual one; a tunnel's is that of TLS.
-    private static func port(_ record: ExchangeRecord) -> String {
+    private func port(_ record: ExchangeRecord) -> String {
         let usual = record.kind == .tunnel ? 443 : RequestURL.defaultPort(of: record.url.scheme)
         return usual == record.url.port ? "" : ":\(record.url.port)"
     }
 
-    private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
+    private func cut(hostOf record: ExchangeRecord, to width: Int) -> String {
         // The port distinguishes hosts of one name, so it stays whole if the host has room beside it.
         let (url, port) = (record.url, port(record))
         let room = width - port.count
@@ -205,7 +194,7 @@ enum SequenceView {
     }
 
     /// The status in a word, and its role. In a recording that has ended, unfinished exchanges never ended.
-    static func status(_ record: ExchangeRecord, _ model: ConsoleModel) -> (text: String, role: Role) {
+    func status(_ record: ExchangeRecord) -> (text: String, role: Role) {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
         case .inFlight where !model.isLive: return ("cut", .failure)
@@ -230,7 +219,7 @@ enum SequenceView {
 
     static func size(_ record: ExchangeRecord) -> String { Measures.size(record.listedSize) }
 
-    static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+    func time(_ record: ExchangeRecord) -> String {
         guard record.state == .inFlight, model.isLive else { return Measures.duration(record.timings.total) }
         return model.now > record.startedAt ? "\((model.now - record.startedAt) / 1_000_000) s…" : "…"
     }
@@ -241,9 +230,7 @@ enum SequenceView {
         return record.isProcessUnknown && record.state != .inFlight ? "(not found)" : ""
     }
 
-    private static func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }
-
-    private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
+    private func background(_ record: ExchangeRecord?) -> Style {
         if let colour = record.flatMap(colour) { return model.look.theme.style(colour) }
         guard let record, let number = model.highlight(record) else { return .plain }
         return model.look.theme.highlight(number)

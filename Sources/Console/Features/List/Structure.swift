@@ -227,9 +227,8 @@ extension ConsoleModel {
         }
         structure.open.insert(node)
         let generation = list.generation
-        return [
-            row.child.isLeaf ? .exchanges(at: node, generation: generation) : .structure(node, generation: generation)
-        ]
+        if row.child.isLeaf { return [.exchanges(at: node, generation: generation)] }
+        return [.structure(node, generation: generation)]
     }
 
     /// Shows the next or the previous exchange of the leaf whose exchange is open; the newest is the first.
@@ -285,11 +284,11 @@ enum StructureView {
             var cells: [(String, Style)] = []
             if columns.count > 2 {
                 let record = row.exchange ?? row.child.record
-                let status = record.map { SequenceView.status($0, model) }
+                let status = record.map { SequenceView(model: model).status($0) }
                 cells = [
                     (status?.text ?? "", style(status?.role ?? .text)),
                     (record.map(SequenceView.size) ?? "", style(.faint)),
-                    (record.map { SequenceView.time($0, model) } ?? "", style(.faint)),
+                    (record.map { SequenceView(model: model).time($0) } ?? "", style(.faint)),
                 ]
             }
             if row.exchange == nil {
@@ -304,7 +303,7 @@ enum StructureView {
         if row.more > 0 { return "  and \(row.more) more: \(model.way(to: .filter)) narrows them" }
         if let record = row.exchange {
             let mark = model.marked.contains(record.id) ? "*" : ""
-            return "  \(mark)#\(record.id) " + SequenceView.words(record, model)
+            return "  \(mark)#\(record.id) " + SequenceView(model: model).words(record)
         }
         let sign = !row.isBranch ? " " : row.isOpen ? "▾" : "▸"
         return "\(sign) \(row.child.name.isEmpty ? "/" : VisibleText.percentDecoded(row.child.name))"

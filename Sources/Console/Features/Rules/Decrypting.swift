@@ -21,8 +21,8 @@ extension ConsoleModel {
             return tell("\(place) is not decrypted already; \(way(to: .decrypt)) decrypts it.")
         }
         let texts = rules.editableTexts
-        let index = texts.lastIndex { (try? RuleEditing.profile($0).rules(of: .intercept))?.isEmpty == false }
-        let changed = try RuleEditing.edit(texts, index ?? texts.count - 1) { try $0.exclude(place) }
+        let index = texts.lastIndex { (try? $0.editable.rules(of: .intercept))?.isEmpty == false }
+        let changed = try texts.edited(index ?? texts.count - 1) { try $0.exclude(place) }
         let back = isLinear ? "decrypt \(place)" : way(to: .decrypt)
         let words = "\(place) will not be decrypted (from its next connection on); \(back) decrypts it again."
         return apply(changed, words)
@@ -37,10 +37,10 @@ extension ConsoleModel {
         for index in texts.indices {
             // A rule may name the host alone, or with its port.
             for name in [place, name, "\(name):\(port)"] {
-                texts = try RuleEditing.edit(texts, index) { _ = try $0.include(name) }
+                texts = try texts.edited(index) { _ = try $0.include(name) }
             }
         }
-        guard RuleEditing.intercept(of: texts).decrypts(host: name, port: port) else {
+        guard texts.intercept.decrypts(host: name, port: port) else {
             let why = intercept.text ?? ""
             return refuse("'intercept' of the profile excludes \(place) (\(why)); change it there, then reload.")
         }
@@ -58,9 +58,8 @@ extension ConsoleModel {
         return [.switchVerification(url.host)]
     }
 
-    /// The named host or the selected one, with its port, as `intercept` names it.
-    ///
-    /// Throws ``ConsoleError`` if it has no TLS, if the name is wrong, or with the given words if none is selected.
+    /// The named host or the selected one, with its port, as `intercept` names it. Throws ``ConsoleError`` if it has no
+    /// TLS, if the name is wrong, or with the given words if none is selected.
     private func placeOfTLS(_ named: String?, missing: String) throws -> (place: String, host: String, port: Int) {
         if named == nil, !isTreeInUse, let reason = selectedRecord?.noTLS { throw ConsoleError(reason) }
         let branch = isTreeInUse ? structure.selectedRow?.child.node.url : nil
@@ -72,17 +71,17 @@ extension ConsoleModel {
         return (place, host, port ?? 443)
     }
 
-    private var intercept: InterceptRules { RuleEditing.intercept(of: rules.texts) }
+    private var intercept: InterceptRules { rules.texts.intercept }
 
     mutating func switchEverything() throws -> [Effect] {
         guard let tool = ToolRegistry.standard.onEverything, let rule = tool.onEverything else { return [] }
-        if let entry = RuleEditing.ruleOnEverything(in: rules.texts) {
-            let texts = try RuleEditing.edit(rules.texts, entry.text) { try $0.remove(entry.rule.id) }
+        if let entry = rules.texts.ruleOnEverything {
+            let texts = try rules.texts.edited(entry.text) { try $0.remove(entry.rule.id) }
             let waiting = LinearSentence.count(proxy.holds.count, "message")
             let rest = proxy.holds.isEmpty ? "" : " Still held: \(waiting); \(way(to: .holds)) shows them."
             return apply(texts, "New messages are no longer held.\(rest)")
         }
-        let texts = try RuleEditing.put(rule.yaml, tool, replacing: nil, in: rules.editableTexts)
+        let texts = try rules.editableTexts.putting(rule.yaml, tool, replacing: nil)
         let stop = way(to: .breakEverything)
         return switchOn(tool) + apply(texts, "Every request and response is held from now on; \(stop) stops that.")
     }
@@ -90,10 +89,7 @@ extension ConsoleModel {
 
 extension RequestURL {
     /// Host and port as `intercept` names them: without the port of https.
-    var placeOfTLS: String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return port == 443 ? name : "\(name):\(port)"
-    }
+    var placeOfTLS: String { port == 443 ? HostAddress.bracketed(host) : HostAddress.withPort(host, port) }
 }
 
 extension ExchangeRecord {

@@ -51,10 +51,10 @@ extension ConsoleModel {
     mutating func applyRule(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, let replaced) = editor.purpose else { return [] }
         do {
-            let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.editableTexts)
+            let texts = try rules.editableTexts.putting(editor.area.text, tool, replacing: replaced)
             overlays.removeLast()
             let on = proxy.tool(tool).map { $0.rules > 0 } == true ? switchOn(tool) : []
-            return on + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
+            return on + apply(texts, texts.words(tool, replacing: replaced))
         } catch {
             remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
             return refuse("Fix the error first.")
@@ -127,9 +127,8 @@ struct DraftChange: Hashable {
             text = value
         case (_, nil):
             guard let equals = first.firstIndex(of: "="), equals != first.startIndex else {
-                throw ConsoleError(
-                    "draft takes KEY VALUE, NUMBER TEXT, insert NUMBER TEXT, or remove KEY; alone it reads the draft."
-                )
+                let forms = "KEY VALUE, NUMBER TEXT, insert NUMBER TEXT, or remove KEY"
+                throw ConsoleError("draft takes \(forms); alone it reads the draft.")
             }
             place = .key(String(first[..<equals]))
             text = String(first[first.index(after: equals)...])
@@ -143,10 +142,8 @@ struct DraftChange: Hashable {
         let last = lines.count + (isInserted ? 1 : 0)
         guard number <= last else { throw ConsoleError("The draft has no line \(number): its last is \(last).") }
         let indent = number <= lines.count ? lines[number - 1].prefix { $0 == " " } : ""
-        lines.replaceSubrange(
-            number - 1..<(isInserted ? number - 1 : number),
-            with: self.text.map { [indent + $0] } ?? []
-        )
+        let end = isInserted ? number - 1 : number
+        lines.replaceSubrange(number - 1..<end, with: self.text.map { [indent + $0] } ?? [])
         return lines.joined(separator: "\n")
     }
 

@@ -11,68 +11,45 @@ extension CommandTable {
         + ofProfiles.map { $0.unless(\.noSteering) }
 
     private static let ofTools = [
-        Row(.toggleTool, "Switch a tool on or off", Tool.toggleKeys, .tool, do: .asking { $0.toggleTool($1) })
+        Row(.toggleTool, "Switch a tool on or off", Tool.toggleKeys, .tool).asking { $0.toggleTool($1) }
             .only(Tool.all.map(\.letter), at: [.list]).unless(\.noSteering),
-        Row(.panel, "Open a tool's panel", Tool.panelKeys, .tool, do: .asking { $0.openPanel($1) })
-            .only(["N"], at: [.list]).unless(\.noProxy),
-        Row(
-            .ruleFromExchange,
-            "Make a rule from the exchange",
-            Tool.ruleKeys,
-            .toolAndID,
-            do: .asking { $0.draftRule($1) }
-        )
-        .short("add rule").unless(\.noOrigin),
+        Row(.panel, "Open a tool's panel", Tool.panelKeys, .tool).asking { $0.openPanel($1) }.only(["N"], at: [.list])
+            .unless(\.noProxy),
+        Row(.ruleFromExchange, "Make a rule from the exchange", Tool.ruleKeys, .toolAndID).asking { $0.draftRule($1) }
+            .short("add rule").unless(\.noOrigin),
     ]
 
     private static let ofDrafts = [
-        Row(.draft, "Show the draft, or change a key or line", [], "[KEY VALUE]", do: .with { try $0.changeDraft($1) }),
-        Row(.wider, "Draft the rule with a wider scope", do: .plain { $0.widenDraft() }),
-        Row(.apply, "Apply the drafted rule, or send the request", do: .plain { $0.applyDraft() }),
-        Row(.discard, "Discard the draft", do: .plain { $0.discardDraft() }),
+        Row(.draft, "Show the draft, or change a key or line", [], "[KEY VALUE]").with { try $0.changeDraft($1) },
+        Row(.wider, "Draft the rule with a wider scope").plain { $0.widenDraft() },
+        Row(.apply, "Apply the drafted rule, or send the request").plain { $0.applyDraft() },
+        Row(.discard, "Discard the draft").plain { $0.discardDraft() },
     ]
 
     private static let ofRules = [
-        Row(.switchRule, "Switch one rule of a tool on or off", [], .rule, do: .onRule { $0.switchRule($1, of: $2) }),
-        Row(.removeRule, "Remove one rule of a tool", [], .rule, do: .onRule { $0.removeRule($1, of: $2) }),
-        Row(.editRule, "Edit one rule of a tool as a draft", [], .rule, do: .onRule { $0.editRule($1, of: $2) }),
-        Row(.moveRule, "Move one rule of a tool up or down", [], .ruleMove, do: .asking { $0.moveRule($1) }),
+        Row(.switchRule, "Switch one rule of a tool on or off", [], .rule).onRule { $0.switchRule($1, of: $2) },
+        Row(.removeRule, "Remove one rule of a tool", [], .rule).onRule { $0.removeRule($1, of: $2) },
+        Row(.editRule, "Edit one rule of a tool as a draft", [], .rule).onRule { $0.editRule($1, of: $2) },
+        Row(.moveRule, "Move one rule of a tool up or down", [], .ruleMove).asking { $0.moveRule($1) },
     ]
 
     private static let ofProfiles = [
-        Row(.preset, "Choose network conditions", ["x p"], .preset, do: .asking { try $0.setPreset($1) }),
-        Row(
-            .saveProfile,
-            "Save the rules to the profile's file",
-            ["ctrl-s"],
-            "FILE",
-            do: .with { try $0.saveProfile($1) }
-        ),
-        Row(.loadProfile, "Load a profile, or reload this one", ["U"], "[FILE]", do: .with { try $0.loadProfile($1) })
+        Row(.preset, "Choose network conditions", ["x p"], .preset).asking { try $0.setPreset($1) },
+        Row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], "FILE").with { try $0.saveProfile($1) },
+        Row(.loadProfile, "Load a profile, or reload this one", ["U"], "[FILE]").with { try $0.loadProfile($1) }
             .at([.list]),
-        Row(
-            .decrypt,
-            "Decrypt the host, or stop decrypting it",
-            ["ctrl-d"],
-            .host,
-            do: .with { try $0.decryptOrPass($1) }
-        ),
-        Row(.pass, "Stop decrypting a host", [], .host, do: .with { try $0.pass($1) }),
-        Row(
-            .insecureHost,
-            "Stop or resume verifying the server's certificate",
-            ["ctrl-t"],
-            .host,
-            do: .with { $0.switchVerification($1) }
-        ),
-        Row(.breakEverything, "Hold every message, or stop", ["ctrl-k"], do: .plain { try $0.switchEverything() }),
+        Row(.decrypt, "Decrypt the host, or stop decrypting it", ["ctrl-d"], .host).with { try $0.decryptOrPass($1) },
+        Row(.pass, "Stop decrypting a host", [], .host).with { try $0.pass($1) },
+        Row(.insecureHost, "Stop or resume verifying the server's certificate", ["ctrl-t"], .host)
+            .with { $0.switchVerification($1) },
+        Row(.breakEverything, "Hold every message, or stop", ["ctrl-k"]).plain { try $0.switchEverything() },
     ]
 }
 
-extension CommandEntry.Action {
+extension CommandEntry {
     /// Acts on a rule that is named by its tool and its number.
-    fileprivate static func onRule(_ action: @escaping @Sendable (inout ConsoleModel, Int, Tool) -> [Effect]) -> Self {
-        .asking { $0.changeRule($1, action) }
+    fileprivate func onRule(_ action: @escaping @Sendable (inout ConsoleModel, Int, Tool) -> [Effect]) -> Self {
+        asking { $0.changeRule($1, action) }
     }
 }
 

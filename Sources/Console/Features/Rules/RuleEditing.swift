@@ -3,107 +3,94 @@ import Rules
 import Runner
 import Tools
 
-enum RuleEditing {
-    struct Entry: Sendable, Hashable {
-        var text: Int
-        var rule: EditableRule
-    }
+struct RuleEntry: Sendable, Hashable {
+    /// The index of the rule's text.
+    var text: Int
+    var rule: EditableRule
+}
 
-    static func rules(of tool: Tool, in texts: [ProfileSource]) -> [Entry] {
-        texts.indices.flatMap { index in
-            let rules = (try? profile(texts[index]).rules(of: tool.section)) ?? []
-            return rules.map { Entry(text: index, rule: $0) }
+extension ProfileSource {
+    var editable: EditableProfile { EditableProfile(text: text, file: file) }
+}
+
+extension [ProfileSource] {
+    func rules(of tool: Tool) -> [RuleEntry] {
+        indices.flatMap { index in
+            let rules = (try? self[index].editable.rules(of: tool.section)) ?? []
+            return rules.map { RuleEntry(text: index, rule: $0) }
         }
     }
 
-    static func preset(in texts: [ProfileSource]) -> String? {
+    var preset: String? {
         guard let tool = ToolRegistry.standard.withPresets else { return nil }
-        return texts.lazy.compactMap { profile($0).preset(of: tool) }.first
+        return lazy.compactMap { $0.editable.preset(of: tool) }.first
     }
 
-    static func ownPresets(in texts: [ProfileSource]) -> [String] {
+    var ownPresets: [String] {
         guard let tool = ToolRegistry.standard.withPresets else { return [] }
-        return texts.flatMap { profile($0).definedNames(for: tool) }
+        return flatMap { $0.editable.definedNames(for: tool) }
     }
 
     /// Replaces a rule, or adds one after the last of its tool, in a new text if there is none.
-    static func put(
-        _ yaml: String,
-        _ tool: Tool,
-        replacing index: Int?,
-        in texts: [ProfileSource]
-    ) throws -> [ProfileSource] {
-        let (old, last) = entry(index, of: tool, in: texts)
-        if let old { return try edit(texts, old.text) { try $0.replace(old.rule.id, with: RuleText(yaml)) } }
-        return try edit(texts, last?.text ?? texts.count - 1) { try $0.insert(RuleText(yaml), into: tool.section) }
+    func putting(_ yaml: String, _ tool: Tool, replacing index: Int?) throws -> Self {
+        let (old, last) = entry(index, of: tool)
+        if let old { return try edited(old.text) { try $0.replace(old.rule.id, with: RuleText(yaml)) } }
+        return try edited(last?.text ?? count - 1) { try $0.insert(RuleText(yaml), into: tool.section) }
     }
 
     /// The rule of a tool by its number from 0, and the last one.
-    private static func entry(_ index: Int?, of tool: Tool, in texts: [ProfileSource]) -> (named: Entry?, last: Entry?)
-    {
-        let known = rules(of: tool, in: texts)
+    private func entry(_ index: Int?, of tool: Tool) -> (named: RuleEntry?, last: RuleEntry?) {
+        let known = rules(of: tool)
         return (index.flatMap { known.indices.contains($0) ? known[$0] : nil }, known.last)
     }
 
-    static func words(_ tool: Tool, replacing index: Int?, in texts: [ProfileSource]) -> String {
-        let (changed, last) = entry(index, of: tool, in: texts)
+    func words(_ tool: Tool, replacing index: Int?) -> String {
+        let (changed, last) = entry(index, of: tool)
         guard let rule = (changed ?? last)?.rule else { return "" }
         let state = rule.isEnabled ? "it is active" : "it is off"
         return "\(tool.key): \(rule.title) \(changed == nil ? "added" : "changed"); \(state)."
     }
 
     /// The profile that a rule belongs to, and the rule that it replaces there; `nil` for a new one.
-    static func place(
-        of tool: Tool,
-        replacing index: Int?,
-        in texts: [ProfileSource]
-    ) -> (profile: EditableProfile, replaced: EditableRule.ID?) {
-        let (replaced, last) = entry(index, of: tool, in: texts)
-        let text = (replaced ?? last).map { texts[$0.text] } ?? texts.last
-        return (text.map(profile) ?? EditableProfile(text: "", file: nil), replaced?.rule.id)
+    func place(of tool: Tool, replacing index: Int?) -> (profile: EditableProfile, replaced: EditableRule.ID?) {
+        let (replaced, last) = entry(index, of: tool)
+        let text = (replaced ?? last).map { self[$0.text] } ?? self.last
+        return (text?.editable ?? EditableProfile(text: "", file: nil), replaced?.rule.id)
     }
 
-    static func edit(
-        _ texts: [ProfileSource],
-        _ index: Int,
-        _ body: (inout EditableProfile) throws -> Void
-    ) throws -> [ProfileSource] {
-        var profile = EditableProfile(text: texts[index].text, file: texts[index].file, among: texts)
+    func edited(_ index: Int, _ body: (inout EditableProfile) throws -> Void) throws -> Self {
+        var profile = EditableProfile(text: self[index].text, file: self[index].file, among: self)
         try body(&profile)
-        var texts = texts
+        var texts = self
         texts[index].text = profile.text
         return texts
     }
 
-    static func ruleOnEverything(in texts: [ProfileSource]) -> Entry? {
+    var ruleOnEverything: RuleEntry? {
         guard let tool = ToolRegistry.standard.onEverything, let text = tool.onEverything else { return nil }
-        return rules(of: tool, in: texts).first { $0.rule.isEnabled && $0.rule.name == text.word("name") }
+        return rules(of: tool).first { $0.rule.isEnabled && $0.rule.name == text.word("name") }
     }
 
     /// The texts with the tools that have rules and are switched off now listed under `off`, and no others.
-    static func noting(_ tools: [ToolState], in texts: [ProfileSource]) throws -> [ProfileSource] {
+    func noting(_ tools: [ToolState]) throws -> Self {
         let state = Dictionary(tools.map { ($0.name, $0.isOn) }) { first, _ in first }
-        let listed = Set(texts.flatMap { profile($0).off })
-        var texts = texts
+        let listed = Set(flatMap { $0.editable.off })
+        var texts = self
         for index in texts.indices {
-            let kept = profile(texts[index]).off.filter { state[$0] != true }
+            let kept = texts[index].editable.off.filter { state[$0] != true }
             let new = tools.filter { tool in
                 guard !tool.isOn, tool.rules > 0, !listed.contains(tool.name) else { return false }
-                return Tool(word: tool.name).flatMap { rules(of: $0, in: texts).first?.text } == index
+                return Tool(word: tool.name).flatMap { texts.rules(of: $0).first?.text } == index
             }
             let wanted = kept + new.map(\.name)
-            guard wanted != profile(texts[index]).off else { continue }
-            texts = try edit(texts, index) { try $0.setOff(wanted) }
+            guard wanted != texts[index].editable.off else { continue }
+            texts = try texts.edited(index) { try $0.setOff(wanted) }
         }
         return texts
     }
 
     /// Which hosts the texts have decrypted; every one if the texts cannot be read.
-    static func intercept(of texts: [ProfileSource]) -> InterceptRules {
-        (try? RuleProfile(sources: texts))?.intercept ?? InterceptRules()
-    }
-
-    static func profile(_ text: ProfileSource) -> EditableProfile { EditableProfile(text: text.text, file: text.file) }
+    var intercept: InterceptRules { (try? RuleProfile(sources: self))?.intercept ?? InterceptRules() }
 }
 
 struct RuleDifference {
@@ -113,7 +100,7 @@ struct RuleDifference {
     private static let mostNamed = 2
 
     init(from old: [ProfileSource], to new: [ProfileSource]) {
-        let (did, does) = (RuleEditing.ruleOnEverything(in: old) != nil, RuleEditing.ruleOnEverything(in: new) != nil)
+        let (did, does) = (old.ruleOnEverything != nil, new.ruleOnEverything != nil)
         holdsEverything = does && !did
         if holdsEverything { parts.append("every request and response is held again") }
         if did, !does { parts.append("messages are no longer all held") }
@@ -126,14 +113,12 @@ struct RuleDifference {
         parts += isOff.subtracting(wasOff).sorted().map { "\($0) is switched off again" }
     }
 
-    private static func off(_ texts: [ProfileSource]) -> Set<String> {
-        Set(texts.flatMap { RuleEditing.profile($0).off })
-    }
+    private static func off(_ texts: [ProfileSource]) -> Set<String> { Set(texts.flatMap { $0.editable.off }) }
 
     /// The rules of a tool, but for the one by which it acts on everything.
     private static func rules(of tool: Tool, in texts: [ProfileSource]) -> [EditableRule] {
         let everything = ToolRegistry.standard.onEverything == tool ? tool.onEverything?.word("name") : nil
-        return RuleEditing.rules(of: tool, in: texts).map(\.rule).filter { everything == nil || $0.name != everything }
+        return texts.rules(of: tool).map(\.rule).filter { everything == nil || $0.name != everything }
     }
 
     private static func words(_ old: [EditableRule], _ new: [EditableRule]) -> String {

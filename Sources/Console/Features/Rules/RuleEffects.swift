@@ -37,7 +37,7 @@ extension EffectRunner {
         }
     }
 
-    func reloadRules() { changeRules { "Rules reloaded: \(try await $0.reloadProfile(discardsEdits: true))." } }
+    func reloadRules() { changeRules { "Rules reloaded: \(try await $0.loadProfile(nil, discardsEdits: true))." } }
 
     private func changeRules(_ change: @escaping @Sendable (any ControlTarget) async throws -> String) {
         control { [self] control in
@@ -74,7 +74,7 @@ extension EffectRunner {
         guard case .rule(let tool, let replaced) = editor.purpose, let key = tool.answersFrom else { return }
         let text = editor.area.text
         start(on: passes) { [self] in
-            let profile = RuleEditing.place(of: tool, replacing: replaced, in: texts).profile
+            let profile = texts.place(of: tool, replacing: replaced).profile
             let path = RuleText(text).word(key).map { RuleText.path($0, inProfile: profile.file ?? "") } ?? ""
             let isMissing = !path.isEmpty && !path.hasSuffix("/") && !FileManager.default.fileExists(atPath: path)
             let hasAnswer = (try? reader?.record(id))?.map { $0.status > 0 } ?? false
@@ -94,10 +94,7 @@ extension EffectRunner {
         let path = file.map { HomeDirectory.expanding($0) }
         control { [self] control in
             do {
-                let change =
-                    if let path { try await control.loadProfile([path], discardsEdits: discardsEdits) } else {
-                        try await control.reloadProfile(discardsEdits: discardsEdits)
-                    }
+                let change = try await control.loadProfile(path.map { [$0] }, discardsEdits: discardsEdits)
                 let profile = try await profileInForce(control)
                 inbox.answer { $0.takeOver(profile.profiles, profile.rules) }
                 say("\(path.map { "Loaded \($0)" } ?? "Profile reloaded"): \(change).")
@@ -145,15 +142,16 @@ extension EffectRunner {
         case .exchange(let id): return (try reader.recorded(id).record, "exchange \(id)", .url)
         case .place(let node):
             guard let url = node.url else { return nil }
-            let record = ExchangeRecord(
-                id: ExchangeID(0),
-                kind: url.scheme == "tunnel" ? .tunnel : .http,
+            let kind: ExchangeRecord.Kind = url.scheme == "tunnel" ? .tunnel : .http
+            let made = ExchangeRecord(
+                id: .init(0),
+                kind: kind,
                 startedAt: 0,
                 method: "",
                 url: url,
-                clientConnection: ConnectionID(0)
+                clientConnection: .init(0)
             )
-            return (record, "\(node.site ?? "")\(url.path)", url.path.isEmpty ? .host : .below)
+            return (made, "\(node.site ?? "")\(url.path)", url.path.isEmpty ? .host : .below)
         }
     }
 
@@ -162,7 +160,7 @@ extension EffectRunner {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in
             guard newestCheck.load(ordering: .relaxed) == text.hashValue else { return }
-            let (profile, id) = RuleEditing.place(of: tool, replacing: replaced, in: texts)
+            let (profile, id) = texts.place(of: tool, replacing: replaced)
             let issues = RuleCheck.check(RuleText(text), of: tool.section, in: profile, replacing: id)
             let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
             let words = issues.first.map { "\($0)\(more)" } ?? ""

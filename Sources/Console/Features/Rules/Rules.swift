@@ -19,13 +19,13 @@ extension ConsoleModel {
 
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
         let texts = rules.editableTexts
-        let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
+        let changed = try? texts.edited(texts.count - 1) { try $0.setTool(tool, isOn: true) }
         return changed.map { switchOn(tool) + apply($0, "\(tool.title) is on for everything.") }
     }
 
     func switchOn(_ tool: Tool) -> [Effect] { proxy.tool(tool)?.isOn == false ? [.setTool(tool, isOn: true)] : [] }
 
-    private func way(to command: Command, of tool: Tool) -> String {
+    func way(to command: Command, of tool: Tool) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, argument: tool.key, in: .list).first
         return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.key)"
     }
@@ -34,7 +34,7 @@ extension ConsoleModel {
         Tool(word: word).map { push(.panel(PanelState(tool: $0))) } ?? []
     }
 
-    func panelRules(_ tool: Tool) -> [EditableRule] { RuleEditing.rules(of: tool, in: rules.texts).map(\.rule) }
+    func panelRules(_ tool: Tool) -> [EditableRule] { rules.texts.rules(of: tool).map(\.rule) }
 
     /// Applies a key of the panel; `nil` for other keys.
     mutating func take(_ key: Key, in panel: PanelState) -> [Effect]? {
@@ -65,7 +65,7 @@ extension ConsoleModel {
     }
 
     private mutating func editAnswer(_ panel: PanelState) -> [Effect]? {
-        let entries = RuleEditing.rules(of: panel.tool, in: rules.texts)
+        let entries = rules.texts.rules(of: panel.tool)
         guard entries.indices.contains(panel.selected), let key = panel.tool.answersFrom else { return nil }
         let entry = entries[panel.selected]
         let file = RuleText(entry.rule.yaml).word(key) ?? ""
@@ -118,16 +118,16 @@ extension ConsoleModel {
         _ body: (inout EditableProfile, EditableRule) throws -> Void
     ) -> [Effect] {
         attempt { model in
-            let entry = RuleEditing.rules(of: tool, in: model.rules.texts)[index]
-            let texts = try RuleEditing.edit(model.rules.texts, entry.text) { try body(&$0, entry.rule) }
+            let entry = model.rules.texts.rules(of: tool)[index]
+            let texts = try model.rules.texts.edited(entry.text) { try body(&$0, entry.rule) }
             return model.apply(texts, "\(tool.key): \(entry.rule.title) \(words).")
         }
     }
 
     mutating func takeIn(_ texts: [ProfileSource], _ revision: String?) {
         (rules.texts, rules.revision) = (texts, revision)
-        proxy.preset = RuleEditing.preset(in: texts)
-        rules.isOnEverything = RuleEditing.ruleOnEverything(in: texts) != nil
+        proxy.preset = texts.preset
+        rules.isOnEverything = texts.ruleOnEverything != nil
     }
 
     mutating func takeApplied(_ texts: [ProfileSource], _ revision: String?, _ words: String) {
@@ -166,7 +166,7 @@ extension ConsoleModel {
             guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
             else { continue }
             // The edited rule may have moved; if it is gone, it becomes a new one.
-            let old = RuleEditing.rules(of: tool, in: before).map(\.rule.yaml)
+            let old = before.rules(of: tool).map(\.rule.yaml)
             let now = panelRules(tool).firstIndex { old.indices.contains(replaced) && $0.yaml == old[replaced] }
             editor.purpose = .rule(tool, replaces: now)
             overlays[index] = .editor(editor)
@@ -205,14 +205,14 @@ extension ConsoleModel {
             let isOn = proxy.tool(tool).map { $0.rules > 0 && $0.isOn } ?? false
             return isOn ? [.setTool(tool, isOn: false)] : tell("\(tool.presets?.effect ?? tool.title) is off.")
         }
-        let own = RuleEditing.ownPresets(in: rules.texts)
+        let own = rules.texts.ownPresets
         guard tool.presets?.named(word) != nil || own.contains(word.lowercased()) else {
             let known = ["off"] + own + (tool.presets?.presets.map(\.name) ?? [])
             return refuse("There is no preset '\(word.prefix(40))'\(Suggestion.text(for: word, among: known)).")
         }
         let texts = rules.editableTexts
-        let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
-        let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(word, of: tool) }
+        let place = texts.rules(of: tool).first?.text ?? texts.count - 1
+        let changed = try texts.edited(place) { try $0.setPreset(word, of: tool) }
         let words = "\(tool.key) \(word) is on."
         if changed == rules.texts { tell(words) }
         return switchOn(tool) + apply(changed, words)
@@ -228,7 +228,7 @@ extension ConsoleModel {
         }
         do {
             // Tools that are switched off are off at the next start, too.
-            let texts = try RuleEditing.noting(proxy.tools, in: rules.texts)
+            let texts = try rules.texts.noting(proxy.tools)
             if texts != rules.texts { return [.saveSwitched(texts, madeFrom: rules.revision)] }
         } catch {
             tell("Not saved which tools are off: \(error)", .error)

@@ -4,20 +4,15 @@ import Runner
 
 extension CommandTable {
     static let send = [
-        Row(.repeatRequest, "Send the request again", ["p"], .id, do: .with { $0.repeatSelection($1) })
-            .at([.list]).short("repeat").unless(\.noSending),
-        Row(.compose, "Edit the request and send it", ["P"], .id, do: .with { $0.on($1) { .openRequest($0) } })
-            .at([.list]).unless(\.noSending),
-        Row(.repeatAdvanced, "Send it many times", ["A"], .plan, do: .asking { try $0.repeatMany($1) })
-            .at([.list]).unless(\.noSending),
-        Row(
-            .newRequest,
-            "New request: blank, a URL or a cURL command",
-            ["ctrl-n"],
-            "[METHOD URL | curl …]",
-            do: .with { $0.newRequest($1) }
-        ).unless(\.noProxyToSend),
-        Row(.requests, "Requests sent from here", [], .sent, do: .asking { $0.openSent($1) }).unless(\.noSent),
+        Row(.repeatRequest, "Send the request again", ["p"], .id).with { $0.repeatSelection($1) }.at([.list])
+            .short("repeat").unless(\.noSending),
+        Row(.compose, "Edit the request and send it", ["P"], .id).with { $0.on($1) { .openRequest($0) } }.at([.list])
+            .unless(\.noSending),
+        Row(.repeatAdvanced, "Send it many times", ["A"], .plan).asking { try $0.repeatMany($1) }.at([.list])
+            .unless(\.noSending),
+        Row(.newRequest, "New request: blank, a URL or a cURL command", ["ctrl-n"], "[METHOD URL | curl …]")
+            .with { $0.newRequest($1) }.unless(\.noProxyToSend),
+        Row(.requests, "Requests sent from here", [], .sent).asking { $0.openSent($1) }.unless(\.noSent),
     ]
 }
 
@@ -77,10 +72,8 @@ extension ConsoleModel {
             return refuse("requests takes a number from 1 to \(sending.requests.count), 1 for the newest.")
         }
         let request = sending.requests[sending.requests.count - number]
-        let area = TextArea(request.text)
-        return open(
-            EditorState(purpose: request.purpose, title: "Edit and send", area: area, remark: RequestWords.remark)
-        )
+        let (area, remark) = (TextArea(request.text), RequestWords.remark)
+        return open(EditorState(purpose: request.purpose, title: "Edit and send", area: area, remark: remark))
     }
 
     var noSent: String? {

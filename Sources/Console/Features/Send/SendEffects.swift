@@ -7,6 +7,7 @@ import NIOCore
 import Recording
 import Runner
 import Synchronization
+import Text
 
 extension EffectRunner {
     static let longestBody = 64 << 20
@@ -229,8 +230,7 @@ enum RepeatText {
 
     static func report(_ progress: RepeatProgress, _ request: ComposedRequest) -> DetailDocument {
         func line(_ label: String, _ value: String, _ role: Role = .text) -> DetailLine {
-            let name = label + String(repeating: " ", count: max(1, 12 - label.count))
-            return DetailLine([Span(name, .label), Span(value, role)])
+            DetailLine([Span("\(label) ".filled(to: 12), .label), Span(value, role)])
         }
         var lines = [
             line("request", "\(request.method) \(request.url)"), line("sent", "\(progress.done) of \(progress.total)"),

@@ -4,27 +4,21 @@ import Runner
 
 extension CommandTable {
     static let session = [
-        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids, do: .with { try $0.delete($1) })
+        Row(.delete, "Delete the exchange, the marked ones or a branch", ["d"], .ids).with { try $0.delete($1) }
             .says(.counts).unless(\.noEditing),
-        Row(.clear, "Clear: delete all shown exchanges", ["Z"], do: .plain { [.edit(.clear($0.list.query))] })
-            .says(.counts).unless(\.noClearing),
-        Row(.undo, "Undo the last change", ["u"], do: .plain { $0.undo() })
-            .at([.list, .detail, .panel]).unless(\.noUndo),
-        Row(.comment, "Comment on the exchange or the marked ones", [";"], .comment, do: .asking { $0.comment($1) })
+        Row(.clear, "Clear: delete all shown exchanges", ["Z"]).plain {
+            [.edit(.delete(.branch(.root), $0.list.query))]
+        }.says(.counts)
+            .unless(\.noClearing),
+        Row(.undo, "Undo the last change", ["u"]).plain { $0.undo() }.at([.list, .detail, .panel]).unless(\.noUndo),
+        Row(.comment, "Comment on the exchange or the marked ones", [";"], .comment).asking { $0.comment($1) }
             .unless(\.noEditing),
-        Row(.colour, "Colour the exchange or the marked ones", [","], .colour, do: .asking { $0.colour($1) })
+        Row(.colour, "Colour the exchange or the marked ones", [","], .colour).asking { $0.colour($1) }
             .unless(\.noEditing),
-        Row(.record, "Turn recording on or off", ["ctrl-r"], .onOff, do: .with { $0.setRecording($1) })
-            .unless(\.noSteering),
-        Row(
-            .saveSession,
-            "Save a copy of the session",
-            ["ctrl-w"],
-            .sessionFile,
-            do: .asking { try $0.saveSession($1) }
-        )
-        .unless(\.noSession),
-        Row(.importSession, "Import exchanges from a file", [], .imported, do: .asking { try $0.importSession($1) })
+        Row(.record, "Turn recording on or off", ["ctrl-r"], .onOff).with { $0.setRecording($1) }.unless(\.noSteering),
+        Row(.saveSession, "Save a copy of the session", ["ctrl-w"], .sessionFile).asking { try $0.saveSession($1) }
+            .unless(\.noSession),
+        Row(.importSession, "Import exchanges from a file", [], .imported).asking { try $0.importSession($1) }
             .unless(\.noImport),
     ]
 }
@@ -32,7 +26,6 @@ extension CommandTable {
 package enum EditRequest: Sendable, Hashable {
     /// Deletes; of a branch, those that the query leaves.
     case delete(Selection, ListQuery)
-    case clear(ListQuery)
     case restore(SessionChange)
     case note(Selection, ListQuery, ExchangeNote)
 }
@@ -126,7 +119,7 @@ extension ConsoleModel {
         let (changed, many) = (result.changed, LinearSentence.count(result.changed, "exchange"))
         func are(_ number: Int) -> String { number == 1 ? "is" : "are" }
         switch request {
-        case .delete, .clear:
+        case .delete:
             let kept = result.inFlight > 0 ? "\(result.inFlight) unfinished \(are(result.inFlight)) kept." : ""
             guard changed > 0, let mark = result.mark else { return tell(kept.isEmpty ? "Nothing to delete." : kept) }
             changes.append(SessionChange(undo: [.restore(mark: mark)], rulesBefore: rules.past.count))
@@ -135,7 +128,9 @@ extension ConsoleModel {
             list.sessionTotal = max(0, list.sessionTotal - changed)
             selectNext(without: numbers)
             marks.removeAll { numbers.contains($0.number) }
-            if let id = detail.id, numbers.contains(id.number) { closeDetail() }
+            if let id = detail.id, numbers.contains(id.number) {
+                (isDetailFocused, detail.isOpen, detail.id, detail.text.document) = (false, false, nil, nil)
+            }
         case .restore(let change):
             changes.removeAll { $0 == change }
             if case .restore? = change.undo.first {
@@ -151,9 +146,7 @@ extension ConsoleModel {
             case .colour(nil): tell("\(many) \(changed == 1 ? "has" : "have") no colour.")
             case .colour(let colour?): tell("\(many) \(are(changed)) \(colour.rawValue).")
             }
-            if changed > 0, !undo.isEmpty {
-                changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count))
-            }
+            if changed > 0, !undo.isEmpty { changes.append(SessionChange(undo: undo, rulesBefore: rules.past.count)) }
         }
         return askAgain() + (detail.isOpen ? loadDetail() : [])
     }
@@ -165,11 +158,6 @@ extension ConsoleModel {
         guard let id = list.selectedID, numbers.contains(id.number) else { return }
         let below = (0..<max(0, list.selected)).reversed().compactMap { list.rows[$0]?.id }
         if let next = below.first(where: { !numbers.contains($0.number) }) { list.selectedID = next }
-    }
-
-    private mutating func closeDetail() {
-        if isDetailFocused { isDetailFocused = false }
-        (detail.isOpen, detail.id, detail.text.document) = (false, nil, nil)
     }
 
     private mutating func refuseSelection(_ command: Command) -> [Effect] {

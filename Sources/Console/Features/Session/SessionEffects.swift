@@ -14,7 +14,7 @@ extension EffectRunner {
             let numbers = try reader.edited(by: request)
             let (changes, undo): ([SessionEdit], [SessionEdit]) =
                 switch request {
-                case .delete, .clear: ([.delete(numbers)], [])
+                case .delete: ([.delete(numbers)], [])
                 case .restore(let change): (change.undo, [])
                 case .note(_, _, let note): ([.annotate(numbers, note)], try reader.undo(of: note, on: numbers))
                 }
@@ -117,7 +117,6 @@ extension SessionReader {
     fileprivate func edited(by request: EditRequest) throws -> ExchangeNumbers {
         switch request {
         case .restore: ExchangeNumbers([])
-        case .clear(let query): try edited(query)
         case .delete(.exchanges(let ids), _), .note(.exchanges(let ids), _, _): ExchangeNumbers(ids.map(\.number))
         case .delete(.branch(let node), let query), .note(.branch(let node), let query, _):
             try edited(query.below(node))

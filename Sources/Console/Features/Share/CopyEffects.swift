@@ -21,16 +21,16 @@ extension EffectRunner {
             let exchanges = try request.ids.compactMap { try isShown ? reader.exchange($0) : reader.recorded($0) }
             let files = CopiedBodies(areMasked: isMasked)
             guard isMasked else {
-                let text = try CopyText(request, exchanges, reader, files).text
+                let text = try CopyMaker(source: reader, files: files).copy(request, exchanges).text
                 let secrets = countSecrets(request, text, exchanges, reader)
                 return try hand(over: text, request.noun, files.note, secrets: secrets)
             }
-            let masked = try maskedSource(reader) { masked in
+            let masked = try SessionMask.source(reader, maskRules(reader)) { masked in
                 for exchange in exchanges { try masked.collectAll(exchange) }
                 if case .shown(let text, _, _) = request { masked.collect(shown: text) }
             }
-            let copy = try CopyText(request, exchanges, masked, files)
-            let note = ", \(LinearSentence.count(copy.secretCount, "secret")) masked"
+            let copy = try CopyMaker(source: masked, files: files).copy(request, exchanges)
+            let note = ", \(LinearSentence.count(copy.secrets, "secret")) masked"
             try hand(over: copy.text, request.noun, note + files.note)
         }
     }
@@ -42,17 +42,13 @@ extension EffectRunner {
         _ exchanges: [RecordedExchange],
         _ reader: SessionReader
     ) -> Int {
-        let masked = try? maskedSource(reader) { masked in
+        let masked = try? SessionMask.source(reader, maskRules(reader)) { masked in
             for exchange in exchanges { try masked.collectForNotice(exchange) }
         }
         guard let masked else { return 0 }
-        guard case .whole = request else { return CopyText(shown: text, masked).secretCount }
-        return (try? CopyText(request, exchanges, masked, NamedBodies()).secretCount) ?? 0
-    }
-
-    private func maskedSource(_ reader: SessionReader, _ collect: (MaskedSource) throws -> Void) throws -> MaskedSource
-    {
-        try SessionMask.source(reader, maskRules(reader), collect)
+        let maker = CopyMaker(source: masked, files: NamedBodies())
+        guard case .whole = request else { return maker.shown(text).secrets }
+        return (try? maker.copy(request, exchanges).secrets) ?? 0
     }
 
     /// Puts a text on the clipboard and says where it is; a script on lines gets the text itself.
@@ -74,74 +70,60 @@ extension EffectRunner {
     }
 }
 
-struct CopyText {
+/// Makes what is copied of exchanges; without their secrets if the source is a masked one.
+struct CopyMaker {
+    typealias Copy = (text: String, secrets: Int)
+
     /// The longest text for a clipboard, in bytes.
     private static let longest = 8 << 20
 
-    let text: String
-    let secretCount: Int
+    let source: any ExchangeSource
+    let files: any BodyFiles
 
-    /// What is to be copied of the exchanges; without their secrets if the source is a masked one.
-    init(
-        _ request: CopyRequest,
-        _ exchanges: [RecordedExchange],
-        _ source: any ExchangeSource,
-        _ files: any BodyFiles
-    ) throws {
-        let masked = source as? MaskedSource
+    private var masked: MaskedSource? { source as? MaskedSource }
+
+    func copy(_ request: CopyRequest, _ exchanges: [RecordedExchange]) throws -> Copy {
         switch request {
-        case .whole(let form, _): self = try CopyText(form, exchanges, source, files)
+        case .whole(let form, _): return try copy(form, exchanges)
         case .part(let form, let name, _, let options):
             let exchange = masked?.masked(exchanges[0]) ?? exchanges[0]
             let text = try CopyPart.text(form, name, exchange, source: source, options)
             // A value stands alone here, without the name by which it is a secret.
-            self = form == .page ? CopyText(text, masked) : CopyText(shown: text, masked)
-        case .shown(let text, _, _): self = CopyText(shown: text, masked)
+            return form == .page ? counted(text) : shown(text)
+        case .shown(let text, _, _): return shown(text)
         }
     }
 
-    init(
-        _ form: CopyForm,
-        _ exchanges: [RecordedExchange],
-        _ source: any ExchangeSource,
-        _ files: any BodyFiles
-    ) throws {
-        let masked = source as? MaskedSource
+    func copy(_ form: CopyForm, _ exchanges: [RecordedExchange]) throws -> Copy {
         masked?.marksSecrets = form.isCommand
         var isBodyMasked = false
         let texts = try exchanges.map { recorded in
             let exchange = masked?.masked(recorded) ?? recorded
-            let text = try CopyText.text(form, exchange, source, files)
+            let text = try self.text(form, exchange)
             let parts = masked?.maskedParts(of: exchange.record) ?? []
             isBodyMasked = isBodyMasked || parts.contains { $0.hasSuffix(" body") }
             return text
         }
         let text = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
         // Secrets that are numbers, and those in a body's own file, are not seen as placeholders.
-        self.init(text, masked, atLeast: isBodyMasked ? 1 : 0)
+        return counted(text, atLeast: isBodyMasked ? 1 : 0)
     }
 
     /// A text as it was shown, with its secrets masked if there is a masked source.
-    init(shown text: String, _ masked: MaskedSource?) { self.init(masked?.masked(shown: text) ?? text, masked) }
+    func shown(_ text: String) -> Copy { counted(masked?.masked(shown: text) ?? text) }
 
-    private init(_ text: String, _ masked: MaskedSource?, atLeast least: Int = 0) {
-        self.text = text
-        secretCount = max(masked?.mask.book.placeholderCount(in: text) ?? 0, least)
+    private func counted(_ text: String, atLeast least: Int = 0) -> Copy {
+        (text, max(masked?.mask.book.placeholderCount(in: text) ?? 0, least))
     }
 
-    private static func text(
-        _ form: CopyForm,
-        _ exchange: RecordedExchange,
-        _ reader: any ExchangeSource,
-        _ files: any BodyFiles
-    ) throws -> String {
-        if let text = try form.text(exchange, source: reader, files: files) { return text }
+    private func text(_ form: CopyForm, _ exchange: RecordedExchange) throws -> String {
+        if let text = try form.text(exchange, source: source, files: files) { return text }
         switch form {
-        case .response: return try body(exchange, .responseReceived, reader, isRaw: false)
-        case .request: return try body(exchange, .requestReceived, reader, isRaw: false)
+        case .response: return try body(exchange, .responseReceived, isRaw: false)
+        case .request: return try body(exchange, .requestReceived, isRaw: false)
         default:
             func text(_ head: ByteBuffer?, _ side: BodySide) throws -> String {
-                try (head.map { String(buffer: $0) } ?? "") + body(exchange, side, reader, isRaw: true)
+                try (head.map { String(buffer: $0) } ?? "") + body(exchange, side, isRaw: true)
             }
             let heads = exchange.messages
             let request = try text(heads.requestHead, .requestReceived)
@@ -149,15 +131,10 @@ struct CopyText {
         }
     }
 
-    private static func body(
-        _ exchange: RecordedExchange,
-        _ side: BodySide,
-        _ reader: any ExchangeSource,
-        isRaw: Bool
-    ) throws -> String {
+    private func body(_ exchange: RecordedExchange, _ side: BodySide, isRaw: Bool) throws -> String {
         var bytes = ByteBuffer()
-        _ = try BodyExport.write(exchange, side: side, from: reader, raw: isRaw) { piece in
-            guard bytes.readableBytes + piece.readableBytes <= longest else {
+        _ = try BodyExport.write(exchange, side: side, from: source, raw: isRaw) { piece in
+            guard bytes.readableBytes + piece.readableBytes <= Self.longest else {
                 throw ConsoleError("The body is too long to copy; save-body writes it to a file.")
             }
             bytes.writeImmutableBuffer(piece)

@@ -7,26 +7,19 @@ import Tools
 
 extension CommandTable {
     static let share = [
-        Row(.copy, "Copy the selection", ["c"], .copyForm, do: .asking { $0.copy($1) })
-            .at([.list, .detail, .report]).short("copy").unless(\.noCopy),
-        Row(.copyCurl, "Copy as cURL", ["C"], .id, do: .with { $0.copy($1.map { "curl \($0)" } ?? "curl") })
-            .unless(\.noCopy),
-        Row(.copyMasked, "Repeat the last copy, secrets masked", ["Q"], do: .plain { $0.copyMasked() })
+        Row(.copy, "Copy the selection", ["c"], .copyForm).asking { $0.copy($1) }.at([.list, .detail, .report])
+            .short("copy").unless(\.noCopy),
+        Row(.copyCurl, "Copy as cURL", ["C"], .id).with { $0.copy($1.map { "curl \($0)" } ?? "curl") }.unless(\.noCopy),
+        Row(.copyMasked, "Repeat the last copy, secrets masked", ["Q"]).plain { $0.copyMasked() }
             .at([.list, .detail, .report]).unless(\.noCopied),
-        Row(.decode, "Decode values: base64, dates", ["^"], do: .plain { $0.toggleDecoding() })
-            .at([.detail]).says(.detail).unless(\.noDetail),
-        Row(
-            .descriptor,
-            "Load gRPC field names from a descriptor file",
-            [],
-            .descriptorFile,
-            do: .asking { try $0.loadDescriptor($1) }
-        ),
-        Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, do: .asking { try $0.saveBody($1) })
+        Row(.decode, "Decode values: base64, dates", ["^"]).plain { $0.toggleDecoding() }.at([.detail]).says(.detail)
+            .unless(\.noDetail),
+        Row(.descriptor, "Load gRPC field names from a descriptor file", [], .descriptorFile)
+            .asking { try $0.loadDescriptor($1) },
+        Row(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile).asking { try $0.saveBody($1) }
             .unless(\.noRecord),
-        Row(.openBody, "Open the body in a pager or viewer", ["|"], .id, do: .with { $0.openBody($1) })
-            .unless(\.noRecord),
-        Row(.export, "Export the selected, the marked or all shown", ["E"], .export, do: .asking { try $0.export($1) })
+        Row(.openBody, "Open the body in a pager or viewer", ["|"], .id).with { $0.openBody($1) }.unless(\.noRecord),
+        Row(.export, "Export the selected, the marked or all shown", ["E"], .export).asking { try $0.export($1) }
             .unless(\.noList),
     ]
 }
@@ -84,12 +77,6 @@ extension ConsoleModel {
     }
 
     var exportChoices: [PickerState.Item] {
-        exportScopes.flatMap { scope, words in
-            ExportFormat.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
-        }
-    }
-
-    private var exportScopes: [(scope: ExportScope, words: String)] {
         var scopes: [(ExportScope, String)] = []
         if !marks.isEmpty { scopes.append((.marked, "the \(marks.count) marked")) }
         if let id = selectedID { scopes.append((.selected, "the selected exchange, \(id)")) }
@@ -97,7 +84,9 @@ extension ConsoleModel {
             scopes.append((.selected, "the \(row.child.count) of \(branch.url.map { "\($0)" } ?? row.child.name)"))
         }
         scopes.append((.shown, "all \(list.total) shown"))
-        return scopes
+        return scopes.flatMap { scope, words in
+            ExportFormat.allCases.map { .init("\($0.rawValue) \(scope.rawValue)", "\($0.title): \(words)") }
+        }
     }
 
     /// Exports; the words are a format, perhaps a scope, and a file. By default it is the marked, else all shown.

@@ -30,17 +30,14 @@ extension EffectRunner {
             // A masked export reads for secrets first.
             let passes = request.keepsSecrets ? 1 : 2
             var done = 0
-            let pipeline = ExportPipeline(
-                reader,
-                onProgress: { count in
-                    try check()
-                    guard count > 0 else { return }
-                    done += count
-                    let progress = Double(done) / Double(max(1, numbers.count * passes))
-                    self.tell(Job(id: .export, title: "exporting", progress: progress, startedAt: 0))
-                },
-                numbers: { try $0(numbers) }
-            )
+            func proceed(_ count: Int) throws {
+                try check()
+                guard count > 0 else { return }
+                done += count
+                let progress = Double(done) / Double(max(1, numbers.count * passes))
+                tell(Job(id: .export, title: "exporting", progress: progress, startedAt: 0))
+            }
+            let pipeline = ExportPipeline(reader, onProgress: proceed, numbers: { try $0(numbers) })
             try check()
             let masked = request.keepsSecrets ? nil : try SessionMask.source(pipeline, maskRules(reader))
             var destination = ExportDestination(file, path: HomeDirectory.expanding(request.path))
@@ -49,17 +46,11 @@ extension EffectRunner {
             let count = try SessionMask.write(&export, masked, pipeline)
             try check()
             try file.finish()
-            tellExported(request, count, file.count, masked, export.remark)
+            say(request, count, file.count, masked, export.remark)
         }
     }
 
-    private func tellExported(
-        _ request: ExportRequest,
-        _ count: Int,
-        _ size: Int,
-        _ masked: MaskedSource?,
-        _ remark: String?
-    ) {
+    private func say(_ request: ExportRequest, _ count: Int, _ size: Int, _ masked: MaskedSource?, _ remark: String?) {
         let verb = count == 1 ? "exchange is" : "exchanges are"
         let secrets = request.keepsSecrets ? ", with \(count == 1 ? "its" : "their") secrets" : ""
         var words = ["\(count) \(verb) in \(request.path), \(Measures.size(Int64(size)))\(secrets)."]

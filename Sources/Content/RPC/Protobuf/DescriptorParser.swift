@@ -65,9 +65,7 @@ struct DescriptorParser {
             default: break
             }
         }
-        let fullName = DescriptorParser.joined(scope, name)
-        for index in methods.indices { methods[index].service = fullName }
-        services[fullName] = methods
+        services[DescriptorParser.joined(scope, name)] = methods
     }
 
     private func parseMethod(_ range: Range<Int>) throws(ProtobufError) -> DescriptorSet.Method {

@@ -10,12 +10,9 @@ package struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
 /// The types and services that `protoc --descriptor_set_out` has written (`FileDescriptorSet`, descriptor.proto).
 package struct DescriptorSet: Sendable {
     package struct Method: Sendable, Hashable {
-        /// The service's full name, for example `package.Service`.
-        package var service = ""
         package var name = ""
-        /// The full name of the type of the client's messages.
+        /// The full names of the types of the client's and the server's messages.
         package var input = ""
-        /// The full name of the type of the server's messages.
         package var output = ""
         package var isClientStreaming = false
         package var isServerStreaming = false

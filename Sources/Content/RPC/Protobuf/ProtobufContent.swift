@@ -46,6 +46,8 @@ package struct ProtobufNode: Sendable, Hashable {
         self.init(label, .scalar(scalar.text), remark: scalar.remark)
     }
 
+    func labelled(_ label: Label) -> ProtobufNode { ProtobufNode(label, value, remark: remark) }
+
     mutating func add(remark: String) { self.remark += self.remark.isEmpty ? remark : "; \(remark)" }
 }
 
@@ -63,15 +65,13 @@ package struct ProtobufContent: Sendable, Hashable {
     /// The JSON form of proto3 with remarks after `//`; without a descriptor like `protoc --decode_raw`, with `#`.
     package var lines: [String] { isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root) }
 
-    /// Reads a message of which no descriptor is known; a partial one may end within a field.
-    ///
-    /// What a length-delimited value is cannot be known for certain; it is taken for the first of these that fits:
-    /// 1. text: UTF-8 without control characters but tabs and line breaks. (Where it begins with one of these, and is a
-    /// message too, it is a message: a first field of 9, 10 or 13 bytes looks so.)
-    /// 2. a message: fields to the last byte, with tags as short as can be, no reserved numbers, and one wire type a
-    /// number.
-    /// 3. packed varints: at least two, each as short as can be and of at most 32 bits (or negative).
-    /// 4. bytes, in hexadecimal.
+    /// Reads a message of which no descriptor is known; a partial one may end within a field. A length-delimited value
+    /// is taken for the first of these that fits:
+    /// 1. text: UTF-8 without control characters but tabs and line breaks (but if it begins with one and can be a
+    /// message, it is one: a first field of 9, 10 or 13 bytes looks so)
+    /// 2. a message: fields to the last byte, shortest tags, no reserved numbers, one wire type a number
+    /// 3. packed varints: at least two, each as short as can be and of at most 32 bits (or negative)
+    /// 4. bytes, in hexadecimal
     package static func schemaless(
         _ bytes: ByteBuffer,
         isPartial: Bool = false,

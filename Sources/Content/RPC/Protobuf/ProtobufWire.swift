@@ -56,8 +56,7 @@ struct WireCursor {
 
     var isAtEnd: Bool { position >= end }
 
-    /// Reads the next field; `nil` at the end. At the end of the beginning of a message a length-delimited value is as
-    /// long as what there is of it, and any other field that is cut off is left out.
+    /// The next field; `nil` at the end. Of fields that a partial message cuts off, only length-delimited ones are read.
     mutating func next() throws(ProtobufError) -> WireField? {
         guard position < end else { return nil }
         let start = position

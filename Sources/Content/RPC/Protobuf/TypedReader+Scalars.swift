@@ -3,18 +3,14 @@ import Foundation
 /// Scalars in the JSON form of proto3.
 extension TypedReader {
     /// Reads a scalar; the value must be of a wire type that fits the field.
-    mutating func scalar(
-        _ field: FieldDescriptor,
-        _ value: WireField.Value,
-        label: ProtobufNode.Label
-    ) -> ProtobufNode {
-        guard takeValue() else { return ProtobufNode(label, .scalar("null"), remark: "left out") }
+    mutating func scalar(_ field: FieldDescriptor, _ value: WireField.Value) -> ProtobufNode {
+        guard takeValue() else { return ProtobufNode(.none, .scalar("null"), remark: "left out") }
         switch (field.kind, value) {
         case (.string, .bytes(let range)):
-            return ProtobufNode(label, ProtobufScalar.text(bytes[range], limit: limits.text))
-        case (.bytes, .bytes(let range)): return bytesNode(range, label: label)
-        case (.enumeration, .varint(let bits)): return enumNode(field.typeName, bits, label: label)
-        default: return ProtobufNode(label, .scalar(number(field.kind, value)))
+            return ProtobufNode(.none, ProtobufScalar.text(bytes[range], limit: limits.text))
+        case (.bytes, .bytes(let range)): return bytesNode(range)
+        case (.enumeration, .varint(let bits)): return enumNode(field.typeName, bits)
+        default: return ProtobufNode(.none, .scalar(number(field.kind, value)))
         }
     }
 
@@ -39,19 +35,19 @@ extension TypedReader {
         }
     }
 
-    private func enumNode(_ type: String, _ bits: UInt64, label: ProtobufNode.Label) -> ProtobufNode {
+    private func enumNode(_ type: String, _ bits: UInt64) -> ProtobufNode {
         let number = Int32(truncatingIfNeeded: bits)
-        if type == "google.protobuf.NullValue" { return ProtobufNode(label, .scalar("null")) }
+        if type == "google.protobuf.NullValue" { return ProtobufNode(.none, .scalar("null")) }
         if let name = set.enums[type]?.names[number] {
-            return ProtobufNode(label, .scalar(ProtobufScalar.quoted(name)))
+            return ProtobufNode(.none, .scalar(ProtobufScalar.quoted(name)))
         }
         let name = ProtobufScalar.name(type)
         let reason = set.enums[type] == nil ? "\(name) is not in the descriptor set" : "\(name) has no such value"
-        return ProtobufNode(label, .scalar(String(number)), remark: reason)
+        return ProtobufNode(.none, .scalar(String(number)), remark: reason)
     }
 
     /// Bytes in base64, with what they say where that is text.
-    private func bytesNode(_ range: Range<Int>, label: ProtobufNode.Label) -> ProtobufNode {
+    private func bytesNode(_ range: Range<Int>) -> ProtobufNode {
         let shown = bytes[range].prefix(limits.text / 4 * 3)
         var remarks: [String] = []
         if shown.count < range.count { remarks.append("the first \(shown.count) of \(range.count) bytes") }
@@ -60,7 +56,7 @@ extension TypedReader {
             remarks.append("the text \(start)\(shown.count > limits.bytes ? "…" : "")")
         }
         let text = "\"\(Data(shown).base64EncodedString())\""
-        return ProtobufNode(label, .scalar(text), remark: remarks.joined(separator: "; "))
+        return ProtobufNode(.none, .scalar(text), remark: remarks.joined(separator: "; "))
     }
 
     func mapKey(_ field: FieldDescriptor, _ value: WireField.Value) -> String {
@@ -75,11 +71,11 @@ extension TypedReader {
     /// The value of an entry that was sent without one.
     mutating func defaultValue(_ field: FieldDescriptor, depth: Int) -> ProtobufNode {
         switch field.kind.form {
-        case .message: message(field.typeName, [], label: .none, depth: depth + 1)
+        case .message: message(field.typeName, [], depth: depth + 1)
         case .bytes: ProtobufNode(.none, .scalar("\"\""))
-        case .fixed64: scalar(field, .fixed64(0), label: .none)
-        case .fixed32: scalar(field, .fixed32(0), label: .none)
-        case .varint: scalar(field, .varint(0), label: .none)
+        case .fixed64: scalar(field, .fixed64(0))
+        case .fixed32: scalar(field, .fixed32(0))
+        case .varint: scalar(field, .varint(0))
         }
     }
 }

@@ -23,56 +23,57 @@ struct TypedReader {
     }
 
     mutating func wholeMessage(_ type: String) -> ProtobufNode {
-        message(type, [bytes.indices], label: .none, depth: 0)
+        message(type, [bytes.indices], depth: 0)
     }
 
     /// Counts a value against the limit; `false` if it is one too many.
     mutating func takeValue() -> Bool {
-        guard valuesLeft > 0 else {
-            isCut = true
-            return false
-        }
+        guard hasRoom() else { return false }
         valuesLeft -= 1
         return true
+    }
+
+    private mutating func hasRoom() -> Bool {
+        if valuesLeft <= 0 { isCut = true }
+        return valuesLeft > 0
     }
 
     // MARK: Messages
 
     /// Reads a message as a node: a message, or what JSON has for a well-known type.
-    mutating func message(_ type: String, _ pieces: Pieces, label: ProtobufNode.Label, depth: Int) -> ProtobufNode {
+    mutating func message(_ type: String, _ pieces: Pieces, depth: Int) -> ProtobufNode {
         guard depth < limits.depth else {
             let size = pieces.reduce(0) { $0 + $1.count }
             let remark = "\(size) bytes, nested deeper than \(limits.depth) levels"
-            return ProtobufNode(label, .message([]), remark: remark)
+            return ProtobufNode(.none, .message([]), remark: remark)
         }
         if let wellKnown = WellKnownType(rawValue: type),
-            let node = self.wellKnown(wellKnown, pieces, label: label, depth: depth)
+            let node = self.wellKnown(wellKnown, pieces, depth: depth)
         {
             return node
         }
         guard let descriptor = set.messages[type] else {
             let name = ProtobufScalar.name(type)
             let remark = "\(name) is not in the descriptor set; was it made with --include_imports?"
-            return ProtobufNode(label, .message(untyped(pieces, depth: depth)), remark: remark)
+            return ProtobufNode(.none, .message(untyped(pieces, depth: depth)), remark: remark)
         }
-        return ProtobufNode(label, .message(fields(descriptor, pieces, depth: depth)))
+        return ProtobufNode(.none, .message(fields(descriptor, pieces, depth: depth)))
     }
 
     private mutating func fields(_ type: MessageDescriptor, _ pieces: Pieces, depth: Int) -> [ProtobufNode] {
         let received = occurrences(pieces)
         var nodes: [ProtobufNode] = []
         for number in received.order {
-            guard valuesLeft > 0 else {
-                isCut = true
-                break
-            }
+            guard hasRoom() else { break }
             let values = received.values[number] ?? []
             guard let field = type.fields[number] else {
                 nodes += untyped(values, depth: depth)
                 continue
             }
             let fitting = values.filter { fits($0.value, field) }
-            if !fitting.isEmpty { nodes.append(node(field, fitting, depth: depth)) }
+            if !fitting.isEmpty {
+                nodes.append(node(field, fitting, depth: depth).labelled(.name(field.jsonName)))
+            }
             for var stray in untyped(values.filter { !fits($0.value, field) }, depth: depth) {
                 stray.add(remark: "not of the type that \(ProtobufScalar.name(field.jsonName)) has")
                 nodes.append(stray)
@@ -160,40 +161,31 @@ struct TypedReader {
     }
 
     private mutating func node(_ field: FieldDescriptor, _ values: [Occurrence], depth: Int) -> ProtobufNode {
-        let label = ProtobufNode.Label.name(field.jsonName)
         if field.isRepeated {
             if field.kind == .message, let entry = set.messages[field.typeName], entry.isMapEntry {
-                return map(entry, values, label: label, depth: depth)
+                return map(entry, values, depth: depth)
             }
-            return list(field, values, label: label, depth: depth)
+            return list(field, values, depth: depth)
         }
         if field.kind.form == .message {
-            guard takeValue() else { return ProtobufNode(label, .message([])) }
+            guard takeValue() else { return ProtobufNode(.none, .message([])) }
             // Several values of one field that holds a message are merged, which is the same as reading them as one.
-            return message(field.typeName, values.compactMap(\.pieces), label: label, depth: depth + 1)
+            return message(field.typeName, values.compactMap(\.pieces), depth: depth + 1)
         }
-        guard let last = values.last else { return ProtobufNode(label, .list([])) }
-        var node = scalar(field, last.value, label: label)
+        guard let last = values.last else { return ProtobufNode(.none, .list([])) }
+        var node = scalar(field, last.value)
         if values.count > 1 { node.add(remark: "sent \(values.count) times; the last counts") }
         return node
     }
 
-    private mutating func list(
-        _ field: FieldDescriptor,
-        _ values: [Occurrence],
-        label: ProtobufNode.Label,
-        depth: Int
-    ) -> ProtobufNode {
+    mutating func list(_ field: FieldDescriptor, _ values: [Occurrence], depth: Int) -> ProtobufNode {
         var elements: [ProtobufNode] = []
         var problem = ""
         for value in values {
-            guard valuesLeft > 0 else {
-                isCut = true
-                break
-            }
+            guard hasRoom() else { break }
             if field.kind.form == .message {
                 guard let piece = value.pieces, takeValue() else { break }
-                elements.append(message(field.typeName, [piece], label: .none, depth: depth + 1))
+                elements.append(message(field.typeName, [piece], depth: depth + 1))
             } else if case .bytes(let range) = value.value, field.kind.form != .bytes {
                 var cursor = WireCursor(bytes, range)
                 while !cursor.isAtEnd, valuesLeft > 0 {
@@ -201,22 +193,17 @@ struct TypedReader {
                         problem = "packed values are cut off"
                         break
                     }
-                    elements.append(scalar(field, element, label: .none))
+                    elements.append(scalar(field, element))
                 }
                 if !cursor.isAtEnd, problem.isEmpty { isCut = true }
             } else {
-                elements.append(scalar(field, value.value, label: .none))
+                elements.append(scalar(field, value.value))
             }
         }
-        return ProtobufNode(label, .list(elements), remark: problem)
+        return ProtobufNode(.none, .list(elements), remark: problem)
     }
 
-    private mutating func map(
-        _ entry: MessageDescriptor,
-        _ values: [Occurrence],
-        label: ProtobufNode.Label,
-        depth: Int
-    ) -> ProtobufNode {
+    private mutating func map(_ entry: MessageDescriptor, _ values: [Occurrence], depth: Int) -> ProtobufNode {
         var nodes: [ProtobufNode] = []
         var places: [String: Int] = [:]
         for value in values {
@@ -227,9 +214,9 @@ struct TypedReader {
             let key = received.values[1]?.last { fits($0.value, keyField) }
             let name = key.map { mapKey(keyField, $0.value) } ?? (keyField.kind == .string ? "" : defaultKey(keyField))
             let fitting = (received.values[2] ?? []).filter { fits($0.value, valueField) }
-            var element =
+            let content =
                 fitting.isEmpty ? defaultValue(valueField, depth: depth) : node(valueField, fitting, depth: depth)
-            element.label = .name(name)
+            let element = content.labelled(.name(name))
             // Of a key that comes twice the last value counts.
             if let place = places[name] {
                 nodes[place] = element
@@ -238,7 +225,7 @@ struct TypedReader {
                 nodes.append(element)
             }
         }
-        return ProtobufNode(label, .message(nodes))
+        return ProtobufNode(.none, .message(nodes))
     }
 
     // MARK: Fields that no descriptor describes

@@ -1,5 +1,4 @@
-/// The types for which the JSON form of proto3 has a notation of its own. They are read by the numbers of their fields,
-/// so a descriptor set without its imports does for them.
+/// Types with a notation of their own in the JSON of proto3; read by field numbers, so they need no descriptor.
 enum WellKnownType: String {
     case timestamp = "google.protobuf.Timestamp"
     case duration = "google.protobuf.Duration"
@@ -40,16 +39,11 @@ enum WellKnownType: String {
 
 extension TypedReader {
     /// Reads a message of a well-known type; `nil` if its content has no such notation, so that its fields are shown.
-    mutating func wellKnown(
-        _ type: WellKnownType,
-        _ pieces: Pieces,
-        label: ProtobufNode.Label,
-        depth: Int
-    ) -> ProtobufNode? {
+    mutating func wellKnown(_ type: WellKnownType, _ pieces: Pieces, depth: Int) -> ProtobufNode? {
         let before = self
         let received = occurrences(pieces)
         guard problem == before.problem, received.order.allSatisfy({ $0 <= type.lastField }),
-            let node = wellKnown(type, received, label: label, depth: depth)
+            let node = wellKnown(type, received, depth: depth)
         else {
             self = before
             return nil
@@ -57,39 +51,27 @@ extension TypedReader {
         return node
     }
 
-    private mutating func wellKnown(
-        _ type: WellKnownType,
-        _ received: Occurrences,
-        label: ProtobufNode.Label,
-        depth: Int
-    ) -> ProtobufNode? {
+    private mutating func wellKnown(_ type: WellKnownType, _ received: Occurrences, depth: Int) -> ProtobufNode? {
         switch type {
         case .timestamp, .duration:
             let write = type == .timestamp ? ProtobufScalar.timestamp : TypedReader.duration
-            return received.secondsAndNanoseconds.flatMap(write).map { ProtobufNode(label, .scalar("\"\($0)\"")) }
+            return received.secondsAndNanoseconds.flatMap(write).map { ProtobufNode(.none, .scalar("\"\($0)\"")) }
         case .fieldMask:
             let paths = (received.values[1] ?? []).compactMap { text($0) }.map(DescriptorParser.jsonName)
-            return ProtobufNode(label, .scalar(ProtobufScalar.quoted(paths.joined(separator: ","))))
-        case .any: return any(received, label: label, depth: depth)
-        case .structure: return structure(received, label: label, depth: depth)
-        case .value: return value(received, label: label, depth: depth)
+            return ProtobufNode(.none, .scalar(ProtobufScalar.quoted(paths.joined(separator: ","))))
+        case .any: return any(received, depth: depth)
+        case .structure: return structure(received, depth: depth)
+        case .value: return value(received, depth: depth)
         case .list:
-            var elements: [ProtobufNode] = []
-            for element in received.values[1] ?? [] {
-                guard let piece = element.pieces, takeValue() else { break }
-                elements.append(message(WellKnownType.value.rawValue, [piece], label: .none, depth: depth + 1))
-            }
-            return ProtobufNode(label, .list(elements))
-        case .empty: return ProtobufNode(label, .message([]))
+            let name = WellKnownType.value.rawValue
+            let field = FieldDescriptor(number: 1, jsonName: "", kind: .message, typeName: name)
+            return list(field, received.values[1] ?? [], depth: depth)
+        case .empty: return ProtobufNode(.none, .message([]))
         default:
             guard let kind = type.wrapped else { return nil }
             let field = FieldDescriptor(number: 1, jsonName: "value", kind: kind)
-            guard let last = received.values[1]?.last else {
-                var node = defaultValue(field, depth: depth)
-                node.label = label
-                return node
-            }
-            return fits(last.value, field) ? scalar(field, last.value, label: label) : nil
+            guard let last = received.values[1]?.last else { return defaultValue(field, depth: depth) }
+            return fits(last.value, field) ? scalar(field, last.value) : nil
         }
     }
 
@@ -107,48 +89,48 @@ extension TypedReader {
         return "\(sign)\(seconds.magnitude)\(ProtobufScalar.fraction(Int(nanoseconds.magnitude)))s"
     }
 
-    private mutating func any(_ received: Occurrences, label: ProtobufNode.Label, depth: Int) -> ProtobufNode? {
+    private mutating func any(_ received: Occurrences, depth: Int) -> ProtobufNode? {
         guard let url = text(received.values[1]?.last) else {
-            return received.order.isEmpty ? ProtobufNode(label, .message([])) : nil
+            return received.order.isEmpty ? ProtobufNode(.none, .message([])) : nil
         }
         var pieces: Pieces = []
         if case .bytes(let range) = received.values[2]?.last?.value { pieces = [range] }
         let type = url.split(separator: "/").last.map(String.init) ?? ""
         let name = ProtobufNode(.name("@type"), .scalar(ProtobufScalar.quoted(url.prefix(limits.text))))
-        let content = message(type, pieces, label: .name("value"), depth: depth + 1)
+        let content = message(type, pieces, depth: depth + 1).labelled(.name("value"))
         // A type with a notation of its own goes into a member, the fields of any other stand beside the type.
         if WellKnownType(rawValue: type) == nil, case .message(let fields) = content.value {
-            return ProtobufNode(label, .message([name] + fields), remark: content.remark)
+            return ProtobufNode(.none, .message([name] + fields), remark: content.remark)
         }
-        return ProtobufNode(label, .message([name, content]))
+        return ProtobufNode(.none, .message([name, content]))
     }
 
-    private mutating func structure(_ received: Occurrences, label: ProtobufNode.Label, depth: Int) -> ProtobufNode? {
+    private mutating func structure(_ received: Occurrences, depth: Int) -> ProtobufNode? {
         var members: [ProtobufNode] = []
         for entry in received.values[1] ?? [] {
             guard let piece = entry.pieces, takeValue() else { break }
             let parts = occurrences([piece])
             let name = text(parts.values[1]?.last) ?? ""
             let value = (parts.values[2] ?? []).compactMap(\.pieces)
-            members.append(message(WellKnownType.value.rawValue, value, label: .name(name), depth: depth + 1))
+            members.append(message(WellKnownType.value.rawValue, value, depth: depth + 1).labelled(.name(name)))
         }
-        return ProtobufNode(label, .message(members))
+        return ProtobufNode(.none, .message(members))
     }
 
-    private mutating func value(_ received: Occurrences, label: ProtobufNode.Label, depth: Int) -> ProtobufNode? {
+    private mutating func value(_ received: Occurrences, depth: Int) -> ProtobufNode? {
         let last = received.lastPlaces.max { $0.value < $1.value }?.key
         guard let number = last, let occurrence = received.values[number]?.last else {
-            return ProtobufNode(label, .scalar("null"), remark: "a value of no kind")
+            return ProtobufNode(.none, .scalar("null"), remark: "a value of no kind")
         }
         let kinds: [Int: FieldDescriptor.Kind] = [2: .double, 3: .string, 4: .bool]
         if let kind = kinds[number] {
             let field = FieldDescriptor(number: number, jsonName: "", kind: kind)
-            return fits(occurrence.value, field) ? scalar(field, occurrence.value, label: label) : nil
+            return fits(occurrence.value, field) ? scalar(field, occurrence.value) : nil
         }
-        if number == 1 { return ProtobufNode(label, .scalar("null")) }
+        if number == 1 { return ProtobufNode(.none, .scalar("null")) }
         guard let piece = occurrence.pieces else { return nil }
         let type: WellKnownType = number == 5 ? .structure : .list
-        return message(type.rawValue, [piece], label: label, depth: depth + 1)
+        return message(type.rawValue, [piece], depth: depth + 1)
     }
 }
 

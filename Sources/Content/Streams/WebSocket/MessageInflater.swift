@@ -1,7 +1,6 @@
 import CZlib
 
-/// Undoes the compression of the messages of one direction of a WebSocket (RFC 7692 §7.2.2). The window is zlib's
-/// largest whatever was agreed on, as that reads every smaller one too.
+/// Decompresses one direction of a WebSocket (RFC 7692 §7.2.2) with the largest window, which reads smaller ones.
 final class MessageInflater {
     /// How much may come out of a stream: this, and this many times what went in. Real traffic does not get near it.
     private static let freeOutput: Int64 = 64 << 20
@@ -88,8 +87,7 @@ final class MessageInflater {
         return produced > limit ? "\(consumed) compressed bytes stand for more than \(limit)" : nil
     }
 
-    /// Begins another DEFLATE stream with the window of the one before: a final block ends the stream for zlib, but
-    /// not the context of a WebSocket (RFC 7692 §7.2.3.4).
+    /// Goes on with the same window: zlib ends the stream at a final block, a WebSocket does not (RFC 7692 §7.2.3.4).
     private func keepWindow() -> Bool {
         var window = [UInt8](repeating: 0, count: MessageInflater.windowSize)
         var length: UInt32 = 0

@@ -1,3 +1,5 @@
+import Text
+
 /// The extensions that a WebSocket's handshake agreed on (RFC 6455 §9.1).
 package struct WebSocketExtensions: Sendable, Hashable {
     /// The parameters of permessage-deflate (RFC 7692 §7.1); `nil` if it was not agreed on.
@@ -19,19 +21,8 @@ package struct WebSocketExtensions: Sendable, Hashable {
         }
     }
 
-    /// The members of a list, trimmed; separators within quotes do not count.
     private static func split(_ text: String, at separator: Character) -> [String] {
-        var members: [Substring] = []
-        var start = text.startIndex
-        var isQuoted = false
-        for index in text.indices {
-            if text[index] == "\"" { isQuoted.toggle() }
-            guard text[index] == separator, !isQuoted else { continue }
-            members.append(text[start..<index])
-            start = text.index(after: index)
-        }
-        members.append(text[start...])
-        return members.map { String($0.trimmingASCIIWhitespace) }
+        text.split(atUnquoted: separator).map { String($0.trimmingASCIIWhitespace) }
     }
 }
 
@@ -40,22 +31,15 @@ package struct PerMessageDeflate: Sendable, Hashable {
     /// Whether the server begins each message with an empty window.
     package var serverNoContextTakeover = false
     package var clientNoContextTakeover = false
-    /// The base-2 logarithm of the server's largest window.
-    package var serverMaxWindowBits = 15
-    package var clientMaxWindowBits = 15
 
     package init() {}
 
     /// Reads parameters; one that is unknown or makes no sense changes nothing.
     init(_ parameters: some Sequence<String>) {
         for parameter in parameters {
-            let pieces = parameter.split(separator: "=", maxSplits: 1).map { String($0.trimmingASCIIWhitespace) }
-            let bits = pieces.count > 1 ? Int(pieces[1].filter { $0 != "\"" }) : nil
-            switch pieces.first?.lowercased() {
+            switch parameter.prefix(while: { $0 != "=" }).trimmingASCIIWhitespace.lowercased() {
             case "server_no_context_takeover": serverNoContextTakeover = true
             case "client_no_context_takeover": clientNoContextTakeover = true
-            case "server_max_window_bits": if let bits, (8...15).contains(bits) { serverMaxWindowBits = bits }
-            case "client_max_window_bits": if let bits, (8...15).contains(bits) { clientMaxWindowBits = bits }
             default: break
             }
         }

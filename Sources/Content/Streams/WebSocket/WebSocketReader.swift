@@ -1,9 +1,7 @@
 import NIOCore
 
-/// Reads the messages and control frames of one direction of a WebSocket (RFC 6455 §5), decompressed (RFC 7692).
-///
-/// Of a payload only the beginning is kept. Frames that the protocol does not allow end the reading; lesser mistakes,
-/// like a client's missing mask, are noted with the message.
+/// Reads the messages and control frames of one direction of a WebSocket (RFC 6455 §5), decompressed (RFC 7692). Frames
+/// that are not allowed end the reading; lesser mistakes, like a client's missing mask, are noted with the message.
 package final class WebSocketReader: StreamReader {
     /// How many frames of a message have their sizes told.
     private static let mostFrameSizes = 16

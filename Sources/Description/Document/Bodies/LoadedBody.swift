@@ -73,15 +73,15 @@ package struct LoadedBody {
 
     package var text: (text: String, notes: [String])? {
         let type = fields.value(of: .contentType) ?? mediaType?.description
-        let preview = BodyPreview(bytes, contentType: type, contentEncoding: nil, limit: max(1, bytes.readableBytes))
+        let preview = BodyPreview(bytes, contentType: type)
         guard problem?.kind != .unknownCoding, case .text(let text, let charset) = preview.content else { return nil }
         return (text, (charset == .utf8 ? [] : [charset.description]) + preview.notes)
     }
 
     /// What kind of bytes these are, in a few words, for example `PNG image`.
     package var binaryDescription: String {
-        let preview = BodyPreview(bytes, contentType: mediaType?.description, contentEncoding: nil)
-        if case .binary(_, let description) = preview.content { return description }
+        let preview = BodyPreview(bytes, contentType: mediaType?.description)
+        if case .binary(let description) = preview.content { return description }
         return mediaType.map { "\($0.essence) data" } ?? "binary data"
     }
 

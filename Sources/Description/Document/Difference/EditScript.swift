@@ -4,7 +4,6 @@ enum EditScript {
     struct Hunk: Equatable {
         var old: Range<Int>
         var new: Range<Int>
-
     }
 
     private static let mostEdits = 1000

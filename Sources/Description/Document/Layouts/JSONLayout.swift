@@ -101,9 +101,7 @@ struct JSONLayout {
         // The shortest thing that a string can hold and mean something else.
         guard token.kind == .string, token.range.count > 4, writer.place > before else { return }
         guard writer.options.decodesValues || bytes[token.range.lowerBound + 1] == UInt8(ascii: "e") else { return }
-        writer.margin += open.count * 2
-        writer.explain(JSONTree.unescaped(bytes[token.range]))
-        writer.margin -= open.count * 2
+        writer.indented(open.count * 2) { $0.explain(JSONTree.unescaped(bytes[token.range])) }
     }
 
     private func add(_ spans: [Span], _ token: JSONToken, _ writer: inout DetailWriter) {

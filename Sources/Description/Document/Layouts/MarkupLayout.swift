@@ -109,14 +109,13 @@ struct MarkupLayout {
     private func raw(_ token: MarkupReader.Token, _ writer: inout DetailWriter) {
         let content = Array(bytes[token.range])
         guard content.contains(where: { $0 > 0x20 }) else { return }
-        let margin = indent
-        writer.margin += margin
-        if token.name == "style" {
-            StyleSheetLayout(content).write(into: &writer)
-        } else if content.first(where: { $0 > 0x20 }) != UInt8(ascii: "{") || writer.json(content) != nil {
-            ScriptLayout(content).write(into: &writer)
+        writer.indented(indent) { writer in
+            if token.name == "style" {
+                StyleSheetLayout(content).write(into: &writer)
+            } else if content.first(where: { $0 > 0x20 }) != UInt8(ascii: "{") || writer.json(content) != nil {
+                ScriptLayout(content).write(into: &writer)
+            }
         }
-        writer.margin -= margin
     }
 
     /// A tag in colours: name, attributes, values.

@@ -75,5 +75,4 @@ struct StyleSheetLayout {
             writer.add(VisibleText.expandingTabs(text.drop { $0 == " " || $0 == "\t" }), .comment, indent: indent)
         }
     }
-
 }

@@ -5,9 +5,8 @@ import Text
 
 /// Two exchanges beside each other: what is different between them.
 package enum Comparison {
-    /// Compares two exchanges, the first taken for the older one, `bodyLimit` bytes of each body; what cannot be read
-    /// is a line. The second one's bodies are read from `secondSource` if it is set. `names` are those of their
-    /// sessions, if they differ.
+    /// Compares two exchanges, `bodyLimit` bytes of each body; errors become lines. `secondSource` has the second one's
+    /// bodies if it is set. `names` are those of two sessions.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
@@ -55,17 +54,19 @@ package enum Comparison {
             let url = [fact("scheme", \.url.scheme), fact("req.host", \.url.host), port, fact("req.path", \.url.path)]
             writer.section("URL") { facts(url, &$0) }
             let queries = exchanges.map { FormFields.parse(query: $0.record.url.query ?? "") }
-            writer.section("Query") { fields(.request, .query, queries, &$0) }
+            writer.section("Query") { fields(Place(.request, .query), queries, &$0) }
             let requests = exchanges.map { FieldDifference.fields($0.messages.fields(of: .requestReceived)) }
-            writer.section("Request headers") { fields(.request, .header, requests, &$0) }
-            body("Request body", .request, [.requestReceived, .requestReceived], &writer)
+            writer.section("Request headers") { fields(Place(.request, .header), requests, &$0) }
+            body(.request, &writer)
             let headers = responses.map { response in
                 FieldDifference.fields(response.head.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection())
             }
             // Which of the two versions, where they are not the same.
             let notes = responses.lazy.compactMap(\.note).first.map { [$0] } ?? []
-            writer.section("Response headers", notes: notes) { fields(.response, .header, headers, &$0) }
-            body("Response body", .response, responses.map(\.side), notes: notes, &writer)
+            writer.section("Response headers", notes: notes) {
+                fields(Place(.response, .header), headers, &$0)
+            }
+            body(.response, notes: notes, &writer)
             writer.section("Times") { times(&$0) }
         }
 
@@ -84,32 +85,22 @@ package enum Comparison {
             return FieldDifference.Entry(name: name, old: shown[0], new: shown[1], isSame: shown[0] == shown[1])
         }
 
-        private func fields(
-            _ root: Place.Root,
-            _ part: Place.Part,
-            _ lists: [[FormField]],
-            _ writer: inout DetailWriter
-        ) {
+        private func fields(_ place: Place, _ lists: [[FormField]], _ writer: inout DetailWriter) {
             writer.changes(
-                FieldDifference.entries(lists[0], lists[1], ignoringCase: part == .header),
-                named: { $0.place(root, part).description },
-                role: { ComparisonRules.isVolatile(Place(root, part, [.member($0)])) ? .faint : .key }
+                FieldDifference.entries(lists[0], lists[1], ignoringCase: place.part == .header),
+                named: { $0.place(place.root, place.part).description },
+                role: { ComparisonRules.isVolatile(Place(place.root, place.part, [.member($0)])) ? .faint : .key }
             )
         }
 
-        private func body(
-            _ title: String,
-            _ root: Place.Root,
-            _ sides: [BodySide],
-            notes: [String] = [],
-            _ writer: inout DetailWriter
-        ) {
+        private func body(_ root: Place.Root, notes: [String] = [], _ writer: inout DetailWriter) {
             let bodies = (0...1).map { index in
-                LoadedBody(exchanges[index], sides[index], source: sources[index], limit: writer.options.bodyLimit)
+                let side = root == .request ? .requestReceived : responses[index].side
+                return LoadedBody(exchanges[index], side, source: sources[index], limit: writer.options.bodyLimit)
             }
             if bodies.allSatisfy({ $0.isEmpty && $0.failure == nil }) { return }
             let sizes = bodies.map { Measures.size($0.recordedSize) }.joined(separator: " \(writer.arrow) ")
-            writer.section(title, notes: notes + [sizes]) {
+            writer.section(root == .request ? "Request body" : "Response body", notes: notes + [sizes]) {
                 BodyDifference(root: root, old: bodies[0], new: bodies[1]).write(into: &$0)
             }
         }

@@ -36,9 +36,9 @@ package struct DifferencePage {
             let isSame = exchange.record.sentURL == nil && exchange.record.url.description == before.target
             let label = isSame ? "sluice, as servers are asked" : labels.url()
             change("target", before.target, after.target, label, &writer)
-            headers(.request, before.fields, after.fields, &writer)
+            headers(.request, [before.fields, after.fields], &writer)
         }
-        body(.request, .requestReceived, .requestSent, .requestBodyChanged, &writer)
+        body(.request, &writer)
     }
 
     private func response(_ writer: inout DetailWriter) {
@@ -52,9 +52,9 @@ package struct DifferencePage {
                 let texts = [before, after].map { $0.reason.isEmpty ? "\($0.status)" : "\($0.status) \($0.reason)" }
                 change("res.status", texts[0], texts[1], labels.startLine("status", isRequest: false), &writer)
             }
-            headers(.response, before.fields, after.fields, &writer)
+            headers(.response, [before.fields, after.fields], &writer)
         }
-        body(.response, .responseReceived, .responseSent, .responseBodyChanged, &writer)
+        body(.response, &writer)
     }
 
     private func change(_ name: String, _ old: String, _ new: String, _ label: String?, _ writer: inout DetailWriter) {
@@ -62,13 +62,8 @@ package struct DifferencePage {
         writer.changes([FieldDifference.Entry(name: name, old: old, new: new)], label: { _ in label })
     }
 
-    private func headers(
-        _ root: Place.Root,
-        _ before: FieldSection,
-        _ after: FieldSection,
-        _ writer: inout DetailWriter
-    ) {
-        let lists = [before, after].map(FieldDifference.fields)
+    private func headers(_ root: Place.Root, _ versions: [FieldSection], _ writer: inout DetailWriter) {
+        let lists = versions.map(FieldDifference.fields)
         writer.changes(
             FieldDifference.entries(lists[0], lists[1]).filter { !$0.isSame },
             named: { $0.place(root, .header).description },
@@ -76,20 +71,16 @@ package struct DifferencePage {
         )
     }
 
-    private func body(
-        _ root: Place.Root,
-        _ received: BodySide,
-        _ sent: BodySide,
-        _ flag: ExchangeRecord.Flags,
-        _ writer: inout DetailWriter
-    ) {
-        guard exchange.record.flags.contains(flag) else { return }
+    private func body(_ root: Place.Root, _ writer: inout DetailWriter) {
+        let isRequest = root == .request
+        guard exchange.record.flags.contains(isRequest ? .requestBodyChanged : .responseBodyChanged) else { return }
         let limit = writer.options.bodyLimit
-        let bodies = [load(received), load(sent)]
+        let sides: [BodySide] = isRequest ? [.requestReceived, .requestSent] : [.responseReceived, .responseSent]
+        let bodies = sides.map(load)
         let sizes = bodies.map {
             $0.isCut ? "more than \(Measures.size(Int64(limit)))" : Measures.size($0.recordedSize)
         }
-        let by = labels.body(isRequest: root == .request).map { [$0] } ?? []
+        let by = labels.body(isRequest: isRequest).map { [$0] } ?? []
         writer.section("Body", notes: [sizes.joined(separator: " \(writer.arrow) ")] + by) {
             BodyDifference(root: root, old: bodies[0], new: bodies[1]).write(into: &$0)
         }

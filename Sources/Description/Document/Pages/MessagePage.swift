@@ -210,7 +210,7 @@ struct MessagePage {
     /// Whether the body is a stream with messages, which are printed in its place.
     private var isListed: Bool {
         if let call = try? GRPCReport(exchange, source: source) {
-            return (isRequest ? call.framings.fromClient : call.framings.fromServer) != nil
+            return (isRequest ? call.formats.fromClient : call.formats.fromServer) != nil
         }
         guard let timeline = MessageTimeline(exchange, source: source),
             (isRequest ? timeline.formats.fromClient : timeline.formats.fromServer) != nil
@@ -222,6 +222,6 @@ struct MessagePage {
     private func hasMessages(_ body: LoadedBody) -> Bool {
         if exchange.record.kind == .webSocket { return true }
         guard body.problem == nil, let type = body.mediaType else { return false }
-        return GRPCFraming(type) != nil
+        return StreamCounter.Format(mediaType: type.essence)?.isGRPC == true
     }
 }

@@ -8,11 +8,8 @@ import Masking
 import NIOCore
 import Recording
 
-/// Exports exchanges as a bundle: a zip with everything that one needs to look at them, which ``ArchiveFile`` opens again.
-///
-/// It is made in a temporary directory, and then handed over in one go. If the source is masked, no part has a secret.
+/// Exports exchanges as a bundle, which ``ArchiveFile`` opens again. If the source is masked, no part has a secret.
 final class BundleExport: ExchangeExport {
-    /// The exports in a bundle, and what the story says of them.
     private static let exports: [(name: String, format: ExportFormat, about: String)] = [
         ("exchanges.har", .har, "the exchanges as HAR 1.2, which browsers' developer tools open"),
         ("page.html", .html, "the exchanges as one page for any browser, which needs no network"),
@@ -104,8 +101,6 @@ final class BundleExport: ExchangeExport {
         _ = try directory.write(Data(text.utf8), to: name)
         add(name)
     }
-
-    // MARK: - Profiles
 
     /// The rules that the exchanges went through, without their secrets where there is a mask.
     private func rulesInForce() throws -> [StoredRules] {

@@ -56,9 +56,6 @@ struct BundleStory {
         return shown.count > 2 * width ? shown.prefix(2 * width) + "…" : shown
     }
 
-    // MARK: - Texts
-
-    /// `masked` is the source of the exchanges, if they are masked.
     func text(_ masked: MaskedSource?) -> String {
         var text = [title, note].compactMap { $0.map { "\(VisibleText.lines($0))\n\n" } }.joined()
         text += "A bundle of Sluice, an HTTP debugging proxy: what passed between clients and servers.\n\n"

@@ -3,8 +3,7 @@ import HTTPModel
 import Masking
 import Rules
 
-/// Masks the text of a profile: values under a secret's name, secrets of the traffic that are long enough to be looked for,
-/// and texts that look like secrets.
+/// Masks a profile: values under a secret's name, long secrets of the traffic, and texts that look like secrets.
 struct ProfileMask {
     /// In place of a text that looks like a secret.
     static let word = "masked-by-sluice"
@@ -27,7 +26,6 @@ struct ProfileMask {
         }
     }
 
-    /// A name and its value as an object of JSON.
     private static func member(_ name: String, _ value: String) -> String {
         func quoted(_ text: String) -> String {
             "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""

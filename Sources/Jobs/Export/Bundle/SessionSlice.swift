@@ -6,11 +6,8 @@ import Masking
 import NIOCore
 import Recording
 
-/// A new session with some exchanges of another one, with their numbers, connections, times, comments and sizes. If the
-/// source is masked, everything is read through it.
-///
-/// Masked bodies get the content coding of their head again; if that is impossible, the head loses the field. Messages of
-/// masked WebSockets are frames without compression. For one thread.
+/// A new session with some exchanges of another one, and their numbers, connections, times and sizes. Masked bodies get
+/// their content coding again, or the head loses the field. Masked WebSockets are not compressed.
 final class SessionSlice {
     private let reader: SessionReader
     private let masked: MaskedSource?
@@ -29,7 +26,6 @@ final class SessionSlice {
         copy = BodyCopy(reader: reader, output: output)
     }
 
-    /// Adds an exchange of the session as recorded.
     func add(_ recorded: RecordedExchange) throws {
         var exchange = masked?.masked(recorded) ?? recorded
         var opened = exchange.record
@@ -57,8 +53,6 @@ final class SessionSlice {
         if let error = recorder.close().error { throw error }
     }
 
-    // MARK: - Masked bodies
-
     private func addBodies(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         if exchange.record.kind == .webSocket { return try addMessages(&exchange, masked) }
         for side in BodySide.allCases where try reader.bodySize(of: exchange.record.id, side: side) != nil {
@@ -78,10 +72,7 @@ final class SessionSlice {
         try addArrivals(side, id, masked, isText: codings.isEmpty)
     }
 
-    // MARK: - Times
-
-    /// Writes when the lines of a masked body arrived: a placeholder and its secret differ in length, but are in the same
-    /// line.
+    /// Writes when the lines of a masked body arrived: a placeholder is in its secret's line, but has another length.
     private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
         var arrivals: [Arrival] = []
         try reader.forEachArrival(of: id, side: side) { arrivals.append($0) }
@@ -118,8 +109,6 @@ final class SessionSlice {
         }
     }
 
-    // MARK: - WebSockets
-
     private func addMessages(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         let id = exchange.record.id
         var offsets: [BodySide: Int64] = [:]
@@ -137,7 +126,6 @@ final class SessionSlice {
 }
 
 extension ExchangeMessages {
-    /// Removes Content-Encoding from the heads of a body.
     fileprivate mutating func removeCoding(of side: BodySide) {
         switch side {
         case .requestReceived: requestHead = requestHead.map(ExchangeMessages.withoutCoding)

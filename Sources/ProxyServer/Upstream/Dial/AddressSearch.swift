@@ -11,9 +11,7 @@ final class AddressSearch {
 
     typealias Outcome = Result<Found, ExchangeFailure>
 
-    private enum Family {
-        case waiting, failed, found
-    }
+    private enum Family { case waiting, failed, found }
 
     private let loop: LoopContext
     private let host: String
@@ -63,38 +61,33 @@ final class AddressSearch {
 
     private func foundV6(_ result: Result<[SocketAddress], any Error>) {
         delay?.cancel()
-        switch (result, v4) {
-        case (.success(let addresses), .waiting):
-            v6 = .found
-            tell(addresses, isLast: false)
-        case (.success(let addresses), _):
-            v6 = .found
-            tell(addresses + early, isLast: true)
-        case (.failure, .waiting): v6 = .failed
-        case (.failure, .failed): ask(.any)
-        case (.failure, .found):
+        guard case .success(let addresses) = result else {
             v6 = .failed
-            tell(early, isLast: true)
+            return oneFailed(other: v4)
         }
+        v6 = .found
+        tell(addresses + early, isLast: v4 != .waiting)
     }
 
     private func foundV4(_ result: Result<[SocketAddress], any Error>) {
-        switch (result, v6) {
-        case (.success(let addresses), .waiting):
-            v4 = .found
-            early = addresses
-            delay = loop.eventLoop.assumeIsolated().scheduleTask(in: Self.resolutionDelay) { [self] in
-                tell(early, isLast: false)
-                early = []
-            }
-        case (.success(let addresses), _):
-            v4 = .found
-            tell(addresses, isLast: true)
-        case (.failure, .waiting): v4 = .failed
-        case (.failure, .failed): ask(.any)
-        case (.failure, .found):
+        guard case .success(let addresses) = result else {
             v4 = .failed
-            tell([], isLast: true)
+            return oneFailed(other: v6)
+        }
+        v4 = .found
+        guard v6 == .waiting else { return tell(addresses, isLast: true) }
+        early = addresses
+        delay = loop.eventLoop.assumeIsolated().scheduleTask(in: Self.resolutionDelay) { [self] in
+            tell(early, isLast: false)
+            early = []
+        }
+    }
+
+    private func oneFailed(other: Family) {
+        switch other {
+        case .waiting: break
+        case .failed: ask(.any)
+        case .found: tell(early, isLast: true)
         }
     }
 

@@ -7,12 +7,7 @@ package struct ProxyReached: Sendable {}
 
 /// Has a proxy open the connection to a server before the handlers above become active. It stands above the handler of
 /// a proxy's TLS; without a handshake, for requests that the proxy reads, it only waits for that TLS.
-package final class ProxyHandshakeHandler: ChannelDuplexHandler {
-    package typealias InboundIn = ByteBuffer
-    package typealias InboundOut = ByteBuffer
-    package typealias OutboundIn = ByteBuffer
-    package typealias OutboundOut = ByteBuffer
-
+package final class ProxyHandshakeHandler: ByteHandler {
     private enum State {
         /// TCP, or TLS, is not there yet. Successors: `talking`, `open`, `failed`.
         case connecting

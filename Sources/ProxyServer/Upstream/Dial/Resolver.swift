@@ -83,9 +83,7 @@ final class Resolver: Sendable {
     }
 
     /// The address that a host is the text of; `nil` for a name.
-    static func address(_ host: String, port: Int) -> SocketAddress? {
-        try? SocketAddress(ipAddress: host, port: port)
-    }
+    static func address(_ host: String, port: Int) -> SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
 
     /// The addresses of a host, in the order in which to try them; blocks.
     @Sendable

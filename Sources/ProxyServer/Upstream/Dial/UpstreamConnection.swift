@@ -20,11 +20,7 @@ enum EstablishedUpstream {
 }
 
 /// A connection to a server: the end of its channel's pipeline, with the layer for its protocol.
-final class UpstreamConnection: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-
+final class UpstreamConnection: ByteHandler {
     let loop: LoopContext
     let isSecure: Bool
     private let authority: String
@@ -57,10 +53,10 @@ final class UpstreamConnection: ChannelDuplexHandler {
         loop: LoopContext,
         authority: String,
         isSecure: Bool,
-        proxy: UpstreamProxy? = nil,
-        waitsForProxy: Bool = false,
+        proxy: UpstreamProxy?,
+        waitsForProxy: Bool,
         dnsTime: Int64?,
-        began: NIODeadline? = nil,
+        began: NIODeadline?,
         makeLayer: @escaping (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
     ) {
         self.loop = loop
@@ -95,16 +91,14 @@ final class UpstreamConnection: ChannelDuplexHandler {
     }
 
     private func note(_ certificate: ClientCertificateDetails) -> String {
-        let sent = certificate.sent.map { "'\(certificate.name ?? "")': \($0.subject)" }
-        return switch (certificate.isResumed, sent) {
-        case (false, let sent?): "the server asked for a client certificate, and was sent \(sent)"
-        case (false, nil):
-            "the server asked for a client certificate, and was sent none; the profile's 'client-certificate' sets one"
-        case (true, let sent?): "the TLS session was resumed; the server knows the client by \(sent)"
-        case (true, nil):
-            "the TLS session was resumed; when it was made, the server asked for a client certificate, and was sent none; "
-                + "the profile's 'client-certificate' sets one"
+        let asked = "the server asked for a client certificate, and was sent"
+        let resumed = "the TLS session was resumed;"
+        guard let sent = certificate.sent else {
+            let nothing = "\(asked) none; the profile's 'client-certificate' sets one"
+            return certificate.isResumed ? "\(resumed) when it was made, \(nothing)" : nothing
         }
+        let shown = "'\(certificate.name ?? "")': \(sent.subject)"
+        return certificate.isResumed ? "\(resumed) the server knows the client by \(shown)" : "\(asked) \(shown)"
     }
 
     /// Only the first call counts.

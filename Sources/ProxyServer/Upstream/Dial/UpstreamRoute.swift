@@ -25,9 +25,8 @@ extension UpstreamProxy {
     package func handshake(host: String, port: Int) -> any ProxyHandshake {
         switch kind {
         case .http, .https:
-            let name = host.contains(":") ? "[\(host)]" : host
-            return ConnectHandshake(authority: "\(name):\(port)", authorization: authorization)
-        case .socks5: return SOCKS5ClientHandshake(host: host, port: port, user: user, password: password)
+            ConnectHandshake(authority: HostAddress.withPort(host, port), authorization: authorization)
+        case .socks5: SOCKS5ClientHandshake(host: host, port: port, user: user, password: password)
         }
     }
 
@@ -81,7 +80,7 @@ extension UpstreamProxy {
         return failed("does not take the user that is set \(what).", hint: place)
     }
 
-    private var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    private var authority: String { HostAddress.withPort(host, port) }
 
     private func refused(_ answer: ProxyRefusal.HTTPAnswer, _ authority: String) -> ExchangeFailure {
         let reason = answer.reason.isEmpty ? "" : " \(answer.reason)"

@@ -41,7 +41,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         loop = connection.loop
         idleSince = loop.eventLoop.now
         driver = HTTP2Driver(HTTP2Session(.client, settings: HTTP2UpstreamLayer.settings), on: loop.eventLoop)
-        driver.attach(to: self)
+        driver.carrier = self
     }
 
     private var session: HTTP2Session { driver.session }

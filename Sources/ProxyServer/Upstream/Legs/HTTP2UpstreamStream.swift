@@ -60,7 +60,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         if let bridge = upgrade, !bridge.isOpen { return }
         guard let id, !isOver, !isRequestSent else { return }
         isRequestSent = true
-        connection.driver.end(id, trailers: trailers)
+        connection.driver.session.sendEnd(trailers, on: id)
     }
 
     func becomeTunnel() {}

@@ -29,7 +29,5 @@ struct ProxyForwarding {
         return bytes
     }
 
-    func unauthorized(_ head: ResponseHead) -> ExchangeFailure {
-        proxy.unauthorized(head.proxyAuthenticationSchemes)
-    }
+    func unauthorized(_ head: ResponseHead) -> ExchangeFailure { proxy.unauthorized(head.proxyAuthenticationSchemes) }
 }

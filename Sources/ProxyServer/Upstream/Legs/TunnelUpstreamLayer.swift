@@ -51,9 +51,7 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
         if early != nil { early?.writeImmutableBuffer(bytes) } else { exchange?.responsePart(bytes) }
     }
 
-    func inputClosed() {
-        exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
-    }
+    func inputClosed() { exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify) }
 
     func writabilityChanged(_ isWritable: Bool) { exchange?.upstreamBecameWritable(isWritable) }
 

@@ -35,9 +35,7 @@ final class UpstreamOrigin {
 
     var isForgettable: Bool { connections.isEmpty && waiting.isEmpty && connecting == nil }
 
-    var requiresHTTP1: Bool {
-        if case .http1Required = version { true } else { false }
-    }
+    var requiresHTTP1: Bool { if case .http1Required = version { true } else { false } }
 
     /// Whether requests need not wait for each other, since the server speaks HTTP/1.1.
     func speaksHTTP1(now: NIODeadline) -> Bool {
@@ -166,6 +164,8 @@ final class UpstreamOrigin {
         let idle = connections.filter { $0.isIdle(since: moment) }
         connections.removeAll { $0.isIdle(since: moment) }
         for connection in idle { connection.close() }
+        // Requests wait beside an idle connection whose server allows no streams at all.
+        if !idle.isEmpty { serve() }
         return idle.count
     }
 

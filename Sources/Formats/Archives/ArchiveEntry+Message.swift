@@ -4,6 +4,38 @@ import NIOCore
 import Text
 
 extension ArchiveEntry.Message {
+    private static let mostFields = 1_000
+
+    /// Adds a field for each line of a value (``lines(of:)``). `bytes` is the value if it is not UTF-8.
+    mutating func addField(_ name: String, _ value: String, bytes: [UInt8]? = nil, _ losses: ArchiveLosses) {
+        for line in Self.lines(of: value) {
+            guard fields.count < Self.mostFields else {
+                losses.add(.field)
+                continue
+            }
+            if let bytes { valueBytes[fields.count] = bytes }
+            fields.append((name, line))
+        }
+    }
+
+    func field(_ name: String) -> String? { fields.first { $0.name.lowercased() == name }?.value }
+
+    /// The lines of a value; one that begins with a blank continues the line before (RFC 9112 §5.2).
+    private static func lines(of value: String) -> [String] {
+        guard value.utf8.contains(0x0A) else { return [value] }
+        // By bytes, as CR and LF together are one character.
+        var lines: [String] = []
+        for part in value.utf8.split(separator: 0x0A) {
+            let text = String(Substring(part).trimmingASCIIWhitespace)
+            if let last = lines.indices.last, part.first == 0x20 || part.first == 0x09 {
+                lines[last] += " " + text
+            } else if !text.isEmpty {
+                lines.append(text)
+            }
+        }
+        return lines.isEmpty ? [""] : lines
+    }
+
     /// Encodes the text, which archives have in Unicode, as its head says, unless the charset lacks a character. In
     /// archives that are `isOurs`, only bodies that are called converted were not UTF-8.
     mutating func encodeText(isOurs: Bool, _ losses: ArchiveLosses) {
@@ -22,8 +54,20 @@ extension ArchiveEntry.Message {
     }
 
     /// How many bytes the body had, as its fields tell; `nil` where they do not, or where it had a content coding.
-    private var length: Int? {
-        field("content-encoding") == nil ? field("content-length").flatMap { Int($0) } : nil
+    private var length: Int? { field("content-encoding") == nil ? field("content-length").flatMap { Int($0) } : nil }
+
+    var codings: [ContentCoding] {
+        fields.filter { $0.name.lowercased() == "content-encoding" }.flatMap { ContentCoding.list($0.value) }
+    }
+
+    /// A remark if the body lacks the coding that its head names and cannot get it.
+    var wordsOfCoding: String? {
+        guard !isAsReceived, isCoded != true, !text.isEmpty || bytes.map({ $0.readableBytes > 0 }) == true,
+            let coding = codings.first(where: { !$0.isKnown })
+        else { return nil }
+        return
+            "The head names the content coding '\(VisibleText.of(String("\(coding)".prefix(40))))', which Sluice cannot apply:"
+            + " the body is stored as the archive has it."
     }
 }
 
@@ -35,22 +79,6 @@ extension ByteBuffer {
         case .utf16BigEndian: ByteBuffer(bytes: [0xFE, 0xFF])
         default: nil
         }
-    }
-}
-
-extension ArchiveEntry.Message {
-    var codings: [ContentCoding] {
-        fields.filter { $0.name.lowercased() == "content-encoding" }.flatMap { ContentCoding.list($0.value) }
-    }
-
-    /// What is to be said of a body that does not have the coding that its head names; `nil` where it has it, or can get it.
-    var wordsOfCoding: String? {
-        guard !isAsReceived, isCoded != true, !text.isEmpty || bytes.map({ $0.readableBytes > 0 }) == true,
-            let coding = codings.first(where: { !$0.isKnown })
-        else { return nil }
-        return
-            "The head names the content coding '\(VisibleText.of(String("\(coding)".prefix(40))))', which Sluice cannot apply:"
-            + " the body is stored as the archive has it."
     }
 }
 
@@ -74,8 +102,9 @@ extension HTTPVersion {
 
 extension ArchiveLosses {
     func check(_ messages: ArchiveEntry.Message...) {
-        for message in messages where !["", "unknown"].contains(message.version.lowercased()) {
-            if HTTPVersion(archived: message.version) == nil { add(.version(message.version)) }
+        for version in messages.map(\.version) where !["", "unknown"].contains(version.lowercased()) {
+            guard HTTPVersion(archived: version) == nil else { continue }
+            add(.init("version{|s} 'NAME' that {is|are} not known: {it is|they are} HTTP/1.1 now", of: version))
         }
     }
 }

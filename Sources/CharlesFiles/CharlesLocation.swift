@@ -1,7 +1,29 @@
 import HTTPModel
 import Rules
 
+/// A location that can be disabled.
+struct CharlesPlace: Hashable {
+    var location: CharlesLocation
+    var isEnabled: Bool
+
+    init(_ location: CharlesLocation, isEnabled: Bool = true) {
+        (self.location, self.isEnabled) = (location, isEnabled)
+    }
+}
+
+/// A location as Charles has it: the fields of a profile's, but without escapes.
+typealias CharlesLocation = LocationPattern
+
 extension CharlesLocation {
+    /// As a value of a profile; what had to be changed goes to the notes.
+    func node(_ notes: inout [String]) -> Node { Node.location(pattern(&notes)) }
+
+    /// As a profile has it, in one text.
+    var text: String {
+        var ignored: [String] = []
+        return pattern(&ignored).description
+    }
+
     /// The location as profiles have it; what had to be changed for it to mean what it meant in Charles goes to the notes.
     func pattern(_ notes: inout [String]) -> LocationPattern {
         let unpasted = splittingPastedURL(&notes)
