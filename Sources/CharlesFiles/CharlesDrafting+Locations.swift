@@ -107,8 +107,6 @@ extension CharlesDrafting {
         add("mirror", isEnabled: tool.isEnabled, entries)
     }
 
-    // MARK: - The whole proxy
-
     /// Access Control: further clients, each as an address and a mask, lists of numbers.
     mutating func addAccess(_ ranges: XMLElement?) {
         tool = "Access Control"

@@ -56,8 +56,6 @@ struct CharlesDrafting {
         add(key, isEnabled: isEnabled, entries)
     }
 
-    // MARK: - Values
-
     mutating func flag(_ element: XMLElement, _ name: String, default fallback: Bool) -> Bool {
         guard let child = element[name] else { return fallback }
         switch child.text.trimmed.lowercased() {
@@ -103,8 +101,6 @@ struct CharlesDrafting {
             if child.name == name { body(&self, child) } else { unknown(child) }
         }
     }
-
-    // MARK: - Reporting
 
     /// Reports unknown children.
     mutating func check(_ element: XMLElement, knows names: [String]) {

@@ -37,8 +37,6 @@ extension JavaExpression {
 
         private mutating func note(_ note: String) { if !notes.contains(note) { notes.append(note) } }
 
-        // MARK: - Escapes
-
         private mutating func escape() {
             switch at(1) {
             case "Q": quotation()
@@ -104,8 +102,6 @@ extension JavaExpression {
             guard digits.allSatisfy(\.properties.isASCIIHexDigit) else { return nil }
             return UInt32(String(String.UnicodeScalarView(digits)), radix: 16)
         }
-
-        // MARK: - Sets and groups
 
         /// Within a set Java has sets again, and `&&` for what is in both; to PCRE2 these are characters.
         private mutating func set() {

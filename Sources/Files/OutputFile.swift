@@ -59,8 +59,6 @@ package final class OutputFile {
         return FileKind(facts) == .file && facts.st_size > 0
     }
 
-    // MARK: - Writing
-
     package func write(_ bytes: ByteBuffer) throws(FileError) {
         count += bytes.readableBytes
         try writeAll(bytes, to: descriptor, name, patience: patience)
@@ -88,8 +86,6 @@ package final class OutputFile {
     }
 
     private func failure() -> FileError { FileError(name, "cannot be written", errno: errno) }
-
-    // MARK: - Opening
 
     static func create(_ path: String, mode: mode_t) -> CInt {
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)

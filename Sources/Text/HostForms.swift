@@ -51,8 +51,6 @@ package struct HostForms: Sendable, Hashable {
         return (name, whole)
     }
 
-    // MARK: - Names that pose as others
-
     /// Why the host may pose as another one, in a phrase; `nil` if nothing speaks for that: a label mixes scripts
     /// unusually (UTS 39 §5.2), or has only Cyrillic or Greek letters like Latin ones, and the last label is ASCII.
     package var suspicion: String? {

@@ -40,8 +40,6 @@ struct Completion: Sendable {
         splitOff = String(word.dropLast(Completion.unquoted(current).count))
     }
 
-    // MARK: - Scripts
-
     /// Changes of the scripts that ArgumentParser writes.
     private static let changes = [
         // A shell's error about a missing program would be in the command line.
@@ -71,8 +69,6 @@ struct Completion: Sendable {
         StandardStreams.out(script)
         return true
     }
-
-    // MARK: - Asking
 
     static func kind(_ candidates: @escaping @Sendable (Completion) -> [Candidate]) -> CompletionKind {
         .custom { words, index, _ in
@@ -145,8 +141,6 @@ struct Completion: Sendable {
         }
         return result
     }
-
-    // MARK: - Finding
 
     /// Folders, and files with one of these extensions, or all without extensions.
     func files(_ extensions: [String] = []) -> [Candidate] {

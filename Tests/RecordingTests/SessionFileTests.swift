@@ -230,6 +230,7 @@ struct SessionFileTests {
             #expect(try SessionReader(path: path).count() == 1)
         }
         #expect(SessionPath.plain("file:x") == "./file:x")
+        #expect(SessionPath.immutable("/a b?%") == "file:///a%20b%3F%25?immutable=1")
     }
 
     @Test("A session that disappears stops the recording with a message")

@@ -32,8 +32,6 @@ struct DemoClient: Sendable {
         try await passThrough()
     }
 
-    // MARK: - Visits
-
     func shop() async throws {
         try await plain { connection in
             let products = try await DemoClient.products(connection)
@@ -104,8 +102,6 @@ struct DemoClient: Sendable {
             try await DemoClient.products(connection)
         }
     }
-
-    // MARK: - Single exchanges
 
     static let everyday: [@Sendable (DemoClient) async throws -> Void] = [
         { try await $0.plain { try await $0.fetch("GET", "/api/products", expecting: 200) } },
@@ -188,8 +184,6 @@ struct DemoClient: Sendable {
             expecting: 200
         ) { $0.text.contains("\"crc32\": \"\(String(checksum.value, radix: 16))\"") }
     }
-
-    // MARK: - Connections
 
     private func plain(_ body: (DemoConnection) async throws -> Void) async throws {
         try await open("http", "localhost", origin.httpPort, body)

@@ -42,8 +42,6 @@ package struct ComposedRequest: Sendable {
         self.body = body ?? ByteBuffer()
     }
 
-    // MARK: - From a session
-
     /// The request as the client sent it, without hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers; a
     /// WebSocket becomes a plain GET. Throws for a tunnel, malformed bytes, or an incomplete body.
     package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlError) {
@@ -93,8 +91,6 @@ package struct ComposedRequest: Sendable {
     }
 
     private static let schemes = ["http": "http", "https": "https", "ws": "http", "wss": "https"]
-
-    // MARK: - As a text
 
     /// The text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the decoded body. One line in angle
     /// brackets stands for a body that is not text.

@@ -111,8 +111,6 @@ final class ProxyConnection {
         }
     }
 
-    // MARK: - Messages
-
     /// Sends a request, whose framing fields must fit its body, and reads the final response, which `take` gets.
     func exchange(
         _ head: RequestHead,
@@ -228,8 +226,6 @@ final class ProxyConnection {
             }
         }
     }
-
-    // MARK: - Bytes
 
     /// The bytes after those of HTTP/1.1; `nil` at the end of the connection.
     func read() async throws -> ByteBuffer? {

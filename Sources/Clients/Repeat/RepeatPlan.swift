@@ -69,8 +69,6 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)..\(range.upperBound)"
     }
 
-    // MARK: - Carrying it out
-
     package var hasDelay: Bool { delayMilliseconds.upperBound > 0 }
 
     var drawnDelay: Duration { .milliseconds(Int.random(in: delayMilliseconds)) }

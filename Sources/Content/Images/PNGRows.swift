@@ -86,8 +86,6 @@ struct PNGRows {
         filled = 0
     }
 
-    // MARK: Filters
-
     private mutating func unfilter(_ filter: UInt8) {
         let step = shape.pixelLength
         let count = row.count
@@ -115,8 +113,6 @@ struct PNGRows {
         if toLeft <= toAbove, toLeft <= toCorner { return UInt8(left) }
         return UInt8(toAbove <= toCorner ? above : corner)
     }
-
-    // MARK: Pixels
 
     private mutating func addPixels() {
         row.withUnsafeBufferPointer { row in

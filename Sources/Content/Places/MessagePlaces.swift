@@ -60,8 +60,6 @@ package final class MessagePlaces {
         }
     }
 
-    // MARK: - Named values
-
     private func fieldValues(_ fields: FieldSection, _ steps: [Place.Step]) -> [PlaceValue] {
         guard case .member(let name)? = steps.first else { return [] }
         let values = fields.filter { $0.name.lowercased() == name }.map { PlaceValue($0.valueBytes) }
@@ -89,8 +87,6 @@ package final class MessagePlaces {
         else { return [] }
         return multipart.parts.compactMap { part in part.name.map { ($0, PlaceValue(part.content.readableBytesView)) } }
     }
-
-    // MARK: - Structures
 
     private func values(in form: String, _ read: ([UInt8]) throws -> [PlaceValue]) throws -> [PlaceValue] {
         guard let text = try wholeText() else { return [] }
@@ -129,8 +125,6 @@ package final class MessagePlaces {
         default: operation.variables.flatMap { try? JSONPlaces.values(of: $0, at: steps) } ?? []
         }
     }
-
-    // MARK: - The body
 
     private func body() throws -> (bytes: ByteBuffer, isWhole: Bool) {
         if let loaded { return loaded }

@@ -57,8 +57,6 @@ package struct PlaceWriter {
         PlaceWriteError("\(place) names \(count) values; name one of them by its number")
     }
 
-    // MARK: - Fields and cookies
-
     private mutating func writeField(_ value: String?, _ place: Place) throws(PlaceWriteError) {
         let name = place.name ?? ""
         let positions = fields.indices.filter { fields[$0].name.lowercased() == name }
@@ -131,8 +129,6 @@ package struct PlaceWriter {
         write(value.map { Array("\(name)=\($0)".utf8) + attributes }, named: "Set-Cookie", to: edited)
     }
 
-    // MARK: - Queries and forms
-
     private mutating func writeForm(_ value: String?, _ place: Place) throws(PlaceWriteError) {
         let form = "application/x-www-form-urlencoded"
         let type = fields.value(of: .contentType)
@@ -157,8 +153,6 @@ package struct PlaceWriter {
         for index in edited.dropFirst(value == nil ? 0 : 1).reversed() { pairs.remove(at: index) }
         return Array(pairs.joined(separator: [separator]))
     }
-
-    // MARK: - JSON
 
     private func json(_ value: String?, _ place: Place) throws(PlaceWriteError) -> [UInt8] {
         let tree: JSONTree

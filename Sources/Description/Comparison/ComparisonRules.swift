@@ -42,8 +42,6 @@ package struct ComparisonRules: Sendable, Hashable {
 
     var namesNothing: Bool { names.isEmpty && places.isEmpty }
 
-    // MARK: - By place
-
     /// Why a difference is left out whatever the values are; `nil` if it counts.
     func reason(_ subject: ExchangeDifference.Subject) -> Reason? {
         if ignores(subject) { return .named }
@@ -84,8 +82,6 @@ package struct ComparisonRules: Sendable, Hashable {
             return !ignores(.place(Place(.request, part, [.member(field.name), .element(index)])))
         }
     }
-
-    // MARK: - By look
 
     /// Why the difference of two values is left out; `nil` where it counts. `name` is that of the member or parameter.
     func reason(_ old: String, _ new: String, name: String? = nil) -> Reason? {

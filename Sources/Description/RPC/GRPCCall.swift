@@ -99,8 +99,6 @@ struct GRPCCall {
     /// Nothing more comes.
     func endFollowing() { for direction in directions { direction.cursor.follows = false } }
 
-    // MARK: Lines
-
     /// A message in columns, and what it says, of which at most `limit` bytes are read; takes those off `contentLeft`.
     func lines(_ message: Message, limit: Int, _ contentLeft: inout Int) -> [String] {
         let frame = message.frame

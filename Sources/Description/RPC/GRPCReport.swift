@@ -31,8 +31,6 @@ package struct GRPCReport {
         }
     }
 
-    // MARK: Lines
-
     /// What the lines are headed by, for example `gRPC messages (1 from the client, 3 from the server, so far)`.
     package var title: String {
         var facts = call.directions.map { "\($0.messageCount) from the \($0.name)" }
@@ -111,8 +109,6 @@ package struct GRPCReport {
         }
         return lines
     }
-
-    // MARK: Outcome
 
     private var outcomeLines: [String] {
         let messages = exchange.messages

@@ -24,8 +24,6 @@ struct RuntimeCheck: Sendable {
         }
     }
 
-    // MARK: - Java
-
     private func java() async -> [Finding] {
         guard let keytool = probe.path(of: "keytool") else { return [] }
         let store = ["-cacerts", "-storepass", TrustFiles.javaPassword]
@@ -39,8 +37,6 @@ struct RuntimeCheck: Sendable {
         }
         return [finding("Java", answer, isTrusted: isTrusted, fix: commands.javaItself)]
     }
-
-    // MARK: - Node
 
     private static let nodeScript = """
         const tls = require('tls'), fs = require('fs'), {X509Certificate} = require('crypto');
@@ -59,8 +55,6 @@ struct RuntimeCheck: Sendable {
         let isTrusted = answer == .text("trusted\n")
         return [finding("Node", answer, isTrusted: isTrusted, fix: "export \(commands.node)")]
     }
-
-    // MARK: - Python
 
     /// Prints whether the module ssl, and the package certifi of requests, know the authority.
     private static let pythonScript = #"""

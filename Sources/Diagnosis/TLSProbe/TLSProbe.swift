@@ -77,8 +77,6 @@ package struct TLSProbe: Sendable {
         return report
     }
 
-    // MARK: - The usual handshake
-
     /// Whether an ordinary client connects, or why not.
     private func judge(_ first: ProbeOutcome, _ report: inout TLSReport) async throws {
         report.demandsClientCertificate = first.findings.isCertificateRequested && first.failure != nil
@@ -142,8 +140,6 @@ package struct TLSProbe: Sendable {
         report.applicationProtocols = isTaken ? ["h2", "http/1.1"] : [chosen]
     }
 
-    // MARK: - Versions and ciphers
-
     private func versions() async throws -> [TLSReport.Version] {
         try await withThrowingTaskGroup(of: TLSReport.Version.self) { group in
             for version in TLSVersion.allCases { group.addTask { try await ask(version) } }
@@ -188,8 +184,6 @@ package struct TLSProbe: Sendable {
         case .outOfTime: "the time was over"
         }
     }
-
-    // MARK: - App Transport Security
 
     private func transportSecurity() async throws -> [TransportSecurity.Shake: ProbeOutcome] {
         try await withThrowingTaskGroup(of: (TransportSecurity.Shake, ProbeOutcome).self) { group in

@@ -37,8 +37,6 @@ extension TLSReport {
         }.joined()
     }
 
-    // MARK: - The outcome
-
     private var verdict: String {
         if isAcceptable, let usual {
             let facts = [usual.version?.title, usual.cipher, usual.applicationProtocol].compactMap(\.self)
@@ -75,8 +73,6 @@ extension TLSReport {
         if let reason = version.incompleteness { text += "    there may be more: \(VisibleText.of(reason))\n" }
         return text
     }
-
-    // MARK: - Certificates and connection
 
     private var certificateLines: String {
         findings.certificates.enumerated().map { index, facts in
@@ -128,8 +124,6 @@ extension TLSReport {
         let demanded = demandsClientCertificate ? "required" : asked ? "requested, not required" : "not requested"
         return text + TLSReport.line("client auth", "certificate \(demanded)")
     }
-
-    // MARK: - App Transport Security
 
     private var transportSecurityLines: String {
         var text = ""

@@ -103,8 +103,6 @@ enum TransportSecurity {
     }
 }
 
-// MARK: - The system's own demands
-
 extension TransportSecurity {
     /// 2019-07-01: the rules are for certificates issued later.
     private static let rulesBegin: Int64 = 1_561_939_200

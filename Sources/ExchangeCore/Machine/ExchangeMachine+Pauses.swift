@@ -36,8 +36,6 @@ extension ExchangeMachine {
         pause(.response, .recorderFull, isFull)
     }
 
-    // MARK: - Verdicts
-
     /// Carries out a hook's decision that stops its direction, temporarily or for good.
     mutating func obey(_ verdict: Verdict, _ direction: FlowDirection) {
         switch verdict {
@@ -59,8 +57,6 @@ extension ExchangeMachine {
         case .forward, .respond: break
         }
     }
-
-    // MARK: - Time
 
     /// From here on the direction waits for a new reason.
     private mutating func nextGeneration(_ direction: FlowDirection) -> Int {
@@ -97,8 +93,6 @@ extension ExchangeMachine {
         }
     }
 
-    // MARK: - Work
-
     /// The work of a `perform` is done; ignored if the exchange has continued without it.
     package mutating func workDone(
         _ direction: FlowDirection,
@@ -111,8 +105,6 @@ extension ExchangeMachine {
         exchange.trace.append(contentsOf: outcome.trace)
         goOn(direction, .working, outcome.verdict)
     }
-
-    // MARK: - Decisions
 
     private mutating func beginHold(_ limit: HoldLimit?, _ direction: FlowDirection) {
         let message: HeldMessage? =

@@ -141,8 +141,6 @@ extension ExchangeMachine {
         unrecorded = .nothing
     }
 
-    // MARK: - Flow
-
     mutating func pumpResponse() {
         while !isOver, responseState != .ended {
             switch response.flow.step(links, &exchange) {

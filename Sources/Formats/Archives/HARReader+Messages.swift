@@ -161,8 +161,6 @@ extension HARReader {
         number(name, token, HARReader.amounts).map { Int64($0) }
     }
 
-    // MARK: - Lists
-
     private mutating func fields() throws -> [(name: String, value: String)] {
         var message = ArchiveEntry.Message()
         try elements { reader in

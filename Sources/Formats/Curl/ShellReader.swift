@@ -190,8 +190,6 @@ struct ShellReader {
         throw .unclosed("$'", at: start)
     }
 
-    // MARK: Escapes
-
     /// The bytes that `printf FORMAT` writes; `nil` for another command.
     private static func printf(_ words: [[UInt8]]) -> [UInt8]? {
         guard words.count == 2, words[0].elementsEqual("printf".utf8) else { return nil }

@@ -68,8 +68,6 @@ struct PlaceReader {
         return try part(of: root)
     }
 
-    // MARK: Root and part
-
     private mutating func takeRoot() throws(PlaceError) -> Place.Root? {
         let start = position
         let word = takeWord()
@@ -126,8 +124,6 @@ struct PlaceReader {
             return Place(root, part, steps)
         }
     }
-
-    // MARK: Steps
 
     private mutating func steps(atLeast least: Int) throws(PlaceError) -> [Place.Step] {
         var steps: [Place.Step] = []
@@ -214,8 +210,6 @@ struct PlaceReader {
         position += 1
         return true
     }
-
-    // MARK: Other grammars
 
     /// The place for a path of jq or JSONPath, or a JSON pointer.
     private func oldForm(in root: Place.Root) -> String? {

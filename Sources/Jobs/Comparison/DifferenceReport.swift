@@ -18,8 +18,6 @@ package struct DifferenceReport {
     /// A session by the name that the user gave it.
     package typealias Named = (name: String, reader: SessionReader)
 
-    // MARK: - Two sessions
-
     package func text(_ difference: SessionDifference, _ old: Named, _ new: Named) -> String {
         let pairs = difference.pairs
         var lines = [
@@ -122,8 +120,6 @@ package struct DifferenceReport {
         }
         return String(buffer: writer.buffer) + "\n"
     }
-
-    // MARK: - Two exchanges
 
     /// The console's page of both exchanges, and the differences that count.
     package func text(

@@ -53,8 +53,6 @@ package struct SessionDifference: Sendable {
     private static let maximumNumbers = 5
     private static let block = 128
 
-    // MARK: - Pairing
-
     private typealias Entry = (id: Int64, url: Int)
     private typealias Pair = (old: Int64, new: Int64, endpoint: Int)
 

@@ -178,8 +178,6 @@ final class ExportPage<Made: Sendable>: Sendable {
 
     var found: Int { state.withLock { $0.found } }
 
-    // MARK: For the working thread
-
     func forEach(in pages: SessionPages, _ body: (RecordedExchange) throws -> Void) throws {
         var rest = numbers[...]
         while !rest.isEmpty {
@@ -207,8 +205,6 @@ final class ExportPage<Made: Sendable>: Sendable {
         state.withLock { $0.outcome = outcome }
         given.signal()
     }
-
-    // MARK: For the caller's thread
 
     /// The next result, `nil` at the end; calls `check` while it waits. Throws what the work threw.
     func next(check: () throws -> Void) throws -> Made? {

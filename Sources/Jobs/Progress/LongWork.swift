@@ -29,8 +29,6 @@ package final class LongWork: Sendable {
         (self.consequence, self.patience) = (consequence, patience)
     }
 
-    // MARK: - Running
-
     /// `title` is for example `exporting`, `consequence` is for a user who stops it (`a.har was not written.`),
     /// `isShown` is false if output goes to the same terminal, `patience` is for the end after a signal. Throws
     /// ``Interrupted`` if a signal stopped it, or the error of `body`.
@@ -79,8 +77,6 @@ package final class LongWork: Sendable {
         if let interruption { throw interruption }
     }
 
-    // MARK: - Reporting
-
     package func begin(_ title: String, _ unit: ProgressLine.Unit? = nil) {
         state.withLock { state in
             state.line = ProgressLine(title, unit ?? state.line.unit)
@@ -106,8 +102,6 @@ package final class LongWork: Sendable {
             if let total { state.line.part = Double(state.line.done) / Double(max(1, total)) }
         }
     }
-
-    // MARK: - Showing
 
     private func begin(isShown: Bool) {
         WorkSignals.begin(self)
@@ -142,8 +136,6 @@ package final class LongWork: Sendable {
         WorkSignals.end(self)
         hide()
     }
-
-    // MARK: - Stopping
 
     fileprivate func stop(_ number: Int32) {
         _ = signal.compareExchange(expected: 0, desired: number, ordering: .relaxed)

@@ -81,8 +81,6 @@ package struct StatisticsReport {
         return totals.count > 0 ? Row(name: "(further \(grouping.rawValue)s)", totals: totals) : nil
     }
 
-    // MARK: - For people
-
     /// Tables, the rows with the most exchanges first. A screen has bars, and long names on lines of their own, above.
     package func text(on screen: Screen? = nil) -> String {
         guard statistics.all.count > 0 else { return "There are no exchanges.\n" }
@@ -195,8 +193,6 @@ package struct StatisticsReport {
         return String(repeating: isUnicode ? "█" : "=", count: length - bad)
             + String(repeating: isUnicode ? "▒" : "x", count: bad)
     }
-
-    // MARK: - For programs
 
     /// One JSON object and a line feed, masked if there is a mask. The page `json` of the guide describes the members.
     package func json(_ mask: RecordMask? = nil) throws -> String {

@@ -47,6 +47,17 @@ package final class SessionReader: ExchangeSource, Sendable {
     }
 
     private static func open(_ path: String) throws -> DatabaseQueue {
+        do {
+            return try open(path, as: SessionPath.plain(path))
+        } catch let error as DatabaseError where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode) {
+            // On a read-only medium SQLite cannot create the index of a log. If the log is empty, the file is the whole
+            // session.
+            guard FileFacts(path: path + "-wal")?.size ?? 0 == 0 else { throw error }
+            return try open(path, as: SessionPath.immutable(path))
+        }
+    }
+
+    private static func open(_ path: String, as name: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.foreignKeysEnabled = false
@@ -66,15 +77,13 @@ package final class SessionReader: ExchangeSource, Sendable {
                 sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, CInt(longestValue))
             }
         }
-        let queue = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
+        let queue = try DatabaseQueue(path: name, configuration: configuration)
         try queue.unsafeRead { try Schema.check(SessionDatabase(connection: $0, path: path)) }
         return queue
     }
 
     /// In bytes.
     private static let longestValue = 64 << 20
-
-    // MARK: - The whole session
 
     /// Includes exchanges in flight.
     package func count() throws -> Int64 { try summary().exchanges }
@@ -106,8 +115,6 @@ package final class SessionReader: ExchangeSource, Sendable {
             """
         return try rows(sql, [moment], of: "rules") { try $0.rules() }.first
     }
-
-    // MARK: - Records
 
     /// At most `limit` records; fewer only at the end. `start` need not exist.
     package func records(
@@ -163,8 +170,6 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    // MARK: - One exchange
-
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
         try read(inOneTransaction: true) { session in
             var rows = StoredExchanges(session)
@@ -186,8 +191,6 @@ package final class SessionReader: ExchangeSource, Sendable {
             try $0.connection(&certificates)
         }
     }
-
-    // MARK: - Bodies
 
     /// Fewer than `limit` bytes only at the end. A `…Sent` side of an unchanged body reads the received one. In flight,
     /// bytes appear within a second, those of a stream within 100 ms.
@@ -229,8 +232,6 @@ package final class SessionReader: ExchangeSource, Sendable {
             }
         }
     }
-
-    // MARK: - Queries
 
     func read<Value>(inOneTransaction: Bool = false, _ body: (SessionDatabase) throws -> Value) throws -> Value {
         func look(_ connection: Database) throws -> Value {

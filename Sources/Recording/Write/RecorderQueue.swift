@@ -88,8 +88,6 @@ final class RecorderQueue: Sendable {
         isLossy = configuration.mode == .lossy
     }
 
-    // MARK: - The event loops' side
-
     func nextProducer() -> Int {
         state.withLock { state in
             state.producers += 1
@@ -147,8 +145,6 @@ final class RecorderQueue: Sendable {
     }
 
     func close() { change(whenClosing: ()) { $0.isClosing = true } }
-
-    // MARK: - The recorder's side
 
     func next(deadline: DispatchTime?) -> Drain {
         let isEmpty = state.withLock { state in

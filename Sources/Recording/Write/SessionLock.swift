@@ -105,4 +105,7 @@ enum SessionPath {
         let file = resolved(path)
         return ["-wal", "-shm", "-journal"].map { file + $0 }
     }
+
+    /// The URI by which SQLite opens a file that nobody writes.
+    static func immutable(_ path: String) -> String { URL(filePath: plain(path)).absoluteString + "?immutable=1" }
 }

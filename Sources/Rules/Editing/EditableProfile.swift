@@ -18,8 +18,6 @@ package struct EditableProfile: Sendable, Hashable {
 
     package var name: String { file ?? "new profile" }
 
-    // MARK: - Reading
-
     /// The rules of a section in the order of the text; disabled ones too.
     package func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
         try rules(of: [section], in: ProfileOutline(text, file: name))
@@ -59,8 +57,6 @@ package struct EditableProfile: Sendable, Hashable {
         do throws(ProfileError) { try compiler.add(sources) } catch { return [:] }
         return compiler.definitions
     }
-
-    // MARK: - Editing
 
     /// Inserts a rule at a place among its section's, by default the last; the first one of a tool begins its section.
     /// Throws ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be inserted.
@@ -136,8 +132,6 @@ package struct EditableProfile: Sendable, Hashable {
         for rule in rules where rule.isEnabled != isOn { try edited.setEnabled(rule.id, isOn) }
         self = edited
     }
-
-    // MARK: - Checking
 
     private func checked(_ rule: RuleText, _ section: ProfileSection) throws(ProfileError) -> RuleLines {
         try ProfileError.check(RuleCheck.read(rule, of: section, in: self).issues)

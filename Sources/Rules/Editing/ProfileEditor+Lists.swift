@@ -49,8 +49,6 @@ extension ProfileEditor {
         return text(Array(zip(ranges, texts)).map { ($0, $1) })
     }
 
-    // MARK: - Lists with hyphens
-
     /// The text with a rule in a list with hyphens.
     private func inserting(_ rule: RuleLines, _ pair: ProfileOutline.Pair, at index: Int) -> String {
         guard let first = pair.entries.first else { return "" }
@@ -81,8 +79,6 @@ extension ProfileEditor {
         return openedText(pair, [], lines)
     }
 
-    // MARK: - Lists in brackets
-
     /// Whether there are comments between the rules of a list in brackets.
     func hasGapComments(_ pair: ProfileOutline.Pair) -> Bool { gaps(pair).contains { !source.comments($0).isEmpty } }
 
@@ -107,8 +103,6 @@ extension ProfileEditor {
         guard separator != " " || fits(added, in: place..<place) else { return nil }
         return text(replacing: place..<place, with: added)
     }
-
-    // MARK: - Opening
 
     /// The same with the rules of a section on lines of their own, each behind a hyphen.
     func opened(_ pair: ProfileOutline.Pair, _ section: ProfileSection) throws(ProfileError) -> ProfileEditor {

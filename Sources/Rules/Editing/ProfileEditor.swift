@@ -23,8 +23,6 @@ struct ProfileEditor {
         return (pair, pair.entries[id.index])
     }
 
-    // MARK: - Text
-
     func text(replacing range: Range<Int>, with text: String) -> String { self.text([(range, text)]) }
 
     /// The text with ranges replaced that do not overlap.
@@ -69,8 +67,6 @@ struct ProfileEditor {
     func member(_ lines: [String], indent: Int) -> [String] {
         ["\(blanks(indent))- \(lines.first ?? "")"] + indented(Array(lines.dropFirst()), by: indent + 2)
     }
-
-    // MARK: - Changing one rule
 
     func replace(_ id: EditableRule.ID, _ rule: RuleLines) throws(ProfileError) -> String {
         let (pair, entry) = try find(id)
@@ -152,8 +148,6 @@ struct ProfileEditor {
         let line = source.lineEnd(range.upperBound) - source.lineStart(range.lowerBound)
         return outline.isBraced || line - range.count + text.utf8.count <= ProfileEditor.width
     }
-
-    // MARK: - Sections
 
     /// The text with a new section for its first rule.
     func begin(_ section: ProfileSection, _ rule: RuleLines) throws(ProfileError) -> String {

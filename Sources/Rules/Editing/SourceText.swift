@@ -40,8 +40,6 @@ struct SourceText {
 
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    // MARK: - Lines
-
     /// The place of a line and column, both from 1.
     func offset(line: Int, column: Int) -> Int {
         guard lines.indices.contains(line - 1) else { return bytes.count }
@@ -114,8 +112,6 @@ struct SourceText {
         }
         return end
     }
-
-    // MARK: - Tokens
 
     /// The next place that is not a blank or a line break, nor in a comment.
     func skipBlank(_ start: Int) -> Int {

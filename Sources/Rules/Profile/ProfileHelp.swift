@@ -78,8 +78,6 @@ package enum ProfileHelp {
         return text + "\nFor example:\n\n" + lines.map { $0.isEmpty ? "\n" : "    \($0)\n" }.joined()
     }
 
-    // MARK: - Topics
-
     private struct Topic {
         let names: [String]
         let summary: String
@@ -150,8 +148,6 @@ package enum ProfileHelp {
             ),
         ]
     }
-
-    // MARK: - Layout
 
     private static let width = 100
 

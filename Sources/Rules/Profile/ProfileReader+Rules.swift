@@ -50,8 +50,6 @@ extension ProfileReader {
         "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY",
     ]
 
-    // MARK: - Locations
-
     package mutating func locations(_ node: Node) -> [Location] {
         if node.sequence?.isEmpty == true { lint("the list of locations is empty, so nothing matches", at: node) }
         return node.members.compactMap { entry in

@@ -26,8 +26,6 @@ package struct ProfileReader {
     /// In the order of the file.
     var sortedIssues: [ProfileIssue] { issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) } }
 
-    // MARK: - Issues
-
     package mutating func error(_ message: @autoclosure () -> String, at node: Node, offset: Int = 0) {
         note(.error, message(), line: node.line, column: node.column + offset)
     }
@@ -42,8 +40,6 @@ package struct ProfileReader {
     }
 
     func place(_ node: Node) -> ProfilePlace { ProfilePlace(file: file, line: node.line, column: node.column) }
-
-    // MARK: - Mappings
 
     /// Unknown keys are errors.
     package mutating func fields(_ node: Node, _ what: String, keys: [GrammarKey]) -> ProfileFields? {
@@ -82,8 +78,6 @@ package struct ProfileReader {
         if fields[key] == nil { error("\(what) needs '\(key)'", at: fields.node) }
         return fields[key]
     }
-
-    // MARK: - Values
 
     /// The text of a scalar, whatever type YAML takes it for; nothing written reads as empty.
     package mutating func text(_ node: Node, _ what: String) -> String? {

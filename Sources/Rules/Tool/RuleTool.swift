@@ -12,8 +12,6 @@ package protocol RuleTool: Stage {
     /// Makes the stage of all rules in the user's order, disabled ones too.
     init(rules: RuleList<Rule>)
 
-    // MARK: What most tools leave to the defaults
-
     /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool
     /// The breadths that a rule for a URL can have, from narrow to wide.

@@ -54,8 +54,6 @@ package struct HoldDraft {
         return lineFeed.map { text.utf8[..<$0].last == UInt8(ascii: "\r") } == true ? "\r\n" : "\n"
     }
 
-    // MARK: - Reading the edited text
-
     /// Reads the edited text; throws ``ControlError`` with the line of an error. Lines at the top that begin with `#` are
     /// ignored. Unedited lines of the head keep their bytes.
     package func apply(_ edited: String) throws(ControlError) -> HeldMessage {

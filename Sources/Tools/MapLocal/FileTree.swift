@@ -64,8 +64,6 @@ struct FileTree {
         throw .special(name)
     }
 
-    // MARK: - Names and their case
-
     private func find(_ name: String, _ walk: borrowing Walk) throws(LookUpError) -> (String, FileStatus) {
         do throws(SystemError) {
             let status = try walk.here.status(of: name)

@@ -58,8 +58,6 @@ struct GuideCommand: ParsableCommand {
         }
     }
 
-    // MARK: - Showing
-
     private var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     private var layout: GuideText {
@@ -106,8 +104,6 @@ struct GuideCommand: ParsableCommand {
         // The codes of the shell for a missing command, or one that it cannot run.
         if [126, 127].contains(pclose(pipe) >> 8 & 0xFF) { StandardStreams.out(text) }
     }
-
-    // MARK: - Manual pages
 
     private func write(_ guide: Guide, into directory: String) throws {
         var pages = guide.filledPages.map { ManPage($0, version: SluiceVersion.current) }

@@ -99,8 +99,6 @@ struct Repeat: AsyncParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    // MARK: - Announcing
-
     private static let shownRequests = 10
 
     private func announce(_ selection: RepeatSelection, _ plan: RepeatPlan) throws {
@@ -159,8 +157,6 @@ struct Repeat: AsyncParsableCommand {
         let method = record.method.isEmpty ? "" : "\(record.method) "
         return "#\(record.id.number) \(method)\(record.url)\(size)"
     }
-
-    // MARK: - Sending
 
     /// Returns the exit code.
     private func send(

@@ -86,8 +86,6 @@ package struct RepeatReport: Sendable {
         }
     }
 
-    // MARK: - For people
-
     private static let titles = ["COUNT", "FAILED", "/S", "MIN", "P50", "P95", "P99", "MAX"]
     private static let widths = [7, 8, 8, 9, 9, 9, 9, 9]
     /// In columns, without a terminal.

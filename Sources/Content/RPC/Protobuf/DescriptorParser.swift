@@ -25,8 +25,6 @@ struct DescriptorParser {
         for (extendee, field) in extensions { messages[extendee]?.fields[field.number] = field }
     }
 
-    // MARK: Files
-
     private mutating func parseFile(_ range: Range<Int>) throws(ProtobufError) {
         var name: String?
         var package = ""
@@ -83,8 +81,6 @@ struct DescriptorParser {
         }
         return method
     }
-
-    // MARK: Types
 
     private mutating func parseMessage(_ range: Range<Int>, scope: String, depth: Int) throws(ProtobufError) {
         var cursor = WireCursor(bytes, range)
@@ -179,8 +175,6 @@ struct DescriptorParser {
         }
         enums[descriptor.fullName] = descriptor
     }
-
-    // MARK: Parts
 
     /// The name that is the first field of most messages of descriptor.proto.
     private func name(in range: Range<Int>) throws(ProtobufError) -> String {

@@ -38,8 +38,6 @@ struct TypedReader {
         return valuesLeft > 0
     }
 
-    // MARK: Messages
-
     /// Reads a message as a node: a message, or what JSON has for a well-known type.
     mutating func message(_ type: String, _ pieces: Pieces, depth: Int) -> ProtobufNode {
         guard depth < limits.depth else {
@@ -102,8 +100,6 @@ struct TypedReader {
             nodes[index].remark = "does not count: \(name) came later in oneof \(oneofName)"
         }
     }
-
-    // MARK: Fields
 
     /// A value as received; of a group also where its fields stand.
     struct Occurrence {
@@ -227,8 +223,6 @@ struct TypedReader {
         }
         return ProtobufNode(.none, .message(nodes))
     }
-
-    // MARK: Fields that no descriptor describes
 
     private mutating func untyped(_ pieces: Pieces, depth: Int) -> [ProtobufNode] {
         let received = occurrences(pieces)

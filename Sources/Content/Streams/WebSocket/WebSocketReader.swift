@@ -81,8 +81,6 @@ package final class WebSocketReader: StreamReader {
         return open.end(number: count, at: offset, isWhole: isWhole)
     }
 
-    // MARK: Frames
-
     private func begin(_ frame: WebSocketFrameHead, _ emit: (StreamedMessage) throws -> Void) rethrows {
         // An extension we do not know may give any reserved bit a meaning.
         let allowed: UInt8 = extensions.others.isEmpty ? extensions.deflate == nil ? 0 : 4 : 7
@@ -147,8 +145,6 @@ package final class WebSocketReader: StreamReader {
         }
         try emit(describe(open, isWhole: true))
     }
-
-    // MARK: Payloads
 
     private func take(_ bytes: UnsafeRawBufferPointer, of frame: WebSocketFrameHead) {
         guard let mask = frame.mask else { return keep(bytes, of: frame) }

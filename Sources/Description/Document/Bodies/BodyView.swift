@@ -44,8 +44,6 @@ struct BodyView {
         for note in notes { writer.add("(\(note))", .faint) }
     }
 
-    // MARK: By type
-
     private func pretty(_ writer: inout DetailWriter) {
         let longest = writer.longestLine
         if !writer.options.isPrinted { writer.longestLine = DetailWriter.longestLaidOut }

@@ -30,8 +30,6 @@ struct OverviewPage {
         writer.section("Rules and remarks") { $0.trace(exchange.messages.trace) }
     }
 
-    // MARK: Outcome
-
     private func outcome(_ writer: inout DetailWriter) {
         let method = record.method.isEmpty ? "(no request)" : record.method
         writer.fact("request", [Span(method, .keyword), Span(" "), Span(record.url.description, .link)])
@@ -116,8 +114,6 @@ struct OverviewPage {
         writer.fact("messages", record.words(of: record.tally))
     }
 
-    // MARK: Sizes
-
     private func sizes(_ writer: inout DetailWriter) {
         let sizes = record.sizes
         writer.fact("request", size(head: sizes.requestHead, body: sizes.requestBody, wire: sizes.requestWire))
@@ -136,8 +132,6 @@ struct OverviewPage {
     private func size(head: Int64, body: Int64, wire: Int64) -> String {
         "head \(Measures.size(head)), body \(Measures.size(body)), \(Measures.size(wire)) on the wire"
     }
-
-    // MARK: Connections
 
     private func process(_ writer: inout DetailWriter) {
         if let process = record.extras.process {
