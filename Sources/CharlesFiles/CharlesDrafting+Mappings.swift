@@ -10,9 +10,7 @@ extension CharlesDrafting {
             drafting,
             mapping,
             entry in
-            let from = drafting.location(mapping["sourceLocation"])
-            entry.rule = from.text
-            entry.fields = [Node.Member("from", from.node(&entry.notes))]
+            drafting.begin(&entry, "from", mapping["sourceLocation"])
             let location = drafting.location(mapping["destLocation"])
             let destination = CharlesDrafting.destination(location, &entry.notes)
             entry.fields["to"] = .mapping(destination)
@@ -21,6 +19,19 @@ extension CharlesDrafting {
             if destination.isEmpty { entry.skipped = "it has no destination" }
             return drafting.flag(mapping, "enabled", default: true)
         }
+    }
+
+    /// Names a rule after the location that it is for, which becomes its first field.
+    @discardableResult
+    private mutating func begin(
+        _ entry: inout ProfileDraft.Entry,
+        _ key: String,
+        _ element: XMLElement?
+    ) -> CharlesLocation {
+        let location = location(element)
+        entry.rule = location.text
+        entry.fields = [Node.Member(key, location.node(&entry.notes))]
+        return location
     }
 
     /// The parts of the destination that are not blank; a destination has no wildcards.
@@ -53,9 +64,7 @@ extension CharlesDrafting {
             drafting,
             mapping,
             entry in
-            let from = drafting.location(mapping["sourceLocation"])
-            entry.rule = from.text
-            entry.fields = [Node.Member("from", from.node(&entry.notes))]
+            let from = drafting.begin(&entry, "from", mapping["sourceLocation"])
             let path = drafting.path(mapping.text("dest").trimmed, for: from.path.trimmed, &entry.notes)
             entry.fields["to"] = .text(path)
             entry.fields["on-miss"] = .text("pass")
@@ -120,9 +129,7 @@ extension CharlesDrafting {
             drafting,
             breakpoint,
             entry in
-            let location = drafting.location(breakpoint["location"])
-            entry.rule = location.text
-            entry.fields = [Node.Member("at", location.node(&entry.notes))]
+            drafting.begin(&entry, "at", breakpoint["location"])
             let method = breakpoint.text("scheme").trimmed
             if !method.isEmpty, method != "*" { entry.fields["method"] = .text(method) }
             let held = ["request", "response"].filter { drafting.flag(breakpoint, $0, default: false) }

@@ -131,8 +131,13 @@ extension FunctionArguments {
         func exchange(_ id: ExchangeID) -> RecordedExchange? { arguments.exchange }
 
         func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
-            let columns: [PlaceColumn] = [.requestBody, .requestBodySent, .responseBody, .responseBodySent]
-            let column = columns[Int(side.rawValue)]
+            let column: PlaceColumn =
+                switch side {
+                case .requestReceived: .requestBody
+                case .requestSent: .requestBodySent
+                case .responseReceived: .responseBody
+                case .responseSent: .responseBodySent
+                }
             if !arguments.isNull(column) {
                 return ByteBuffer(bytes: arguments.bytes(column).dropFirst(Int(clamping: offset)).prefix(limit))
             }
