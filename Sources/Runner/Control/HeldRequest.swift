@@ -90,9 +90,6 @@ package enum HeaderRules {
 
     private static func isFraming(_ name: FieldName) -> Bool { name == .contentLength || name == .transferEncoding }
 
-    /// Whether a text has no control character except tabs, so that it cannot end the line (RFC 9110 §5.5).
-    static func isText(_ text: String) -> Bool { text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 } }
-
     static func checkName(_ name: String) throws(ControlError) {
         guard name.isToken else { throw ControlError("'\(name.prefix(40))' is not a header field name.") }
         guard !isFraming(FieldName(name)) else { throw ControlError("\(name) follows from the body; Sluice sets it.") }
@@ -100,7 +97,7 @@ package enum HeaderRules {
 
     static func check(_ pair: HoldEdit.Pair) throws(ControlError) {
         try checkName(pair.name)
-        guard isText(pair.value) else {
+        guard pair.value.isFieldValue else {
             throw ControlError("The value of \(pair.name) has control characters, which no field may have.")
         }
     }

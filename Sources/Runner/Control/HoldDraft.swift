@@ -3,6 +3,7 @@ package import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
+import Rules
 
 /// A held message as a text to edit: start line, fields, an empty line, the decoded body.
 ///
@@ -166,7 +167,7 @@ extension HeldMessage {
                 )
             }
             let reason = words.count > 2 ? words[2].trimmingBlanks : ""
-            guard HeaderRules.isText(reason) else { throw ControlError("the reason phrase has control characters") }
+            guard reason.isFieldValue else { throw ControlError("the reason phrase has control characters") }
             let isReasonEdited = reason != head.reason
             if status != head.status || isReasonEdited { try head.setStatus(status) }
             if isReasonEdited { head.reason = reason }
