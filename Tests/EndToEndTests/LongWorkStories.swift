@@ -3,6 +3,7 @@ import Recording
 import Support
 import Terminal
 import Testing
+import Text
 
 extension UserStories {
     @Suite("Work that takes long: its line on a terminal, and stopping it")
@@ -102,7 +103,7 @@ extension UserStories {
             try await half.wait(for: "stopped. The rest was not imported.")
             let imported = try SessionReader(path: scratch.path("half.sluice")).count()
             #expect((1..<Int64(Self.count)).contains(imported))
-            try await half.wait(for: "\(imported) exchange")
+            try await half.wait(for: "Imported \(imported.grouped) exchange")
             #expect(try files(scratch).filter { $0.hasPrefix("half") } == ["half.sluice"])
 
             let dumb = try ConsoleScreen(

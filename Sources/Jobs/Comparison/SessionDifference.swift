@@ -163,19 +163,19 @@ package struct SessionDifference: Sendable {
         @Sendable func compare(_ old: SessionReader, _ new: SessionReader) throws -> Found {
             var found: Found = [:]
             let sources = (ContentSource(old), ContentSource(new))
+            func compare(_ index: Int) throws {
+                let pair = pairs[index]
+                guard let left = try sources.0.read(pair.old), let right = try sources.1.read(pair.new) else { return }
+                let difference = try settings.difference(left, right)
+                found[pair.endpoint, default: DifferenceCounts()].add(difference, [pair.old, pair.new], at: index)
+                if pair.endpoint >= detailedEndpoints { found[pair.endpoint]?.removePlaces() }
+                try work?.add(1, of: pairs.count)
+            }
             while !stops.load(ordering: .relaxed) {
                 let start = next.wrappingAdd(block, ordering: .relaxed).oldValue
                 guard start < pairs.count else { break }
-                for index in start..<min(start + block, pairs.count) {
-                    let pair = pairs[index]
-                    guard let left = try sources.0.read(pair.old), let right = try sources.1.read(pair.new) else {
-                        continue
-                    }
-                    let difference = try settings.difference(left, right)
-                    found[pair.endpoint, default: DifferenceCounts()].add(difference, [pair.old, pair.new], at: index)
-                    if pair.endpoint >= detailedEndpoints { found[pair.endpoint]?.removePlaces() }
-                    try work?.add(1, of: pairs.count)
-                }
+                let part = start..<min(start + block, pairs.count)
+                try old.inOneState { try new.inOneState { try part.forEach(compare) } }
             }
             return found
         }

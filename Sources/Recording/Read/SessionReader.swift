@@ -233,12 +233,26 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
+    /// All reads of `body` see one state of the file, and lock it once. To be brief: a recording cannot shorten its log
+    /// meanwhile.
+    package func inOneState<Value>(_ body: () throws -> Value) throws -> Value {
+        try read(inOneTransaction: true) { _ in try body() }
+    }
+
     func read<Value>(inOneTransaction: Bool = false, _ body: (SessionDatabase) throws -> Value) throws -> Value {
         func look(_ connection: Database) throws -> Value {
             try body(SessionDatabase(connection: connection, path: path))
         }
         do {
-            return inOneTransaction ? try database.read(look) : try database.unsafeRead(look)
+            return try database.unsafeReentrantRead { connection in
+                guard inOneTransaction, !connection.isInsideTransaction else { return try look(connection) }
+                var value: Value?
+                try connection.inTransaction(.deferred) {
+                    value = try look(connection)
+                    return .commit
+                }
+                return value!
+            }
         } catch let error as DatabaseError {
             throw SessionError.reading(path, error)
         }
