@@ -191,12 +191,10 @@ extension UserStories {
                     ["trim", sluice.session, "status:404", "-o", scratch.path("copy.sluice")],
                     environment: SluiceProcess.environment(scratch)
                 )
-                try await eventually("the session is being read") {
-                    let open = "/proc/\(trim.identifier)/fd"
-                    return try FileManager.default.contentsOfDirectory(atPath: open).contains { number in
-                        let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(open)/\(number)")
-                        return file == sluice.session
-                    }
+                try await eventually("the signal is caught") {
+                    let facts = try String(contentsOfFile: "/proc/\(trim.identifier)/status", encoding: .utf8)
+                    let caught = facts.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }?.suffix(16) ?? ""
+                    return (UInt64(caught, radix: 16) ?? 0) & 1 << (UInt64(signal) - 1) != 0
                 }
                 trim.signal(signal)
                 let end = try await trim.outcome(within: 30)
