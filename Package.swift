@@ -140,9 +140,8 @@ let package = Package(
         module(
             "Diagnosis",
             [
-                "Runner", "Jobs", "ProxyServer", "Description", "Formats", "Text", "HTTPModel", "Content", "Wire",
-                "Files", nioCore,
-                nioPosix,
+                "Runner", "Jobs", "ProxyServer", "Description", "Formats", "Terminal", "Text", "HTTPModel", "Content",
+                "Wire", "Files", nioCore, nioPosix,
             ]
         ),
         .executableTarget(

@@ -32,8 +32,8 @@ struct CharlesDrafting {
         drafted[key] = ProfileDraft.Section(key: key, entries: entries, isMapping: isMapping, isEnabled: isEnabled)
     }
 
-    /// Adds a rule for each element of a tool's list. `draft` fills a rule in, with what it is for as its name, and
-    /// returns whether it is enabled.
+    /// Adds a rule for each element of a tool's list. `draft` fills in the rule and its name, and returns whether it is
+    /// enabled.
     mutating func addList(
         _ key: String,
         _ title: String,

@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 
 /// Connects an exchange's machine with its legs: passes each event to the machine, then carries out the effects one by
-/// one. An effect may cause another event at once, so draining is not reentrant.
+/// one. An event that an effect causes waits until that effect is done.
 final class Exchange {
     private var machine: ExchangeMachine
     private let loop: LoopContext

@@ -69,26 +69,6 @@ struct StreamTests {
         #expect(try reader.arrivals(of: id, side: .responseSent).isEmpty)
     }
 
-    @Test("A source without arrivals has none; one that has them all pages them")
-    func otherSources() throws {
-        struct Archive: ExchangeSource {
-            func exchange(_ id: ExchangeID) -> RecordedExchange? { nil }
-            func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) -> ByteBuffer { ByteBuffer() }
-        }
-        struct Capture: ExchangeSource {
-            var all: [Arrival]
-            func exchange(_ id: ExchangeID) -> RecordedExchange? { nil }
-            func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) -> ByteBuffer { ByteBuffer() }
-            func arrivals(of id: ExchangeID, side: BodySide) -> [Arrival] { all }
-        }
-        #expect(try Archive().arrivals(of: id, side: .responseReceived).isEmpty)
-        #expect(try Archive().arrivals(of: id, side: .responseReceived, from: 5, limit: 5).isEmpty)
-        let capture = Capture(all: arrivals(10))
-        #expect(try capture.arrivals(of: id, side: .responseReceived, from: 35, limit: 2) == Array(arrivals(10)[3...4]))
-        #expect(try capture.arrivals(of: id, side: .responseReceived, from: -1, limit: 99) == arrivals(10))
-        #expect(try capture.arrivals(of: id, side: .responseReceived, from: 0, limit: -1).isEmpty)
-    }
-
     @Test("Events of an open stream are to be read within 100 ms, each with its arrival and the counts")
     func visibleWhileOpen() throws {
         let feed = try Feed(path: scratch.session)

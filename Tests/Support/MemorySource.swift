@@ -35,8 +35,8 @@ package final class MemorySource: ExchangeSource {
         return piece ?? ByteBuffer()
     }
 
-    package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
-        arrivals[Key(id: id, side: side.received)] ?? []
+    package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+        (arrivals[Key(id: id, side: side.received)] ?? []).page(from: offset, limit: limit)
     }
 
     /// Adds an exchange made of the heads as they stood on the wire.
@@ -120,5 +120,20 @@ extension BodySide {
         case .requestReceived, .requestSent: .requestReceived
         case .responseReceived, .responseSent: .responseReceived
         }
+    }
+}
+
+extension [Arrival] {
+    /// What a source gives of all arrivals of a body.
+    package func page(from offset: Int64, limit: Int) -> [Arrival] {
+        let first = lastIndex { $0.offset <= offset } ?? startIndex
+        return Array(self[first...].prefix(Swift.max(0, limit)))
+    }
+}
+
+extension ExchangeSource {
+    /// All arrivals of a body.
+    package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
+        try arrivals(of: id, side: side, from: 0, limit: .max)
     }
 }

@@ -90,7 +90,7 @@ enum LinearHelp {
         .ruleFromExchange: "rule map-remote 12, or written out: rule block {at: \"*/ads/*\"}",
         .editHold: "edit 12.1 method=PUT header=\"X-Mode: test\"",
         .saveBody: "save-body 12 picture.png",
-        .export: "export har bug.har; export har shown secrets bug.har keeps secrets",
+        .export: "export har bug.har; with its secrets: export har shown secrets bug.har",
         .importSession: "import bug.har; filter is:imported lists what came",
         .repeatAdvanced: "repeat-advanced 100 x 10, 50ms",
         .switchRule: "switch-rule block 1",

@@ -7,10 +7,8 @@ package protocol ExchangeSource {
     func exchange(_ id: ExchangeID) throws -> RecordedExchange?
     /// Reads a body, at most `limit` bytes from `offset`; fewer if it ends before.
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer
-    /// Reads when a body's bytes arrived, by growing offset, 16 bytes each; empty if that was not recorded.
-    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival]
-    /// Reads at most `limit` arrivals, first the one that brought the byte at `offset`. The next page begins at the
-    /// offset of the last one read, which comes first in it again.
+    /// Reads when a body's bytes arrived, by growing offset, at most `limit` arrivals, first the one that brought the
+    /// byte at `offset`; empty if that was not recorded. The next page begins with the last one read.
     func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival]
 
     /// Whether secrets are replaced: then bodies come without their content coding.
@@ -81,11 +79,5 @@ extension ExchangeSource {
     package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool { true }
     package func hasSecretInRecordedBytes(_ id: ExchangeID, side: BodySide) throws -> Bool { false }
 
-    package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { [] }
-
-    package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
-        let all = try arrivals(of: id, side: side)
-        let first = all.lastIndex { $0.offset <= offset } ?? all.startIndex
-        return Array(all[first...].prefix(max(0, limit)))
-    }
+    package func arrivals(of id: ExchangeID, side: BodySide, from: Int64, limit: Int) throws -> [Arrival] { [] }
 }

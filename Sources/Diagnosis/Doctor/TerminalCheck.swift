@@ -1,6 +1,7 @@
 import Foundation
 import Jobs
 import Runner
+import Terminal
 
 struct TerminalCheck {
     let environment: [String: String]
@@ -25,17 +26,17 @@ struct TerminalCheck {
                 "TERM is \(environment["TERM"].map { "'\($0)'" } ?? "not set"), so that the console is plain lines"
             return .note(about, text, fix: "export TERM=xterm-256color")
         }
-        guard let entry = TerminalDescription(name, environment) else {
-            let text = "this machine knows no terminal '\(name)' (TERM), so that the console cannot draw"
+        guard let entry = Terminfo(name: name) else {
+            let text = "this machine knows no terminal '\(name)' (TERM); the console treats it as xterm"
             return .note(about, text, fix: "export TERM=xterm-256color")
         }
         let direct = ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
-        let colours = direct ? "16 million colours" : entry.colours > 1 ? "\(entry.colours) colours" : "no colours"
+        let colours = direct ? "16 million colours" : entry.colors > 1 ? "\(entry.colors) colours" : "no colours"
         let mouse = entry.hasMouse ? "mouse" : "no mouse"
         if environment["NO_COLOR"]?.isEmpty == false {
             return .note(about, "\(name), \(mouse); NO_COLOR keeps colours away", fix: "unset NO_COLOR")
         }
-        if entry.colours < 8 { return .note(about, "\(name), \(colours), \(mouse)", fix: "export TERM=xterm-256color") }
+        if entry.colors < 8 { return .note(about, "\(name), \(colours), \(mouse)", fix: "export TERM=xterm-256color") }
         return .ok(about, "\(name), \(colours), \(mouse)")
     }
 
@@ -104,48 +105,4 @@ struct TerminalCheck {
     }
 
     private func isThere(_ tool: String) -> Bool { (try? ChildCommand([tool], environment: environment)) != nil }
-}
-
-/// Two capabilities of terminfo (term(5)).
-struct TerminalDescription {
-    let colours: Int
-    let hasMouse: Bool
-
-    /// The indices of `max_colors` among the numbers and of `key_mouse` among the strings.
-    private static let places = (colours: 13, mouse: 355)
-    private static let folders = [
-        "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo", "/usr/local/share/terminfo",
-    ]
-
-    init?(_ name: String, _ environment: [String: String]) {
-        guard let first = name.utf8.first, !name.contains("/") else { return nil }
-        var folders = [environment["TERMINFO"], environment["HOME"].map { $0 + "/.terminfo" }].compactMap { $0 }
-        folders += (environment["TERMINFO_DIRS"] ?? "").split(separator: ":").map(String.init) + Self.folders
-        for folder in folders {
-            for letter in [String(UnicodeScalar(first)), String(first, radix: 16)] {
-                guard let bytes = FileManager.default.contents(atPath: "\(folder)/\(letter)/\(name)") else { continue }
-                self.init(Array(bytes))
-                return
-            }
-        }
-        return nil
-    }
-
-    init?(_ bytes: [UInt8]) {
-        func short(_ offset: Int) -> Int? {
-            guard offset >= 0, offset + 1 < bytes.count else { return nil }
-            return Int(Int16(bitPattern: UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8))
-        }
-        guard let magic = short(0), [0o432, 0o1036].contains(magic), let names = short(2), let flags = short(4),
-            let numbers = short(6), let strings = short(8), [names, flags, numbers, strings].allSatisfy({ $0 >= 0 })
-        else { return nil }
-        let width = magic == 0o1036 ? 4 : 2
-        let start = (12 + names + flags + 1) & ~1
-        let number = Self.places.colours < numbers ? short(start + Self.places.colours * width) : nil
-        let text = Self.places.mouse < strings ? short(start + numbers * width + Self.places.mouse * 2) : nil
-        // The lower two of four bytes are enough; larger numbers are large.
-        let isLarge = width == 4 && (short(start + Self.places.colours * width + 2) ?? 0) > 0
-        colours = number.map { isLarge ? 1 << 24 : max(0, $0) } ?? 0
-        hasMouse = (text ?? -1) >= 0
-    }
 }

@@ -16,7 +16,7 @@ package struct SessionFacts: Sendable {
     package var labels: [String: String] = [:]
     package var runs: [Run] = []
     package var rules: [Rules] = []
-    /// What the rules of a stage change without their trace naming it, by the stage's name.
+    /// For each stage, by its name: what its rules change although their trace does not say so.
     package var changes: [String: TraceEntry.Change] = [:]
 
     package init(name: String = "", version: String = "", system: String = "") {

@@ -74,7 +74,7 @@ extension FilterKey.ExpressionForm {
         return self != .path || Self.isPlainlyExpression(characters[start + 1..<end]) ? end : nil
     }
 
-    /// Whether a text has signs of an expression that are rare in paths.
+    /// Whether a text has characters of a regular expression that are rare in paths.
     private static func isPlainlyExpression(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
         var last: Unicode.Scalar?
         return text.contains { character in

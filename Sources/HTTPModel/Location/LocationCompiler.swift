@@ -69,7 +69,7 @@ struct LocationCompiler {
             lint(.host, "clients send such a name in its ASCII form (xn--…)")
         }
         if pattern.host.contains("?"), !pattern.host.contains("\\") {
-            lint(.host, "'?' is one character of the host; for a query, write /*? before it")
+            lint(.host, "'?' stands for one character of the host; for a query, write /*? before it")
         }
         return glob
     }

@@ -42,10 +42,10 @@ package enum ArchiveFile {
         } catch let error as JSONSyntaxError {
             let place = "\(path):\(error.line):\(error.column)"
             let title = reader is HARReader ? "HAR" : "Charles session"
-            throw StartError("\(place): no \(title) that can be read: \(error.message)", isPositioned: true)
+            throw StartError("\(place): the \(title) cannot be read: \(error.message)", isPositioned: true)
         } catch let error as XMLSyntaxError {
             let place = "\(path):\(error.line):\(error.column)"
-            throw StartError("\(place): no Charles session that can be read: \(error.message)", isPositioned: true)
+            throw StartError("\(place): the Charles session cannot be read: \(error.message)", isPositioned: true)
         } catch let error as ArchiveError {
             throw StartError("\(path)\(error.place): it cannot be read: \(error.message)", isPositioned: true)
         }

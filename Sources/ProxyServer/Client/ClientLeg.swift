@@ -42,7 +42,7 @@ protocol ClientLayer: AnyObject {
     func beginStopping()
     /// Sluice closes the idle connection; an incomplete request is recorded.
     func closing(_ reason: OwnClose)
-    /// How long all exchanges have waited only for the client; else `nil`.
+    /// If all exchanges wait only for the client: for how long; else `nil`.
     func stall(now: NIODeadline) -> TimeAmount?
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline)
 }

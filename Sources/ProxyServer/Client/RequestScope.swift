@@ -168,7 +168,7 @@ struct RequestRouter {
         return .forward(url, tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
     }
 
-    /// The origin and asterisk forms on the proxy's own port: Host names the server.
+    /// The origin and asterisk forms (RFC 9112, 3.2) on the proxy's own port: the `Host` field gives the server.
     private func origin(_ head: RequestHead) -> RoutedRequest {
         let hostField = head.fields.value(of: .host)
         let named = hostField.flatMap { $0.isEmpty ? nil : RequestURL.splitAuthority($0) }

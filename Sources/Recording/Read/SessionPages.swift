@@ -58,11 +58,6 @@ package final class SessionPages: ExchangeSource {
         return body.getSlice(at: start, length: min(limit, body.writerIndex - start)) ?? ByteBuffer()
     }
 
-    package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
-        try check()
-        return try reader.arrivals(of: id, side: side)
-    }
-
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         try check()
         return try reader.arrivals(of: id, side: side, from: offset, limit: limit)

@@ -20,7 +20,7 @@ package struct RecordedRequest: Sendable {
     }
 }
 
-/// An exchange with short bodies, without trace and connections; of the sent messages only the response's head.
+/// An exchange without trace and connections, with short bodies; of what the proxy sent, only the response's head.
 package struct ExchangeContent: Sendable {
     package var exchange: RecordedExchange
     package var requestBody: ByteBuffer?

@@ -209,12 +209,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     }
 
     /// When bytes arrived, by offset. A `…Sent` side of an unchanged body reads the received one. In flight, an arrival
-    /// may precede its bytes.
-    package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
-        try arrivals(of: id, side: side, from: 0, limit: .max)
-    }
-
-    /// From the one that contains the byte at `offset`.
+    /// may precede its bytes. The first is the one that contains the byte at `offset`.
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         guard limit > 0 else { return [] }
         let sql = """
@@ -246,12 +241,9 @@ package final class SessionReader: ExchangeSource, Sendable {
         do {
             return try database.unsafeReentrantRead { connection in
                 guard inOneTransaction, !connection.isInsideTransaction else { return try look(connection) }
-                var value: Value?
-                try connection.inTransaction(.deferred) {
-                    value = try look(connection)
-                    return .commit
-                }
-                return value!
+                try connection.beginTransaction(.deferred)
+                defer { try? connection.rollback() }
+                return try look(connection)
             }
         } catch let error as DatabaseError {
             throw SessionError.reading(path, error)

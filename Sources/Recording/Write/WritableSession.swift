@@ -141,7 +141,7 @@ struct WritableSession: Sendable {
         return (open.count, open.prefix(5).map(ExchangeID.init))
     }
 
-    /// After a failure of writing. On a full disk that works once the log is written into the file.
+    /// Marks them after a write failed. The checkpoint frees the log's space, which a full disk needs.
     func interruptOpenExchanges() {
         try? database.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -78,7 +78,7 @@ extension SourceText {
         return end
     }
 
-    /// Blanks, and the bytes of the breaks that the parser may change into another.
+    /// Space, tab, LF or CR; the parser may turn one kind of line break into another.
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
     /// A block scalar: the lines below its header that are indented as deep as the first one that is not blank.

@@ -1,6 +1,6 @@
 import Text
 
-/// A profile's text as bytes, with the places that the parser gives as line and column.
+/// A profile's text as bytes; turns the parser's line and column into an offset.
 struct SourceText {
     let bytes: [UInt8]
     /// The line break of this file.

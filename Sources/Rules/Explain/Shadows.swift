@@ -36,7 +36,7 @@ struct Shadows {
         for key in Set(scope.locations?.map(\.hostKey) ?? [.any]) { earlier.update(key) { $0.append(rule) } }
     }
 
-    /// Searches the rules for the host of the first location, since a rule that covers all covers that.
+    /// Looks only at rules for the first location's host: a rule that covers all locations covers that one, too.
     private mutating func coverer(of heading: RuleHeading, in headings: [RuleHeading?]) -> Int? {
         if heading.scope.locations?.isEmpty == true { return nil }
         let host =

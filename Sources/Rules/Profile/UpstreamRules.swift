@@ -19,7 +19,7 @@ package struct UpstreamRules: Sendable {
 
     package init() {}
 
-    /// The rule for a request, by where it is sent; `nil` if none is.
+    /// The first enabled rule whose location the URL matches; else `nil`.
     package func rule(for url: RequestURL) -> Rule? {
         rules.first { $0.heading.isEnabled && $0.heading.scope.matches(method: "", url: url) }
     }

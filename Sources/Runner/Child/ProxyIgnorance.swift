@@ -13,7 +13,7 @@ enum ProxyIgnorance {
     ]
 
     static let general =
-        "Node before 22.21, Python's aiohttp without trust_env, and Go and Ruby with localhost ignore proxy variables"
+        "proxy variables are ignored by Node before 22.21, by aiohttp without trust_env, for localhost by Go and Ruby"
 
     static func reasons(for programs: Set<String>) -> [String] {
         all.filter { runtime in

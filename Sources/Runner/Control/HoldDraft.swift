@@ -162,7 +162,7 @@ extension HeldMessage {
             let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
             guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
                 throw ControlError(
-                    "the first line of a response has a version and a status: '\(line.prefix(80))'",
+                    "the first line of a response needs a version and a status, and is '\(line.prefix(80))'",
                     hint: "For example: HTTP/1.1 404 Not Found"
                 )
             }

@@ -2,8 +2,9 @@ import CNcurses
 import Synchronization
 
 /// An entry of the terminfo database. ncurses has it in a global, so all of it is read at once, under a lock.
-struct Terminfo: Sendable {
-    let colors: Int
+package struct Terminfo: Sendable {
+    package let colors: Int
+    package let hasMouse: Bool
     /// Whether ANSI's sequence places the cursor.
     let isANSI: Bool
     let alternateScreen: Pair
@@ -20,7 +21,7 @@ struct Terminfo: Sendable {
 }
 
 extension Terminfo {
-    init?(name: String) {
+    package init?(name: String) {
         guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }),
             let entry = Terminfo.lock.withLock({ _ in Terminfo.read(name) })
         else { return nil }
@@ -32,6 +33,7 @@ extension Terminfo {
         let place = sluice_terminfo_string("cup").flatMap { sluice_terminfo_fill($0, 4, 2) }.map { String(cString: $0) }
         return Terminfo(
             colors: Int(sluice_terminfo_number("colors")),
+            hasMouse: sluice_terminfo_string("kmous") != nil,
             isANSI: place.map { undelayed($0) == Array("\u{1B}[5;3H".utf8) } ?? false,
             alternateScreen: pair("smcup", "rmcup"),
             keypad: pair("smkx", "rmkx"),

@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Support
 
 @testable import Description
 
@@ -27,8 +28,8 @@ final class BodySource: ExchangeSource {
             ?? ByteBuffer()
     }
 
-    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
-        times[Key(id: id, side: side.received)] ?? []
+    func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+        (times[Key(id: id, side: side.received)] ?? []).page(from: offset, limit: limit)
     }
 
     func set(_ side: BodySide, _ bytes: some Sequence<UInt8>, of id: Int64 = 1) {

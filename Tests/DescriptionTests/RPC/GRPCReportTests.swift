@@ -3,6 +3,7 @@ import Description
 import Foundation
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 /// A call made by hand, with the arrivals of its bytes.
@@ -57,7 +58,9 @@ private final class Call: ExchangeSource {
         return body.getSlice(at: Int(offset), length: min(limit, body.readableBytes - Int(offset))) ?? ByteBuffer()
     }
 
-    func arrivals(of id: ExchangeID, side: BodySide) -> [Arrival] { arrivals[side] ?? [] }
+    func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) -> [Arrival] {
+        (arrivals[side] ?? []).page(from: offset, limit: limit)
+    }
 
     func report(_ descriptors: DescriptorSet? = nil) throws -> GRPCReport {
         try #require(try GRPCReport(recorded, source: self, descriptors: descriptors))

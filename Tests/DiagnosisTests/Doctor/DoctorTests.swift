@@ -138,26 +138,6 @@ struct DoctorTests {
         #expect(inside?.level == .ok && inside?.text.hasPrefix("by tmux") == true)
     }
 
-    @Test("Bytes that are no description of a terminal are none, however they are cut")
-    func descriptions() throws {
-        let file = try #require(
-            ["/lib/terminfo/x/xterm", "/usr/share/terminfo/x/xterm", "/etc/terminfo/x/xterm"].first {
-                FileManager.default.fileExists(atPath: $0)
-            }
-        )
-        let bytes = Array(try #require(FileManager.default.contents(atPath: file)))
-        #expect(TerminalDescription(bytes)?.colours == 8)
-        for length in 0..<bytes.count { _ = TerminalDescription(Array(bytes[..<length])) }
-        for place in 0..<12 {
-            for value: UInt8 in [0, 0x7F, 0x80, 0xFF] {
-                var changed = bytes
-                changed[place] = value
-                _ = TerminalDescription(changed)
-            }
-        }
-        #expect(TerminalDescription([]) == nil && TerminalDescription([0x1A, 1, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0]) == nil)
-    }
-
     // MARK: - The environment and the disk
 
     @Test("Proxies of the environment are named without their passwords, and exceptions too")

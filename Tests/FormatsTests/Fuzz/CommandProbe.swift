@@ -102,8 +102,6 @@ private struct ProbeBody: ExchangeSource {
         return body.getSlice(at: body.readerIndex + start, length: Swift.min(limit, body.readableBytes - start))
             ?? ByteBuffer()
     }
-
-    func arrivals(of id: ExchangeID, side: BodySide) -> [Arrival] { [] }
 }
 
 /// Commands, values and bodies for the fuzzer's corpus.

@@ -55,8 +55,9 @@ enum EntryProbe {
                 ?? ByteBuffer()
         }
 
-        func arrivals(of id: ExchangeID, side: BodySide) -> [Arrival] {
-            times[Key(id: id, side: side.isRequest ? .requestReceived : .responseReceived)] ?? []
+        func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) -> [Arrival] {
+            let all = times[Key(id: id, side: side.isRequest ? .requestReceived : .responseReceived)] ?? []
+            return Array(all[(all.lastIndex { $0.offset <= offset } ?? 0)...].prefix(limit))
         }
 
         fileprivate mutating func take(_ event: RecordEvent) {

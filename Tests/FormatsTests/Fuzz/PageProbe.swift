@@ -171,7 +171,9 @@ private struct HostileSource: ExchangeSource {
             ?? ByteBuffer()
     }
 
-    func arrivals(of id: ExchangeID, side: BodySide) -> [Arrival] { times }
+    func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) -> [Arrival] {
+        Array(times[(times.lastIndex { $0.offset <= offset } ?? 0)...].prefix(limit))
+    }
 }
 
 /// Bodies for the fuzzer's corpus.

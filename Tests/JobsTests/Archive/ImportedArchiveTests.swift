@@ -6,6 +6,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 import Testing
 
 @testable import Jobs
@@ -199,7 +200,7 @@ struct ImportedArchiveTests {
         arguments: [
             (
                 "{\"log\": {\"entries\": [{\"request\": {\n  \"method\": \"GE",
-                ":2:16: no HAR that can be read: the string does not end"
+                ":2:16: the HAR cannot be read: the string does not end"
             ),
             ("{\"log\": {\"entries\": [", "the text ends too early"),
             ("{\"log\": 3}", "it has no 'log' with 'entries'"),

@@ -99,8 +99,6 @@ enum MaskProbe {
             let start = answer.readerIndex + Int(offset)
             return answer.getSlice(at: start, length: min(limit, answer.writerIndex - start)) ?? ByteBuffer()
         }
-
-        func arrivals(of id: ExchangeID, side: BodySide) -> [Arrival] { [] }
     }
 }
 

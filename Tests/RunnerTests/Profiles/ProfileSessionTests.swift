@@ -245,7 +245,7 @@ struct RuleUsageTests {
             ("{", "ends too early"), ("{}", "has no 'log'"),
             (
                 "{\"log\": {\"entries\": [{\"request\": {\"url\": \"x",
-                ":1:44: no HAR that can be read: the string does not end"
+                ":1:44: the HAR cannot be read: the string does not end"
             ),
             ("{\"log\": [", "ends too early"), ("{]", "a member's name is missing"),
             ("{\"log\": ?", "a value is missing"),

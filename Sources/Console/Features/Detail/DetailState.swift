@@ -93,7 +93,7 @@ package struct FoundPlaces: Sendable {
     static let most = 100_000
 
     package private(set) var all: [FoundPlace] = []
-    /// The line at which the search was given up, as an expression takes too much work or there are too many places.
+    /// The line where the search stopped because the expression took too much work or had too many matches.
     package private(set) var end: Int?
 
     init(_ sought: SoughtText, in document: DetailDocument) {

@@ -136,7 +136,7 @@ struct SequenceView {
         record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
     }
 
-    /// The narrowest column in which hosts have their scheme before them; in a narrower one TLS has a sign.
+    /// From this width on, the column shows the scheme before the host; a narrower one marks TLS with `+`.
     static let schemeFrom = 28
 
     private var showsTLS: Bool { !model.list.columns.contains(.scheme) }
