@@ -44,7 +44,8 @@ package final class RunningProxy: Sendable {
         let files = try files ?? StartFiles(settings)
         try checkAccess(settings, files.profile)
         try checkAuthentication(settings)
-        TemporaryDirectory.sweep()
+        // A directory of temporary files may have thousands of entries.
+        DispatchQueue.global(qos: .utility).async { TemporaryDirectory.sweep() }
         let logLevel = reportsRefusals ? Logger.Level.notice : .warning
         let running = try await RunningProxy(settings, files, onFinished, print, report, logLevel)
         if settings.becomesLast, let path = running.session { StandardPaths.rememberSession(path) }

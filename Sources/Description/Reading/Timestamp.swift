@@ -53,6 +53,12 @@ package enum Timestamp {
         }
     }
 
+    /// ISO 8601 in seconds since 1970, for example `2026-11-21T10:57:03Z`.
+    package static func iso8601(seconds: Int64) -> String {
+        let parts = Parts(seconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
+        return "\(parts.date)T\(parts.time)Z"
+    }
+
     /// Local date and time to the millisecond with the zone, for example `2026-11-21 10:57:03.000 +01:00`.
     package static func readable(_ microseconds: Int64) -> String {
         "\(Parts(local(microseconds)).date) \(clock(microseconds)) \(zone(at: microseconds))"

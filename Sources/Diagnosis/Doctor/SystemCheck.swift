@@ -1,3 +1,4 @@
+import Description
 import Foundation
 import Jobs
 import ProxyServer
@@ -36,8 +37,7 @@ struct SystemCheck {
     }
 
     static func finding(_ about: String, _ folder: String, free: Int64) -> Finding {
-        let size = ByteCountFormatter.string(fromByteCount: free, countStyle: .decimal)
-        let text = "\(size) are free for \(folder)"
+        let text = "\(Measures.size(free)) are free for \(folder)"
         if free < space.least {
             return .problem(about, "\(text): no session can be begun", fix: "export XDG_STATE_HOME=/a/larger/disk")
         }
@@ -78,8 +78,7 @@ struct SystemCheck {
     }
 
     private func clock() -> Finding {
-        let dates = ISO8601DateFormatter()
-        let time = dates.string(from: now)
+        let time = Timestamp.iso8601(seconds: Int64(now.timeIntervalSince1970))
         let started = authority.map { Date(timeIntervalSince1970: Double($0.authority.notBefore)) } ?? Self.earliest
         guard now >= max(Self.earliest, started) else {
             let text = "it is said to be \(time), at which no certificate is valid"

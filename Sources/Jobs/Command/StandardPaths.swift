@@ -21,17 +21,11 @@ package enum StandardPaths {
 
     package static func newSession() throws -> String {
         try makeDirectory(sessions)
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.dateFormat = "yyyy-MM-dd'T'HH-mm-ss"
-        let stem = sessions + "/" + formatter.string(from: Date())
-        var path = stem + ".sluice"
-        var number = 2
-        while FileManager.default.fileExists(atPath: path) {
-            path = "\(stem)-\(number).sluice"
-            number += 1
-        }
-        return path
+        let pattern = try sessionPattern()
+        let now = time(nil)
+        var number = 1
+        while FileManager.default.fileExists(atPath: pattern.path(at: now, number: number)) { number += 1 }
+        return pattern.path(at: now, number: number)
     }
 
     package static var lastSession: String? { lastSession(in: state) }

@@ -1,4 +1,5 @@
-import Dispatch
+import CMalloc
+import Foundation
 package import HTTPModel
 import Synchronization
 
@@ -11,6 +12,7 @@ package final class Recorder: Sendable {
     /// What an earlier run left in flight.
     package let recovered: RecoveryReport?
 
+    private static let niceness: Int32 = 5
     private let queue: RecorderQueue
     private let outcome: Outcome
 
@@ -23,6 +25,7 @@ package final class Recorder: Sendable {
         onFailure: (@Sendable (SessionError) -> Void)? = nil,
         onRemark: (@Sendable (RecorderRemark) -> Void)? = nil
     ) throws {
+        sluice_keep_memory()
         var configuration = configuration
         let session: WritableSession?
         if let rotation = configuration.rotation {
@@ -42,9 +45,15 @@ package final class Recorder: Sendable {
         queue = RecorderQueue(configuration)
         outcome = Outcome(isRecording: configuration.isRecording, path: session?.path)
         let callbacks = RecorderCallbacks(onFinished: onFinished, onFailure: onFailure, onRemark: onRemark)
-        DispatchQueue(label: "sluice.recorder", qos: .userInitiated).async { [queue, outcome, configuration] in
+        let thread = Thread { [queue, outcome, configuration] in
+            #if os(Linux)
+            // On Linux this is the thread's own priority: traffic goes before the file.
+            setpriority(Int32(PRIO_PROCESS.rawValue), 0, Recorder.niceness)
+            #endif
             RecorderLoop(queue, outcome, configuration, callbacks).run(session)
         }
+        thread.name = "sluice.recorder"
+        thread.start()
     }
 
     deinit { queue.close() }

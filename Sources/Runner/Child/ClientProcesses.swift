@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The lookup begins when a connection is accepted, on its own thread, since a client such as `curl` may end a few
 /// milliseconds later. One scan serves all waiting connections. Scans use at most a twentieth of a core over time and a
-/// quarter of a second at once; more connections are not looked up. Processes of other users are not found.
+/// tenth of a second at once; more connections are not looked up. Processes of other users are not found.
 final class ClientProcesses: ClientProcessSource {
     typealias Delivery = @Sendable (ClientProcess?) -> Void
 
@@ -91,7 +91,7 @@ final class ClientProcesses: ClientProcessSource {
 
 /// A limit on the processor time of scans; all in nanoseconds.
 struct ScanAllowance {
-    private static let most: Int64 = 250_000_000
+    private static let most: Int64 = 100_000_000
 
     private let share: Int64
     private var left = ScanAllowance.most
@@ -127,11 +127,13 @@ extension ClientProcesses.Scanner {
         } else {
             table.read(take)
         }
+        // Most programs open several connections in a row.
+        look(in: Array(recent.prefix(1)), for: &wanted)
         if !wanted.isEmpty {
             let processes = Set(ProcessFiles.all())
             // A short-lived client has just begun.
             look(in: processes.subtracting(known).sorted(by: >), for: &wanted)
-            look(in: recent, for: &wanted)
+            look(in: Array(recent.dropFirst()), for: &wanted)
             if !wanted.isEmpty { look(in: processes.intersection(known).sorted(by: >), for: &wanted) }
             known = processes
         }

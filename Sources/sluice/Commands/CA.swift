@@ -1,4 +1,5 @@
 import ArgumentParser
+import Description
 import Files
 import Foundation
 import Jobs
@@ -15,6 +16,7 @@ struct CA: ParsableCommand {
 
     struct Path: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "path",
             abstract: "Print the path of the authority's certificate (PEM); creates the authority if needed."
         )
 
@@ -26,6 +28,7 @@ struct CA: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Print the authority's subject, dates and fingerprint."
         )
 
@@ -33,12 +36,11 @@ struct CA: ParsableCommand {
 
         func run() throws {
             let authority = try source.load()
-            let dates = ISO8601DateFormatter()
             StandardStreams.out(
                 """
                 subject      \(authority.subject)
-                valid from   \(dates.string(from: Date(timeIntervalSince1970: Double(authority.notBefore))))
-                valid until  \(dates.string(from: Date(timeIntervalSince1970: Double(authority.notAfter))))
+                valid from   \(Timestamp.iso8601(seconds: authority.notBefore))
+                valid until  \(Timestamp.iso8601(seconds: authority.notAfter))
                 SHA-256      \(authority.fingerprint)
 
                 """
@@ -48,6 +50,7 @@ struct CA: ParsableCommand {
 
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Export the authority for a device or program that should trust it.",
             discussion: "p12 includes the private key, to move the authority to another machine; keep it secret."
         )

@@ -51,6 +51,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Open a recorded session in the console.",
         discussion: """
               sluice open last
@@ -94,6 +95,7 @@ struct Open: AsyncParsableCommand {
 
 struct Attach: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "attach",
         abstract: "Open the console on a running Sluice.",
         discussion: """
               sluice attach

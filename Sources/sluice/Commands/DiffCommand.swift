@@ -8,6 +8,7 @@ import Recording
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "diff",
         abstract: "Compare two exchanges, or two sessions.",
         discussion: """
               sluice diff last 12 14                     two exchanges of a session

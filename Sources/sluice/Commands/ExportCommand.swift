@@ -9,6 +9,7 @@ import Recording
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Export exchanges: HAR, page, bundle, cURL and others.",
         discussion: """
               sluice export last -o bug.html

@@ -20,7 +20,10 @@ struct HoldCommand: AsyncParsableCommand {
     )
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the waiting messages, oldest first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the waiting messages, oldest first."
+        )
 
         @OptionGroup var options: ControlOptions
         @Flag(help: "Print one JSON object for each message.") var json = false
@@ -33,7 +36,10 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a waiting message, with its body decoded.")
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show a waiting message, with its body decoded."
+        )
 
         @OptionGroup var options: ControlOptions
         @Argument(help: "The message.", completion: .hold) var id: String
@@ -46,7 +52,7 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     struct Execute: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Send messages.")
+        static let configuration = CommandConfiguration(commandName: "execute", abstract: "Send messages.")
 
         @OptionGroup var messages: HeldMessages
 
@@ -54,7 +60,10 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     struct Cancel: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Send messages unmodified, ignoring earlier edits.")
+        static let configuration = CommandConfiguration(
+            commandName: "cancel",
+            abstract: "Send messages unmodified, ignoring earlier edits."
+        )
 
         @OptionGroup var messages: HeldMessages
 
@@ -62,7 +71,10 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     struct Abort: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Close the connections of the messages' clients.")
+        static let configuration = CommandConfiguration(
+            commandName: "abort",
+            abstract: "Close the connections of the messages' clients."
+        )
 
         @OptionGroup var messages: HeldMessages
 
@@ -86,6 +98,7 @@ struct HeldMessages: ParsableArguments {
 extension HoldCommand {
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "edit",
             abstract: "Edit a waiting message and send it.",
             discussion: """
                   sluice hold edit 12.1 --status 503 --body 'try later'

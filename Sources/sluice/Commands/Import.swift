@@ -10,12 +10,14 @@ import Tools
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "import",
         abstract: "Import other programs' recordings or settings.",
         subcommands: [Session.self, Charles.self]
     )
 
     struct Charles: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "charles",
             abstract: "Make a rule profile of Charles' settings.",
             discussion: """
                   sluice import charles settings.xml -o profile.yaml

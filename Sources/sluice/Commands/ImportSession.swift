@@ -9,6 +9,7 @@ import Text
 extension Import {
     struct Session: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "session",
             abstract: "Make a session of other programs' recordings.",
             discussion: """
                   sluice import session trace.chlsj browser.har -o bug.sluice

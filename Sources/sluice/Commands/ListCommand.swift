@@ -12,6 +12,7 @@ import Text
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List the exchanges of a session.",
         discussion: """
               sluice list last

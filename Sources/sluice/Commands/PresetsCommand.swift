@@ -12,7 +12,10 @@ struct PresetsCommand: ParsableCommand {
     )
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the presets with the sources of their numbers.")
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the presets with the sources of their numbers."
+        )
 
         func run() {
             let presets = ToolRegistry.standard.withPresets?.presets?.presets ?? []

@@ -35,7 +35,10 @@ struct ProxyAuthCommand: ParsableCommand {
     }
 
     struct Add: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a user or change a password, which it asks for.")
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Add a user or change a password, which it asks for."
+        )
 
         @Argument(help: "The user's name, without ':' and spaces.") var user: String
         @OptionGroup var file: FileOption
@@ -78,7 +81,7 @@ struct ProxyAuthCommand: ParsableCommand {
     }
 
     struct Remove: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a user.")
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a user.")
 
         @Argument(help: "The user's name.", completion: .proxyUser) var user: String
         @OptionGroup var file: FileOption
@@ -95,7 +98,7 @@ struct ProxyAuthCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print the users' names.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "Print the users' names.")
 
         @OptionGroup var file: FileOption
 
@@ -103,7 +106,10 @@ struct ProxyAuthCommand: ParsableCommand {
     }
 
     struct Path: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print the path of the standard file of users.")
+        static let configuration = CommandConfiguration(
+            commandName: "path",
+            abstract: "Print the path of the standard file of users."
+        )
 
         func run() throws { StandardStreams.out(ProxyUsersFile.standard + "\n") }
     }

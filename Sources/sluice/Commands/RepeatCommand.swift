@@ -11,6 +11,7 @@ import Runner
 
 struct Repeat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "repeat",
         abstract: "Send recorded requests again and compare the answers.",
         discussion: """
               sluice repeat last 12                              one exchange, by its number

@@ -3,6 +3,7 @@ import Runner
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "run",
         abstract: "Run the proxy without a screen, also for one command.",
         discussion: """
               sluice run

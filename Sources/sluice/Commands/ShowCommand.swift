@@ -15,6 +15,7 @@ import Tools
 
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "show",
         abstract: "Show one exchange, or follow it while it runs.",
         discussion: """
               sluice show last 8

@@ -9,6 +9,7 @@ import Terminal
 
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "stats",
         abstract: "Count exchanges by host and endpoint.",
         discussion: """
               sluice stats last

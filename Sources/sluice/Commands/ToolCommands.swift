@@ -16,7 +16,10 @@ struct ToolCommand: AsyncParsableCommand {
     )
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the tools in the order in which they act.")
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the tools in the order in which they act."
+        )
 
         @OptionGroup var options: ControlOptions
         @Flag(help: "Print one JSON object for each tool.") var json = false
@@ -28,7 +31,7 @@ struct ToolCommand: AsyncParsableCommand {
     }
 
     struct On: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Switch tools on.")
+        static let configuration = CommandConfiguration(commandName: "on", abstract: "Switch tools on.")
 
         @OptionGroup var tools: NamedTools
 
@@ -36,7 +39,7 @@ struct ToolCommand: AsyncParsableCommand {
     }
 
     struct Off: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Switch tools off.")
+        static let configuration = CommandConfiguration(commandName: "off", abstract: "Switch tools off.")
 
         @OptionGroup var tools: NamedTools
 

@@ -8,6 +8,7 @@ import Text
 
 struct Trim: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "trim",
         abstract: "Make a session smaller: by filter, time or size.",
         discussion: """
               sluice trim last 'host:api.example.com' -o small.sluice

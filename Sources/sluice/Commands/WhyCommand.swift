@@ -4,6 +4,7 @@ import Runner
 
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "why",
         abstract: "Say what each rule did to an exchange, or why not.",
         discussion: """
               sluice why last 12

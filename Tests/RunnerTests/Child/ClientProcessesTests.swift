@@ -102,19 +102,19 @@ struct ClientProcessesTests {
         try await server.close()
     }
 
-    @Test("are looked up again at once, and rarely only where that has taken a quarter of a second of late")
+    @Test("are looked up again at once, and rarely only if that has taken a tenth of a second of late")
     func allowance() {
         var allowance = ScanAllowance()
         let start: UInt64 = 1_000_000_000_000
-        for number in 0..<200 as Range<UInt64> {
+        for number in 0..<100 as Range<UInt64> {
             #expect(allowance.pause(after: 1_000_000, now: start + number * 1_000_000) == 0)
         }
-        // 250 ms and a twentieth of 199, less 200: the rest and ten more are over what is allowed.
-        let pause = allowance.pause(after: 69_950_000, now: start + 199_000_000)
+        // 100 ms and a twentieth of 99, less 100, are left: ten more are used.
+        let pause = allowance.pause(after: 14_950_000, now: start + 99_000_000)
         #expect(pause == 10_000_000 * 20)
-        #expect(allowance.pause(after: 0, now: start + 199_000_000 + pause) == 0)
+        #expect(allowance.pause(after: 0, now: start + 99_000_000 + pause) == 0)
         // What is not used does not add up.
-        #expect(allowance.pause(after: 251_000_000, now: start * 10) == 20_000_000)
+        #expect(allowance.pause(after: 101_000_000, now: start * 10) == 20_000_000)
         // A clock that goes back is no time that passed.
         #expect(allowance.pause(after: 0, now: start) == 20_000_000)
     }

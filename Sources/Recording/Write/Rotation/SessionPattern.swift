@@ -80,6 +80,8 @@ package struct SessionPattern: Sendable, Hashable {
 
     func path(of name: String) -> String { folder + name }
 
+    package func path(at time: Int, number: Int) -> String { path(of: name(at: time, number: number)) }
+
     var isNumbered: Bool { parts.contains(.number) }
 
     /// `time` is in seconds since 1970; `number` runs, or distinguishes taken names.

@@ -42,7 +42,7 @@ struct SessionSeries: Sendable {
         let taken = names().filter { pattern.isNumbered || $0.name == pattern.name(at: time, number: $0.number) }
         var number = (taken.map(\.number).max() ?? 0) + 1
         for _ in 0..<Self.mostNames {
-            let path = pattern.path(of: pattern.name(at: time, number: number))
+            let path = pattern.path(at: time, number: number)
             number += 1
             guard FileFacts(link: path) == nil else { continue }
             let part = "\(path)\(Self.ending)"
@@ -56,7 +56,7 @@ struct SessionSeries: Sendable {
             try WritableSession.make(part, labels: labels)
             if try Self.give(part, path) { return path }
         }
-        throw SessionError.exists(pattern.path(of: pattern.name(at: time, number: number)))
+        throw SessionError.exists(pattern.path(at: time, number: number))
     }
 
     /// `false` if the name is taken.
