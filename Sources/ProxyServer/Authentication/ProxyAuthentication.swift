@@ -32,11 +32,11 @@ package final class ProxyAuthentication: Sendable {
 
     private let users: ProxyUsers
     private let state = Mutex(State())
-    /// Hashing uses one core at most, and a second request with the same password finds it remembered.
+    /// Held during hashing: this uses one core at most, and a second request finds the same password remembered.
     private let hashing = Mutex(())
-    /// Wrong attempts at once, and the time for one more.
+    /// How many wrong attempts are allowed at once, and the time until one more is allowed.
     static let (burst, pause) = (10.0, TimeAmount.seconds(6))
-    /// Different waiting credentials, which take tens of milliseconds each.
+    /// How many different credentials may wait; each takes tens of milliseconds.
     static let queueLimit = 64
     private static let rememberedAddresses = 10_000
 
@@ -93,7 +93,7 @@ package final class ProxyAuthentication: Sendable {
         }
     }
 
-    /// Returns the seconds until the next attempt if this is too many.
+    /// Counts an attempt; returns the seconds to wait if there were too many.
     private static func begin(_ state: inout State, _ client: ClientKey, _ now: NIODeadline) -> Int? {
         var count = 0.0
         if let earlier = state.attempts[client] {

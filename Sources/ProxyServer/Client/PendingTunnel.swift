@@ -8,9 +8,9 @@ struct PendingTunnel {
     let version: HTTPVersion
     let answer: TunnelClientLayer.Answer
 
-    /// Answers and serves its inside; `early` has bytes that were read after it.
+    /// Answers the request and serves the tunnel; `early` has bytes that were read after the request.
     func open(_ check: AuthenticationCheck?, early: ByteBuffer?) {
-        // Everybody may read the proxy's own pages, so nothing else may be reached from there.
+        // The proxy's own pages need no credentials, so the tunnel to them must not reach anything else.
         let isForOwnPages = tunnel.host == ProxyPages.host
         if let check, !isForOwnPages {
             let layer = AuthenticatingLayer(self, check)

@@ -22,7 +22,7 @@ enum Undecrypted {
         }
     }
 
-    /// For a failed handshake without a tunnel, because a rule must read the host.
+    /// For a failed handshake after which no tunnel is opened, because a rule must read the host.
     static func hint(_ tool: String, reads place: String) -> String {
         "Connections to \(place) do not pass undecrypted, because a rule of '\(tool)' must read them."
     }

@@ -70,7 +70,7 @@ extension ListenerMode {
         "regular": .regular, "socks5": .socks5, "transparent": .transparent,
     ]
 
-    /// What to use in place of a mode of other proxies, or an unknown one.
+    /// The error for an unknown mode; for a mode of other proxies, it says what to use instead.
     private static func unknown(_ name: String) -> ListenerModeError {
         let instead: String? =
             switch name {

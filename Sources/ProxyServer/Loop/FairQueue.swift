@@ -9,7 +9,7 @@ struct FairQueue<Element> {
     }
 
     private struct Line {
-        /// Some may have been removed.
+        /// Elements of some may have been removed.
         var tickets: Deque<Int> = []
         var count = 0
     }

@@ -73,7 +73,7 @@ final class SharedState: Sendable {
         isTransparent || ownAddresses.withLock { $0.contains { $0.port == port } }
     }
 
-    /// The most remembered servers; after that every server with credentials counts as one.
+    /// The most remembered servers; after that every server counts as one that authenticates connections.
     private static let mostAuthenticators = 1_000
 
     func noteConnectionAuthentication(_ server: Destination) {
