@@ -5,7 +5,7 @@ import Content
 struct PathNames {
     /// Why a path is refused.
     struct NameError: Error, CustomStringConvertible {
-        /// Follows a colon.
+        /// Phrased to follow a colon.
         let description: String
     }
 
