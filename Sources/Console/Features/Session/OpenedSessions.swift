@@ -5,7 +5,7 @@ import Jobs
 import Recording
 import Synchronization
 
-/// What the console shows of its own while another session is open in it.
+/// The state of the console's own session while a different session is open.
 struct HomeState: Sendable {
     var source: ConsoleModel.Source
     var proxy = ProxyState()
@@ -46,7 +46,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Takes over that the session was rotated: the list follows, with its filter; what is being written stays.
+    /// Applies a rotation of the session: the list shows the new session with the same filter; an open prompt stays.
     mutating func takeRotated(to path: String, from old: String, isShown: Bool) -> [Effect] {
         tell("Recording continues in \(path); earlier exchanges are in \(old): \(way(to: .openSession)) opens it.")
         guard isShown else {
@@ -60,7 +60,7 @@ extension ConsoleModel {
         return askAnew(list.query)
     }
 
-    /// Fills the list for a query, and forgets what was shown before except for the columns.
+    /// Fills the list for a query, and resets everything that was shown, except for the columns.
     private mutating func askAnew(_ query: ListQuery) -> [Effect] {
         isDetailFocused = false
         (detail, structure, timeline) = (DetailState(), StructureState(), TimelineState())
@@ -99,7 +99,7 @@ extension ConsoleModel {
 }
 
 extension EffectRunner {
-    /// Shows another session, or an archive; the proxy goes on, and records, behind it.
+    /// Shows a different session or an archive; the proxy continues to record in the background.
     func openSession(_ path: String) {
         attempt(.openSession) { [self] in
             let file = HomeDirectory.expanding(path)
@@ -123,7 +123,7 @@ extension EffectRunner {
         try QueryService(path: session) { [inbox] in inbox.send(.query($0)) }
     }
 
-    /// Shows another session; what was shown first stays behind. Returns whether a proxy runs there.
+    /// Shows a different session, and keeps the first one in the background. Returns whether a proxy runs there.
     private func replace(by other: Connected) -> Bool {
         let before = connected.withLock { connected in
             defer { connected = other }
@@ -143,7 +143,7 @@ extension EffectRunner {
         }
         let isShown = behind.withLock { $0 == nil }
         guard let old = old(isShown ? connected.withLock(\.self) : behind.withLock(\.self)) else { return }
-        // A failure is tried again with the next look at the proxy.
+        // After a failure, the next check of the proxy tries again.
         guard let queries = try? queries(of: session) else { return }
         func rotate(_ connected: inout Connected?) -> Bool {
             guard connected?.services.session == old else { return false }
