@@ -72,7 +72,7 @@ package struct Multipart: Sendable {
     }
 
     private struct DelimiterLine {
-        /// Where the line break before the delimiter begins, which is no part of the content.
+        /// The offset of the line break before the delimiter; this line break is not part of the content.
         var start: Int
         var end: Int
         var isClosing: Bool

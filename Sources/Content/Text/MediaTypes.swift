@@ -22,7 +22,7 @@ package enum MediaTypes {
         return own == essence || own == "text/javascript" && essence == "application/javascript"
     }
 
-    /// Each type with the extensions of its files; the first one is that of files we write.
+    /// Each type with its file extensions; Sluice uses the first one for the files that it writes.
     private static let table: [(type: String, extensions: String)] = [
         // Pages and what belongs to them.
         ("text/html", "html htm"), ("application/xhtml+xml", "xhtml"), ("text/css", "css"),
@@ -86,7 +86,7 @@ package enum MediaTypes {
 
     fileprivate static let extensions: [String: String] = {
         var extensions: [String: String] = [:]
-        // What is in a file of unknown data, its extension does not say.
+        // The extension of unknown data would say nothing about its content.
         for row in table where row.type != unknown {
             extensions[row.type] = row.extensions.split(separator: " ").first.map { String($0) }
         }
