@@ -3,7 +3,7 @@ extension Filter {
         authorities.isEmpty ? .everything : Filter(root: Filter.authorities(authorities).root.negated)
     }
 
-    /// A name means all of its ports, `name:port` only that one.
+    /// A name means all of its ports, `name:port` only this port.
     package static func authorities(_ authorities: some Collection<String>) -> Filter {
         let nodes = authorities.sorted().map { authority -> FilterNode in
             let (host, port) = parts(of: authority)

@@ -73,7 +73,7 @@ extension Filter {
         return Filter(root: .term(FilterTerm(key: "host", tests: tests)))
     }
 
-    /// In any case.
+    /// Ignores case.
     package static func body(containing text: String) -> Filter {
         let test = FilterTest.matches(.body(.either), .glob(Glob(containing: text, ignoringCase: true)))
         return Filter(root: .term(FilterTerm(key: "body", tests: [test])))

@@ -4,9 +4,9 @@ import Text
 /// places have the same text.
 package struct Place: Sendable, Hashable {
     package enum Root: Sendable, Hashable {
-        /// As sent by the client, and by the server or a local answer.
+        /// The request as sent by the client; the response as sent by the server or answered locally.
         case request, response
-        /// As received by the server, and by the client.
+        /// The request as received by the server; the response as received by the client.
         case sentRequest, sentResponse
         /// Of a stream, counted from 1 in both directions.
         case message(Int)

@@ -28,6 +28,6 @@ extension ExchangeMessages {
 }
 
 extension ByteBuffer {
-    /// In memory of its own.
+    /// A copy, which does not keep the whole buffer in memory.
     package func beginning(_ count: Int) -> ByteBuffer { ByteBuffer(bytes: readableBytesView.prefix(count)) }
 }

@@ -28,7 +28,7 @@ package struct Phases: Sendable, Hashable {
         }
     }
 
-    /// The phase at the end; `nil` if the whole response had arrived.
+    /// The unfinished phase, which gets the rest of the total; `nil` if the whole response had arrived.
     private static func phaseOfRest(_ record: ExchangeRecord) -> WritableKeyPath<Timings, Int64?>? {
         let timings = record.timings
         let isSilent = Phases.measured.allSatisfy { timings[keyPath: $0] ?? 0 == 0 }
