@@ -11,8 +11,8 @@ package enum SentFraming {
         return framing
     }
 
-    /// For HEAD and 304 one of the two fields may describe the missing body. From 1xx, 204 and a 2xx to CONNECT,
-    /// Transfer-Encoding and a Content-Length other than zero are removed (RFC 9110 §8.6, RFC 9112 §6.1).
+    /// In a 304 or a response to HEAD, one of the two fields may describe the missing body. From 1xx, 204 and a 2xx to
+    /// CONNECT, Transfer-Encoding and a Content-Length other than zero are removed (RFC 9110 §8.6, RFC 9112 §6.1).
     @discardableResult
     package static func settle(
         _ head: inout ResponseHead,
@@ -54,7 +54,7 @@ package enum SentFraming {
         }
     }
 
-    /// Keeps a single correct line; else sets it, or appends it.
+    /// Keeps a single correct line, corrects a single wrong line, and sets exactly one if there are several or none.
     private static func setSingle(
         _ spelling: String,
         _ name: FieldName,

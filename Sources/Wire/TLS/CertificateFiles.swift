@@ -75,7 +75,7 @@ enum CertificateFiles {
         }
     }
 
-    /// Whether a directory has certificates by the hash of their subject (`c_rehash`).
+    /// Whether a directory has certificate files that are named by the hash of the subject (`c_rehash`).
     static func isHashedDirectory(_ path: String) -> Bool {
         guard let directory = opendir(path) else { return false }
         defer { closedir(directory) }

@@ -99,8 +99,7 @@ package final class CertificateMint {
     }
 
     /// The certificate for a DNS name or an IP address. Throws for text that no certificate can name: empty, too long,
-    /// with white space or control characters.
-    /// `now` is in seconds since 1970; the clock may be set back.
+    /// with white space or control characters. `now` is in seconds since 1970; the clock may be set back.
     package func certificate(
         for host: String,
         key: LeafKey.Kind = .ecdsa,

@@ -8,7 +8,7 @@ package struct ClientHello: Sendable, Hashable {
     package var alpnProtocols: [String]?
     /// In the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
     package var supportedVersions: [UInt16] = []
-    /// Whether the client accepts a certificate with an ECDSA key on the curve P-256; else RSA.
+    /// Whether the client accepts a certificate with an ECDSA key on the curve P-256; if not, it needs RSA.
     package var acceptsECDSA = true
 
     package enum ParseResult: Sendable, Hashable {
@@ -20,7 +20,7 @@ package struct ClientHello: Sendable, Hashable {
 
     /// In bytes with record headers.
     package static let maximumLength = 65_536
-    /// All records are read again for each new byte.
+    /// Limited because all records are read again for each new byte.
     package static let mostRecords = 2_048
 
     /// Reads the first bytes of a connection without consuming any; a wrong first byte is ``ParseResult/notTLS``.

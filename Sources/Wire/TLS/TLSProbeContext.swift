@@ -94,7 +94,7 @@ package final class TLSProbeContext {
             let suites = ciphers.filter(\.isTLS13).map(\.name).joined(separator: ":")
             let others = ciphers.filter { !$0.isTLS13 }.map(\.openSSLName).joined(separator: ":")
             guard SSL_set_ciphersuites(ssl, suites) == 1 else { return false }
-            // OpenSSL rejects an empty list, without which no older cipher is possible.
+            // OpenSSL rejects an empty list. Without older ciphers, the callers offer TLS 1.3 only.
             if !others.isEmpty, SSL_set_cipher_list(ssl, others + (offer.isLenient ? ":@SECLEVEL=0" : "")) != 1 {
                 return false
             }

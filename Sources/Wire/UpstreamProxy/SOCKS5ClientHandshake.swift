@@ -20,7 +20,7 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
     private var state = State.method
     private var received = ByteBuffer()
 
-    /// `host` is a name for the proxy, or an address without brackets; user and password have at most 255 bytes.
+    /// `host` is a name, which the proxy resolves, or an address without brackets; user and password: up to 255 bytes.
     package init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         self.host = host
         self.port = port
