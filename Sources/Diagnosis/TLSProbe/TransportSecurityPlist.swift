@@ -11,7 +11,7 @@ extension TransportSecurity.Demands {
         return words.isEmpty ? "default demands" : words.joined(separator: ", ")
     }
 
-    /// For `Info.plist`; empty for the default demands.
+    /// The keys for `Info.plist`; empty for the default demands.
     var keys: [String] {
         if allowsArbitraryLoads { return ["NSAllowsArbitraryLoads = true"] }
         var keys = minimum.map { ["NSExceptionMinimumTLSVersion = TLSv1.\($0.rawValue - 0x0301)"] } ?? []
