@@ -114,7 +114,7 @@ struct BrowserCommand: AsyncParsableCommand {
             var (running, services) = try await LiveServices.run(chosen, files, stopping)
             let process = try start(browser, BrowserProxy(running), isAlone: false)
             let remarks = services.remarks
-            // The console cancels it at its end; the last step is for a console that failed before.
+            // The console cancels this task when it ends; the step below is for a console that failed earlier.
             services.background = {
                 await withTaskCancellationHandler {
                     guard let outcome = await process.outcome() else { return }

@@ -62,9 +62,9 @@ struct RecordingOptions: ParsableArguments {
 struct HeadlessRun {
     private let recording: RecordingOptions
     private let environment = ProcessInfo.processInfo.environment
-    /// Further lines once it listens.
+    /// Further lines to print once the proxy listens.
     var opening = ""
-    /// Further lines once it has stopped, and whether it succeeded.
+    /// Further lines to print once the proxy has stopped, and whether the run succeeded.
     var ending: () -> (text: String, isFine: Bool) = { ("", true) }
 
     init(_ recording: RecordingOptions) { self.recording = recording }

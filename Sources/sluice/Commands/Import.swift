@@ -62,7 +62,7 @@ struct Import: ParsableCommand {
             try OutputFile(output).writeAll(.init(string: profile.text))
         }
 
-        /// Throws for a file with exchanges in place of settings.
+        /// Throws if the file has exchanges instead of settings.
         private func checkForExchanges(_ bytes: [UInt8]) throws(StartError) {
             let name = file == "-" ? "Standard input" : file
             let hint = "To import exchanges: sluice import session FILE -o SESSION"

@@ -32,7 +32,7 @@ struct UpstreamProxyOptions: ParsableArguments {
     func validate() throws { _ = try read() }
 
     var option: UpstreamOption? {
-        // `validate` has thrown their errors.
+        // `validate` has already reported an error.
         (try? read()) ?? nil
     }
 
@@ -152,7 +152,7 @@ struct ListenerOptions: ParsableArguments {
             throw ValidationError("--\(name) takes a number from 1 to 1000000; not \(number).")
         }
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
-        // Whether there is a command is known later.
+        // It is not known yet whether there is a command.
         _ = try listeners(port: 0, hasCommand: true)
         _ = try networks()
     }
