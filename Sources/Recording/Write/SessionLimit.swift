@@ -50,8 +50,7 @@ struct SessionLimit {
     ) throws {
         while try Self.usedBytes(database) > target {
             hasDropped = true
-            // If bodies in flight had half of the size, they would push out everything else, and then not fit
-            // themselves.
+            // Bodies in flight of half the size would push out everything else, and then not fit themselves.
             if try dropOpenBodies(largest / 2) {
                 countOpen()
             } else if try dropBodies(database, isOpen, target) {
