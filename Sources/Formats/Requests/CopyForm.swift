@@ -6,7 +6,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case requestHeaders = "request-headers"
     case responseHeaders = "response-headers"
     case cookies
-    // Of what is open in the detail.
+    // Parts of the open detail.
     case value, path, header, line, page
 
     package var title: String {
@@ -41,7 +41,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Whether it is a command of a shell; several are a script.
+    /// Whether it is a shell command; several commands are a script.
     package var isCommand: Bool { self == .curl || self == .httpie }
 
     /// Whether it is copied from the displayed lines, not from the exchange.

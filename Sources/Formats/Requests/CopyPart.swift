@@ -40,7 +40,7 @@ package enum CopyPart {
         }
     }
 
-    /// The header lines of a name or their values; `nil` if there are none.
+    /// The header lines of a name, or only their values; `nil` if the message has no such line.
     private static func lines(
         _ form: CopyForm,
         _ name: String,
