@@ -342,7 +342,7 @@ final class Exchange {
     }
 
     private func wake(at moment: NIODeadline, _ direction: FlowDirection, _ generation: Int) {
-        // Weakly, because the limit of a hold may be long after its end.
+        // Weakly, because a hold may end long before its limit.
         loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [weak self] in
             self?.elapsed(direction, generation)
         }

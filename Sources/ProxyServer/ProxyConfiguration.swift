@@ -83,7 +83,7 @@ package struct ProxyConfiguration: Sendable {
         package var pooled = TimeAmount.seconds(60)
         /// For the first byte in a new tunnel; then the server is assumed to speak first.
         package var serverFirst = TimeAmount.milliseconds(200)
-        /// For finding the client's program if another one at its address gets tunnels to the same server.
+        /// For finding the client's program if a different program at its address gets tunnels to the same server.
         var identity = TimeAmount.milliseconds(50)
 
         package init() {}

@@ -20,7 +20,7 @@ package final class ProxyServer: Sendable {
     /// The SHA-256 of the public key in all certificates that this proxy makes (``LeafKey/publicKeyHash``).
     package var leafKeyHash: [UInt8]? { shared.leafKey.publicKeyHash }
 
-    /// For exchanges that are not traffic, and their connections.
+    /// For exchanges that are not proxied traffic, and their connections.
     package func makeExchangeID() -> ExchangeID { shared.makeExchangeID() }
     package func makeConnectionID() -> ConnectionID { shared.makeConnectionID() }
 
@@ -107,7 +107,7 @@ package final class ProxyServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
-            // One at a time, so that no more are accepted than allowed.
+            // Accepts one client at a time, so that no more are accepted than allowed.
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -3,10 +3,10 @@ import NIOCore
 import Synchronization
 package import Wire
 
-/// Authenticates clients; one for all event loops.
+/// Authenticates clients; one instance serves all event loops.
 ///
 /// A password is hashed once, on its own thread, and then remembered. Waiting credentials are limited, in all and for
-/// each client. Too many wrong attempts of a client's address are not hashed.
+/// each client. After too many wrong attempts from an address, further ones are not hashed.
 package final class ProxyAuthentication: Sendable {
     package enum Outcome: Sendable, Hashable {
         case accepted, missing, wrong
@@ -86,7 +86,7 @@ package final class ProxyAuthentication: Sendable {
             guard compared?.matches(credentials.password) == true, hash != nil else { return .wrong }
             state.withLock { state in
                 state.accepted[credentials.user] = credentials.password
-                // A correct password is not a wrong attempt.
+                // `begin` counted this attempt, but the password was correct.
                 state.attempts[client] = state.attempts[client].map { (max(0, $0.count - 1), $0.at) }
             }
             return .accepted

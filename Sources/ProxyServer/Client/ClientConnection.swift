@@ -80,7 +80,7 @@ final class ClientConnection: ByteHandler {
     // MARK: - Layers
 
     func become(_ layer: any ClientLayer, with bytes: ByteBuffer? = nil) {
-        // An earlier write may have failed.
+        // An earlier write may have failed and closed the connection.
         guard !isClosed else {
             layer.closed()
             return
@@ -265,7 +265,7 @@ final class ClientConnection: ByteHandler {
     func close() {
         guard let context else { return }
         context.close(mode: .all, promise: nil)
-        // The pipeline may outlive this call, but not the layer.
+        // The channel may close after this call returns, but the layer ends now.
         finish()
     }
 
@@ -362,7 +362,7 @@ extension ExchangeFailure {
         return ExchangeFailure(.clientTimeout, text, hint: "--idle-timeout sets a longer limit.")
     }
 
-    /// If other requests waited for its stream of the server.
+    /// The failure if other requests waited for a stream to the same server.
     static func stalledClient(waitedFor limit: TimeAmount) -> ExchangeFailure {
         let why = "while other requests waited for a stream of this server"
         let text = "The client read nothing of the response for \(limit.inWords), \(why), so Sluice ended it."

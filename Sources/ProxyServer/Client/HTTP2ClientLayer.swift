@@ -77,7 +77,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         }
         if !streams.isEmpty {
             endStalls(now: now)
-            // Like a slow client of HTTP/1.
+            // The same limit as for a slow HTTP/1 client.
             let isOver = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
             if isOver, stalls.isEmpty { connection.close() }
             return
@@ -198,7 +198,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         PendingTunnel(tunnel: tunnel, connection: inside, version: .http2, answer: answer).open(check, early: nil)
     }
 
-    /// On the proxy's port `https` needs the absolute form.
+    /// On the proxy's own port, only the absolute form can express `https`.
     private func makeAbsolute(_ head: inout RequestHead, scheme: String) {
         guard case .proxy = scope, scheme == "https", let host = head.fields.value(of: .host) else { return }
         let target = head.target

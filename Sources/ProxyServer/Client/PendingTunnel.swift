@@ -1,7 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// A CONNECT, or a request of SOCKS, without an answer yet.
+/// A CONNECT or a SOCKS request that has no answer yet.
 struct PendingTunnel {
     let tunnel: RequestScope.Tunnel
     let connection: ClientConnection

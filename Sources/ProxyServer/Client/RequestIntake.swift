@@ -107,7 +107,7 @@ struct RequestIntake {
     }
 
     private func strip(_ arrival: inout Arrival) {
-        // In place: a copy of the fields would cost twice if one is removed.
+        // Strips in place: with a second copy of the fields, removing one would copy all of them.
         let upgrade = arrival.head.fields.contains(.upgrade) ? arrival.head.fields.value(of: .upgrade) : nil
         // HTTP/2 by Upgrade is answered in HTTP/1.1, because a server may ignore an upgrade (RFC 9110 §7.8).
         let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false

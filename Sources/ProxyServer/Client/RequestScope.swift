@@ -66,7 +66,7 @@ enum RequestScope {
             return remarks
         }
 
-        /// The host that counts for rules and the URL, after "but".
+        /// Which host counts for rules and the URL, as the end of a remark after "but".
         private var deciding: String {
             askedAddress == nil
                 ? "its tunnel was asked for \(host): the rules and the URL go by \(host), as the connection does"

@@ -35,7 +35,7 @@ final class SniffLayer: ClientLayer {
 
     let connection: ClientConnection
     private var scope: RequestScope
-    /// Whether this is inside terminated TLS whose client agreed on no protocol by ALPN.
+    /// Whether this is inside terminated TLS for which ALPN selected no protocol.
     private let isInsideTLS: Bool
     /// Whether the server was offered the client's ALPN protocols and selected none.
     private let agreesOnNothing: Bool

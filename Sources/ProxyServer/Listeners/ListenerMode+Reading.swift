@@ -3,7 +3,7 @@ import Wire
 
 extension Listener {
     /// Reads `MODE[@[HOST:]PORT]` like mitmproxy: `regular`, `socks5@1081`, `transparent@0.0.0.0:8080`,
-    /// `reverse:https://api.example.com@[::1]:8443`. `regular` is the default address of a forward proxy.
+    /// `reverse:https://api.example.com@[::1]:8443`. The argument `regular` is used for `regular` without an address.
     package init(reading text: String, regular: Listener = Listener()) throws(ListenerModeError) {
         // The last @ begins the address: an earlier one belongs to user information.
         let at = text.lastIndex(of: "@")

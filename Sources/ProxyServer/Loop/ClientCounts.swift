@@ -74,7 +74,7 @@ final class ClientCounts: Sendable {
 
     enum Admission: Hashable {
         case admitted
-        /// Its client has too many; `isNew` if that was not logged in the last minute.
+        /// The client has too many connections; `isNew` if none of these was logged in the last minute.
         case tooMany(limit: Int, isNew: Bool)
     }
 
@@ -115,7 +115,7 @@ final class ClientCounts: Sendable {
     var isFull: Bool { state.withLock { $0.total >= limits.inAll } }
 }
 
-/// Addresses without permission, so that each is logged once.
+/// Remembers refused addresses, so that each is logged once.
 final class RefusedClients: Sendable {
     private let known = Mutex<Set<String>>([])
 

@@ -9,7 +9,7 @@ struct FairQueue<Element> {
     }
 
     private struct Line {
-        /// Elements of some may have been removed.
+        /// The elements of some tickets may have been removed.
         var tickets: Deque<Int> = []
         var count = 0
     }

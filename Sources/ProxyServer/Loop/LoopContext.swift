@@ -162,7 +162,7 @@ final class LoopContext {
     /// How long the quietest connection that may be closed has been silent.
     func longestSilence() -> TimeAmount? { quietest?.time }
 
-    /// Closes that connection; returns whether there was one.
+    /// Closes the quietest connection; returns whether there was one.
     func closeQuietest() -> Bool {
         guard let (connection, reason, time) = quietest else { return false }
         connection.giveWay(reason, after: time)

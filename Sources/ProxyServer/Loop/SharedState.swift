@@ -67,8 +67,7 @@ final class SharedState: Sendable {
 
     func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }
 
-    /// Whether a server at this port may be this proxy: on one of its port numbers, or if connections are redirected to
-    /// it.
+    /// Whether a server at this port may be this proxy: the port is one of its own, or connections are redirected here.
     func mayLeadBack(_ port: Int?) -> Bool {
         isTransparent || ownAddresses.withLock { $0.contains { $0.port == port } }
     }

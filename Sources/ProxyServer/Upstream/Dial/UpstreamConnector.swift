@@ -22,7 +22,7 @@ final class UpstreamConnector {
         case none
         /// A name is looked up. Successors: `none`, `connecting`.
         case resolving(AddressSearch, limit: Scheduled<Void>)
-        /// Successor: `none`. The name may be looked up further.
+        /// Successor: `none`. The look-up of further addresses may still run.
         case connecting(ConnectAttempt, AddressSearch?)
     }
 

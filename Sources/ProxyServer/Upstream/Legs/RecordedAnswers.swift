@@ -29,7 +29,7 @@ package struct AskedRequest: Sendable {
 /// A received answer without its body.
 package struct RecordedAnswer: Sendable {
     package var exchange: ExchangeID
-    /// With the fields that were meant for the recorded connection.
+    /// With the hop-by-hop fields of the recorded connection.
     package var head: ResponseHead
     /// In bytes, with content codings.
     package var bodySize: Int64

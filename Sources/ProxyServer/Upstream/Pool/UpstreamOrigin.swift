@@ -140,7 +140,7 @@ final class UpstreamOrigin {
         let isFull = isFull
         defer { knowsFull = isFull }
         guard isFull, !knowsFull else { return }
-        // Later requests are told when they ask.
+        // Later requests learn this when they call `ask`.
         for waiter in waiting.elements { waiter.queued() }
     }
 
