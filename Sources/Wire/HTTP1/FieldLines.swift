@@ -11,7 +11,7 @@ struct FieldLines {
     let offset: Int64
     var tolerances: HTTP1Tolerances = []
 
-    /// Adds the lines from `start` on to `section`; every line has a next byte, because the section's end was found
+    /// Adds the lines from `start` on to `section`. A byte follows every line, because the section's end was found
     /// before.
     mutating func read(_ bytes: Span<UInt8>, from start: Int, into section: inout FieldSection) throws(HTTP1ParseError)
     {

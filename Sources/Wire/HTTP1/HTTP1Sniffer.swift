@@ -27,8 +27,8 @@ package enum HTTP1Sniffer {
         return count
     }
 
-    /// A request is: skipped bytes, a token of at most 256 bytes, white space, and ` HTTP/` before the line ends. A
-    /// longer prefix never turns a `yes` into a `no` or back.
+    /// A request is: skipped bytes, a token of at most 256 bytes, white space, and ` HTTP/` before the line ends. More
+    /// bytes never change a `yes` to a `no`, or a `no` to a `yes`.
     package static func looksLikeHTTP(_ prefix: ByteBuffer) -> Verdict {
         let content = content(of: prefix)
         let bytes = content.readableBytesUInt8Span

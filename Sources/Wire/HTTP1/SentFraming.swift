@@ -1,7 +1,7 @@
 package import HTTPModel
 
-/// Makes framing fields agree with the framing on an HTTP/1 leg (RFC 9112 §6); correct fields stay unchanged. A
-/// `Transfer-Encoding` other than `chunked` is possible in composed heads only, and replaced.
+/// Makes framing fields agree with the framing on an HTTP/1 leg (RFC 9112 §6); correct fields stay unchanged. Only a
+/// composed head can have a `Transfer-Encoding` other than `chunked`, which is replaced.
 package enum SentFraming {
     /// Returns the framing for the request's body: chunked instead of `untilClose`.
     @discardableResult

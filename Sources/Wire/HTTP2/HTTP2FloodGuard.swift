@@ -16,7 +16,7 @@ struct HTTP2FloodGuard: ~Copyable {
 
     /// The rest of a payload, or of the client's preface.
     private var skip: Int
-    /// The bytes so far of an incomplete frame header, the first in the highest place.
+    /// The bytes so far of an incomplete frame header, the first one as the most significant.
     private var partial: UInt64 = 0
     private var partialStream: UInt32 = 0
     private var partialCount = 0
@@ -26,7 +26,7 @@ struct HTTP2FloodGuard: ~Copyable {
     private(set) var incompleteSince: NIODeadline?
     private var hasBegun = false
 
-    /// The highest stream of the client, and the last few ranges that it passed over.
+    /// The highest stream number of the client, and the latest ranges of numbers that it skipped.
     private var highestStream: UInt32 = 0
     private var passedOver: [Range<UInt32>] = []
 

@@ -93,7 +93,7 @@ extension HTTP2Session {
     }
 
     func dataReceived(_ bytes: UnsafeRawBufferPointer, on id: Int32) {
-        // One stream must not stop the connection.
+        // Returns the connection's window at once, so that one stream cannot stop the others.
         nghttp2_session_consume_connection(handle, bytes.count)
         guard let stream = stream(id), stream.incoming == .body, !stream.isAbandoned else { return }
         stream.unconsumed += bytes.count

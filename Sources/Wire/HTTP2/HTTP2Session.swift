@@ -4,7 +4,7 @@ package import NIOCore
 
 /// One HTTP/2 connection without a socket, over nghttp2. The owner passes received bytes (``receive(_:now:)``), takes
 /// all events (``nextEvent()``), sends heads and bodies, and writes ``nextOutput(limit:)`` when the connection accepts
-/// more. Making output makes events, too. Nothing is called back; calls between two events take effect at once.
+/// more. Making output makes events, too. There are no callbacks; calls between two events take effect at once.
 ///
 /// The connection's window is returned on receipt, so that no stream starves others; a stream's own window is returned
 /// by ``consume(_:on:)``. Server push is refused. A client's priorities (RFC 7540 §5.3) order its responses and are not

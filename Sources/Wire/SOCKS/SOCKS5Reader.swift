@@ -27,9 +27,8 @@ package struct SOCKS5Reader {
         package var authority: String { HostAddress.withPort(host, port) }
     }
 
-    /// A fault in a client's bytes.
     package enum Failure: Error, Hashable {
-        /// The first byte is not 5: it is 4, or another protocol.
+        /// The first byte is not 5: it is 4, or belongs to another protocol.
         case version(UInt8)
         case noMethods
         /// The version of the password exchange (RFC 1929 §2).

@@ -6,7 +6,6 @@ enum CertificateFiles {
     /// Protects from `--ca /dev/zero`.
     private static let maximumSize = 16 << 20
 
-    /// `nil` if there is no such file.
     static func contentIfPresent(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8]? {
         do throws(FileError) {
             let content = try InputFile.contents(of: path, atMost: maximumSize + 1, takesPipes: takesPipes)
@@ -25,7 +24,7 @@ enum CertificateFiles {
         return content
     }
 
-    /// Creates a directory and those above it; makes it ours alone (0700).
+    /// Creates a directory and those above it; only this user has access to it (0700).
     static func makePrivateDirectory(_ path: String) throws(CertificateError) {
         var parent = ""
         let components = path.split(separator: "/", omittingEmptySubsequences: true)

@@ -5,7 +5,6 @@ internal import NIOCore
 final class X509Handle {
     let pointer: OpaquePointer
 
-    /// Takes ownership of the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { X509_free(pointer) }
@@ -27,7 +26,6 @@ final class X509Handle {
 final class PrivateKeyHandle {
     let pointer: OpaquePointer
 
-    /// Takes ownership of the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { EVP_PKEY_free(pointer) }

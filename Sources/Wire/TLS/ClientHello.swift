@@ -102,7 +102,7 @@ private func nextFragment(of records: inout Cursor) -> Fragment {
     return .fragment(fragment)
 }
 
-/// Whether a message that begins like this is not a ClientHello of an accepted length.
+/// Whether these first bytes cannot be those of a ClientHello of an accepted length.
 private func isHopeless(_ start: some Sequence<UInt8>) -> Bool {
     let header = Array(start.prefix(4))
     if let type = header.first, type != 1 { return true }
@@ -152,7 +152,7 @@ private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     return .hello(hello)
 }
 
-/// Whether such a client accepts an ECDSA key on the curve P-256.
+/// Whether a client with this offer accepts an ECDSA key on the curve P-256.
 private func acceptsECDSA(
     _ hello: ClientHello,
     _ suites: [UInt16],

@@ -62,8 +62,8 @@ package final class TLSProbeContext {
         "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:TLS_AES_128_CCM_SHA256"
         + ":TLS_AES_128_CCM_8_SHA256"
 
-    /// `resumes`: offers an earlier session, and keeps this one. Throws `invalidHost` for a host that no certificate
-    /// can name, `nothingShared` if OpenSSL cannot make the offer.
+    /// With `resumes`, offers an earlier session, and keeps this one. Throws `invalidHost` for a host that no
+    /// certificate can name, `nothingShared` if OpenSSL cannot make the offer.
     package func makeSession(host: String, offer: TLSProbeOffer, resumes: Bool = false) throws(TLSError) -> TLSSession {
         guard let name = HostName(host) else { throw TLSError(leg: .upstream, cause: .invalidHost, host: host) }
         var isOffered = true

@@ -22,7 +22,7 @@ package final class TLSTrust: Sendable {
     private let state = Mutex(State())
 
     /// Reads nothing yet. `extraFiles` are PEM files of more authorities or single servers (`--upstream-ca`),
-    /// `certificates` more in DER form; malformed ones are ignored. No chain with a `distrusted` key passes.
+    /// `certificates` are more in DER form; malformed ones are ignored. No chain with a `distrusted` key passes.
     package init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],

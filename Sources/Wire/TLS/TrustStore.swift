@@ -49,7 +49,7 @@ package struct TrustStore {
         }
     }
 
-    /// The certificates of a PEM file in DER form, unparsed; OpenSSL's `TRUSTED` form has notes after it.
+    /// The certificates of a PEM file in DER form, unparsed; in OpenSSL's `TRUSTED` form, notes follow a certificate.
     static func certificates(pem: [UInt8]) -> [[UInt8]] {
         var found: [[UInt8]] = []
         _ = readingMemory(pem) { bio -> Bool? in
