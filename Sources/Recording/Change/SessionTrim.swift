@@ -48,7 +48,7 @@ package struct SessionTrim: Sendable, Hashable {
         return try write(path, to: SessionPath.resolved(path), overwrites: true, report) { _ in }
     }
 
-    /// Throws ``SessionError``, with the code `exists` if there is such a file.
+    /// Throws ``SessionError``, with the code `exists` if `target` exists.
     package func copy(_ path: String, to target: String, report: Report = { _, _ in }) throws -> Outcome {
         try write(path, to: target, overwrites: false, report, finish: SessionCopy.finish)
     }

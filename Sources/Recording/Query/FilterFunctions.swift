@@ -4,7 +4,7 @@ import HTTPModel
 import NIOCore
 
 /// Functions of SQLite for filter terms that SQL cannot express: wildcards, URLs, header fields, addresses, bodies.
-/// They read values in SQLite's memory and convert values of other types as SQLite does.
+/// They read values in SQLite's memory and convert values of other types like SQLite does.
 enum FilterFunctions {
     /// The largest part of a decoded body that is searched, in bytes.
     static let searchLimit = 16 << 20
@@ -57,7 +57,7 @@ enum FilterFunctions {
     static let pointerType = StaticString("sluice")
 }
 
-/// A function's arguments, by index from 0, and the place of its result.
+/// A function's arguments, by index from 0, and where its result is stored.
 struct FunctionArguments {
     let context: OpaquePointer?
     private let values: UnsafeMutableBufferPointer<OpaquePointer?>

@@ -23,7 +23,7 @@ package enum ExchangeOrder: String, Sendable {
     case version = "e.client_version"
     case process = "e.process_name"
     case server = "e.server_address"
-    /// Exchanges in flight come first.
+    /// In ascending order, exchanges in flight come first.
     case total = "e.total"
 }
 
@@ -32,7 +32,7 @@ package struct StructureGroup: Sendable, Hashable {
     /// `scheme://host`, with the port if it is not the scheme's default; or the path segment.
     package var name: String
     package var count: Int64
-    /// Failed exchanges, and those with a status from 400 or a gRPC status other than OK.
+    /// Failed exchanges, and those with a status of 400 or more, or a gRPC status other than OK.
     package var errors: Int64
     /// The newest exchange.
     package var newest: Int64
@@ -148,7 +148,7 @@ extension SessionReader {
         return try rows(sql, of: "payload") { try $0.number(in: RecordedRange.numbers) }
     }
 
-    /// Counts exchanges in flight, or the others, by site if `site` is `nil`, else by the segment after the site's
+    /// Counts exchanges in flight, or ended ones, by site if `site` is `nil`, else by the segment after the site's
     /// path. Throws `CancellationError` if the watch ends the query, else ``SessionError``.
     package func structure(
         of site: RequestURL?,

@@ -258,7 +258,7 @@ package struct TimeHistogram: Sendable, Hashable {
 // MARK: - Over time
 
 package enum ResultClass: Int, CaseIterable, Sendable, Hashable {
-    /// A status below 300.
+    /// A status from 100 to 299.
     case success
     case redirect, clientError, serverError
     /// No complete answer, or a gRPC status other than OK.

@@ -75,7 +75,7 @@ extension SQLArgument {
 }
 
 /// Reads and checks the columns of a row from left to right: a session may come from anybody, and SQLite stores any
-/// value in any column. Wrong types and ranges are errors, while GRDB's conversions would trap.
+/// value in any column. Wrong types and ranges are errors, because GRDB's conversions would trap.
 struct RowReader {
     private let statement: SQLiteStatement
     private let path: String

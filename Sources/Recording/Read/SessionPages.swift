@@ -10,7 +10,7 @@ package final class SessionPages: ExchangeSource {
 
     private let reader: SessionReader
     private let check: () throws -> Void
-    /// The short bodies of the page's exchanges by side, and whether there are long ones.
+    /// The short bodies of the page's exchanges by side, and whether the exchange has long bodies.
     private var bodies: [ExchangeID: (short: [ByteBuffer?], hasLong: Bool)] = [:]
     private var certificates = KnownCertificates()
 

@@ -105,7 +105,7 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// In microseconds since 1970.
+    /// `moment` is in microseconds since 1970.
     package func rules(at moment: Int64) throws -> StoredRules? {
         let sql = """
             SELECT id, at, (

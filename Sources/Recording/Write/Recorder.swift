@@ -50,7 +50,7 @@ package final class Recorder: Sendable {
 
     package var path: String? { outcome.path.withLock { $0 } }
 
-    /// Increases when readers may see something new.
+    /// Increases when readers may see new data.
     package var revision: Int { outcome.revision.load(ordering: .acquiring) }
 
     /// A producer for one event loop, which must make all calls. If ``RecorderProducer/submit(_:cost:)`` returned

@@ -106,7 +106,7 @@ final class RecorderQueue: Sendable {
         return result
     }
 
-    /// Returns whether there is credit; if not, `onCredit` is called once when there is.
+    /// Returns whether there is credit; if not, `onCredit` is called once there is credit again.
     func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
         change(whenClosing: true) { state in
             var batch = Batch(events: events, cost: cost)

@@ -132,7 +132,7 @@ struct SessionLimit {
         }
     }
 
-    /// Removes the oldest exchanges, but not the newest one; returns whether there were any.
+    /// Removes the oldest exchanges, but not the newest one; returns whether it removed any.
     private mutating func removeOldest(
         _ database: Database,
         _ isOpen: (Int64) -> Bool,

@@ -16,7 +16,7 @@ final class SessionRecording {
     var droppedBefore: Int64 = 0
 
     private let tailNanoseconds: UInt64
-    /// Changed since the last transaction.
+    /// Exchanges that changed since the last transaction.
     private var touched: [OpenExchange] = []
     /// Exchanges whose payload row is written, and whose own row is not.
     private var ended: [EndedExchange] = []

@@ -38,7 +38,7 @@ struct SessionSeries: Sendable {
     private func claim(labels: [String: String], at time: time_t = Foundation.time(nil)) throws -> String {
         let pattern = rotation.pattern
         removeParts()
-        // Removed numbers are not used again, so that the names stay in order.
+        // Numbers below the highest one are not used again, so that the names stay in order.
         let taken = names().filter { pattern.isNumbered || $0.name == pattern.name(at: time, number: $0.number) }
         var number = (taken.map(\.number).max() ?? 0) + 1
         for _ in 0..<Self.mostNames {
