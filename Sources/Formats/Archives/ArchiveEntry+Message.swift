@@ -60,7 +60,7 @@ extension ArchiveEntry.Message {
         fields.filter { $0.name.lowercased() == "content-encoding" }.flatMap { ContentCoding.list($0.value) }
     }
 
-    /// A remark if the body lacks the coding that its head names and cannot get it.
+    /// A remark if the body lacks the content coding that its head names, and Sluice cannot apply it.
     var wordsOfCoding: String? {
         guard !isAsReceived, isCoded != true, !text.isEmpty || bytes.map({ $0.readableBytes > 0 }) == true,
             let coding = codings.first(where: { !$0.isKnown })

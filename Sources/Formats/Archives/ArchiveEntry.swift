@@ -59,7 +59,7 @@ package struct ArchiveEntry {
     var state: ExchangeRecord.State?
     /// Whether the bytes in a tunnel were TLS.
     var isTunnelledTLS = false
-    /// Whether no response is missing, for example because the request was not sent yet.
+    /// Whether the exchange is complete without a response, for example because its request was not sent yet.
     package var isUnsent = false
     var notes: [String] = []
     package var comment = ""

@@ -83,7 +83,7 @@ package enum ArchiveFormat: Sendable, Hashable {
         }
     }
 
-    /// The name of code that browsers copy other than cURL commands; `nil` for other texts.
+    /// Names code that a browser copied in a form other than a cURL command; `nil` for other texts.
     package static func copiedCode(_ beginning: [UInt8]) -> String? {
         guard !beginning.contains(0) else { return nil }
         let text = String(decoding: beginning.prefix(16 << 10), as: UTF8.self)

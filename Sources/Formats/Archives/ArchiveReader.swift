@@ -84,7 +84,7 @@ package final class ArchiveLosses {
 
     package func add(_ kind: Kind) {
         if counts[kind] == nil {
-            // Limits the kinds, because names in files are arbitrary.
+            // Limits the number of kinds, because names in files are arbitrary.
             guard order.count < 100 else { return }
             order.append(kind)
         }

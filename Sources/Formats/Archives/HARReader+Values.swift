@@ -3,7 +3,7 @@ import NIOCore
 import Text
 
 extension HARReader {
-    /// A number in its range, perhaps in quotes; `nil` for −1 (unknown in HAR 1.2), and for others, which are counted.
+    /// A number in its range, perhaps in quotes; else `nil`. Counts other values, but not -1 (unknown in HAR 1.2).
     func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
         let text = token.kind == .string ? json.string(token) : json.text(token)
         let isDecimal = token.kind == .number || text.utf8.allSatisfy { $0 &- 0x30 < 10 || "-.".utf8.contains($0) }

@@ -2,7 +2,7 @@ import Files
 import Foundation
 package import NIOCore
 
-/// Stores the bodies that no command line can contain in files.
+/// Stores bodies in files if no command line can contain them.
 package protocol BodyFiles {
     /// Returns the path for the command. `contents` passes the pieces; the name has only letters, digits, `-` and `.`.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String

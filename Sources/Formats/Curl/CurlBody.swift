@@ -15,12 +15,12 @@ struct CurlBody {
     private let size: Int
     /// Whether secrets in the body are replaced; then only curl knows the length.
     let isMasked: Bool
-    /// The command that writes it to curl's input, if no argument can carry it.
+    /// The command that writes the body to curl's input, if no argument can contain the body.
     private(set) var printing: [[UInt8]] = []
     private(set) var words: [[UInt8]] = []
     private(set) var remarks: [String] = []
 
-    /// Throws `CurlError` for a long body without a place for files, or the source's or files' error.
+    /// Throws `CurlError` for a long body if no files can be written, or the source's or files' error.
     init(_ body: RecordedBody, size: Int, of record: ExchangeRecord, method: String, _ files: (any BodyFiles)?) throws {
         self.size = size
         isMasked = body.isMasked(record)
@@ -60,7 +60,7 @@ struct CurlBody {
 }
 
 extension BodyFiles? {
-    /// Writes a file for a request's command; throws `CurlError` if there is no place for files.
+    /// Writes a file for a request's command; throws `CurlError` if no files can be written.
     func write(
         _ name: String,
         of record: ExchangeRecord,

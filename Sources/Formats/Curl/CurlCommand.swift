@@ -153,7 +153,7 @@ struct CurlCommand {
         switch name {
         case .proxyConnection, .proxyAuthorization, .host: return false
         case .contentLength:
-            // curl writes this field last. If it was not last, it is passed, so that it keeps its position.
+            // curl writes its own field last; at a different position, the command contains the recorded field.
             let isFirst = head.fields.firstIndex(of: .contentLength) == index
             let isWhereCurlWritesIt = hasBody && field.name == "Content-Length" && isLast(index)
             guard isFirst, !isChunked, !isWhereCurlWritesIt, body?.isMasked != true else { return false }

@@ -90,7 +90,7 @@ package struct CurlExport: ScriptExport {
         """.utf8
     )
 
-    /// Functions of a script. Its commands call `curl` here, which prints the status instead of the body.
+    /// Shell functions of a script. `curl` calls the program, and prints the status instead of the body.
     private static let functions = Array(
         """
         # Each request prints its number, method, status and URL; SAVE=DIRECTORY keeps the bodies there.

@@ -2,7 +2,7 @@ package import HTTPModel
 
 /// Facts about the session in an export: who recorded it, when and by which rules. Writing does not mask the facts.
 package struct SessionFacts: Sendable {
-    /// One recording, with microseconds since 1970; without an end while it goes on, or if it crashed.
+    /// One recording, with microseconds since 1970; `endedAt` is `nil` while it continues, or if it crashed.
     package typealias Run = (sluiceVersion: String, startedAt: Int64, endedAt: Int64?)
     /// The rules that applied from a moment on, in microseconds since 1970. The caller masks their sources.
     package typealias Rules = (at: Int64, sources: [ProfileSource], switchedOff: [String])

@@ -49,7 +49,8 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
 }
 
 extension CopyForm {
-    /// `nil` for forms that need more than heads and the request. `files` takes bodies that no command line can carry.
+    /// `nil` for forms that need more than heads and the request. `files` stores bodies that are too long for a
+    /// command.
     package func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

@@ -16,7 +16,7 @@ struct HTTPieCommand {
         self.request = request
     }
 
-    /// The command; a body that no argument can carry is piped into it, or read from a file.
+    /// The command; a body that no argument can contain is piped into it, or read from a file.
     func text(_ files: (any BodyFiles)?) throws -> String {
         var before = (request.remarks + remarks).map(ShellWord.comment).joined()
         var words: [[UInt8]] = []

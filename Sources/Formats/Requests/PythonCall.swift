@@ -6,7 +6,7 @@ struct PythonCall {
     func text() -> String {
         let (comments, call, skipsFields) = parts()
         let imports = PythonCall.imports(skipsFields: skipsFields)
-        // A comment in the first two lines could name an encoding (PEP 263), unless there is a statement.
+        // A comment in the first two lines could name an encoding (PEP 263), unless a statement comes before it.
         return "\(imports)\n\(comments)" + call + PythonCall.printing("response.status_code, response.text")
     }
 

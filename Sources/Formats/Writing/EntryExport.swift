@@ -70,7 +70,7 @@ package protocol ExportedEntry: SendableMetatype {
 }
 
 package struct EntryOptions: Sendable {
-    /// One object a line instead of one array; not for HAR.
+    /// One object per line instead of one array; not for HAR.
     package var lines = false
     /// How many bytes of each body to write; `nil` for all.
     package var bodyLimit: Int?

@@ -3,8 +3,8 @@ import Description
 package import HTTPModel
 import NIOCore
 
-/// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line. The page
-/// `json` of the guide describes the members.
+/// Exports exchanges as JSON with everything that the session has about them: one array, or one object per line. The
+/// page `json` of the guide describes the members.
 ///
 /// The bodies of a WebSocket are its frames; if it is masked, each message is one frame without compression.
 package typealias JSONExport = EntryExport<JSONEntry>

@@ -10,7 +10,7 @@ package import NIOCore
 package struct TransferredBody {
     private enum Form {
         case recorded
-        /// As the source has it, without content coding.
+        /// The source's bytes, without content coding.
         case plain
         case coded(ByteBuffer)
         case frames
