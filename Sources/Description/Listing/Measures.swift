@@ -51,6 +51,6 @@ package enum Measures {
 }
 
 extension Character {
-    /// Whether a line of text ends here; of Unicode's other line ends a terminal is not told.
+    /// Whether the character ends a line; Unicode's other line separators do not end lines in a terminal.
     var isLineEnd: Bool { self == "\n" || self == "\r\n" }
 }

@@ -1,6 +1,6 @@
 import Content
 
-/// A small image in half blocks: each sign has two pixels above each other, in colours of the 256-colour palette.
+/// A small image in half blocks: each character has an upper and a lower pixel, in colours of the 256-colour palette.
 struct PalettePreview {
     let image: Thumbnail
 
@@ -22,7 +22,7 @@ struct PalettePreview {
 
     private static let black: UInt8 = 16
 
-    /// The nearest colour; what can be seen through is upon a board of grey squares.
+    /// The nearest colour; transparent pixels are drawn on a chequerboard of greys.
     private func colour(_ row: Int, _ column: Int) -> UInt8 {
         let pixel = image.pixels[row * image.width + column]
         let board = (row / 2 + column / 2) % 2 == 0 ? 0x50 : 0x70
