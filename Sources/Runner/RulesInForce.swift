@@ -175,7 +175,6 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
-    /// The effect of changed files.
     enum FileChange: Sendable {
         case none
         case changed(RulesDifference, lints: [ProfileIssue])
@@ -270,7 +269,7 @@ actor RulesInForce {
         Foundation.access(file, F_OK) == 0 ? try ProfileSource.read(file: file).text : nil
     }
 
-    /// Replaces a file as a whole or not at all. An existing file keeps its mode; a link keeps its target.
+    /// Replaces a file as a whole or not at all. An existing file keeps its mode; of a link, the target is replaced.
     private static func write(_ text: String, to file: String) throws(ControlError) {
         do throws(FileError) {
             let output = try OutputFile(file, waits: false)

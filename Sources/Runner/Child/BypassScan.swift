@@ -4,8 +4,8 @@ import NIOCore
 
 /// Finds the connections of a command's processes that do not lead to the proxy (Linux).
 ///
-/// It needs no privileges. It misses connections that are opened and closed between two scans, and those of processes of
-/// another user or in another network namespace.
+/// It needs no privileges. It misses connections that are opened and closed between two scans, and connections of
+/// processes of another user or in another network namespace.
 struct BypassScan {
     private static let dns: UInt16 = 53
     /// Limits the reports about a program that scans ports.

@@ -119,8 +119,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// The command does not inherit our sockets, which would keep connections open, and the descriptors of event loops,
-    /// which have no file type. It inherits others, such as the pipe of `make`'s job server.
+    /// The command inherits neither our sockets, which would keep connections open, nor the descriptors of event loops,
+    /// which have no file type. It inherits all others, such as the pipe of `make`'s job server.
     private static func keepSockets() {
         for descriptor in 3..<max(3, min(getdtablesize(), 65_536)) {
             var facts = stat()

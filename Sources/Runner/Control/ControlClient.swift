@@ -163,7 +163,7 @@ extension ControlClient: ControlTarget {
     }
 
     package func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
-        // The other process may run in another directory.
+        // The other process may have another working directory.
         let paths = files?.map { URL(fileURLWithPath: $0).path }
         return try await ask(.init(command: .profileReload, files: paths, force: discardsEdits), \.message)
     }

@@ -10,7 +10,7 @@ package protocol ControlTarget: SessionEdits {
     func stop() async throws -> String
     /// In their fixed order.
     func tools() async throws -> [ToolState]
-    /// Switches tools, or `all`, for exchanges that begin later; returns all tools. An unknown name switches no tool.
+    /// Switches tools, or `all`; returns all tools. Most act on later exchanges only. An unknown name switches no tool.
     func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState]
     /// The waiting messages, oldest first.
     func holds() async throws -> [HoldSummary]
@@ -22,7 +22,7 @@ package protocol ControlTarget: SessionEdits {
     func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided
     /// Decrypts a host, or host and port, again for the clients that refused our certificate.
     func decrypt(_ place: String) async throws -> String
-    /// Turns the verification of a host's certificate off or on, from the next request on; `nil` toggles it.
+    /// Turns the verification of a host's certificate off (`true`) or on, from the next request on; `nil` toggles it.
     func setInsecureHost(_ place: String, isOn: Bool?) async throws -> String
     /// Applies to exchanges that begin later.
     func setRecording(_ isOn: Bool) async throws -> String

@@ -7,7 +7,7 @@ import Rules
 
 /// A held message as a text to edit: start line, fields, an empty line, the decoded body.
 ///
-/// A request has its absolute URL, which edits the destination. Content-Length and Transfer-Encoding are omitted.
+/// A request has an absolute URL; its edits change the destination. Content-Length, Transfer-Encoding are omitted.
 package struct HoldDraft {
     let fullHead: String
     package let text: String
@@ -55,8 +55,8 @@ package struct HoldDraft {
         return lineFeed.map { text.utf8[..<$0].last == UInt8(ascii: "\r") } == true ? "\r\n" : "\n"
     }
 
-    /// Reads the edited text; throws ``ControlError`` with the line of an error. Lines at the top that begin with `#` are
-    /// ignored. Unedited lines of the head keep their bytes.
+    /// Reads the edited text; throws ``ControlError`` with the number of the wrong line. Lines at the top that begin
+    /// with `#` are ignored. Unedited lines of the head keep their bytes.
     package func apply(_ edited: String) throws(ControlError) -> HeldMessage {
         var reader = LineReader(edited)
         while reader.rest.first == UInt8(ascii: "#") { _ = reader.next() }

@@ -61,7 +61,7 @@ package actor RecordedSessionEdits: SessionEdits {
         try editor.close()
     }
 
-    /// Removes deleted exchanges. Throws ``SessionError`` if that fails.
+    /// Removes deleted exchanges for good, and closes the file. Throws ``SessionError`` if that fails.
     package func close() throws {
         defer { editor = nil }
         try editor?.close()

@@ -89,7 +89,6 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
 /// A rule with its text, so that any change is found.
 private struct ComparedRule: Equatable {
     var heading: RuleHeading
-    /// `nil` for a rule without a name.
     var name: String?
     var text: String
     var isShadowed: Bool

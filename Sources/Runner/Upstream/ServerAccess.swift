@@ -18,7 +18,7 @@ package struct ServerAccess: Sendable {
     /// Connections are direct, or as the option says, without credentials.
     init(option: UpstreamOption? = nil) { self.option = option }
 
-    /// Reads the files of a profile. `ask` asks the user for a file's password; `nil` without a terminal.
+    /// Reads the files of a profile. `ask` asks the user for a file's password; it returns `nil` if there is no answer.
     init(
         _ profile: RuleProfile?,
         option: UpstreamOption?,
