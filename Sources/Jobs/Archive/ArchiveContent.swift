@@ -79,7 +79,7 @@ struct ArchiveContent {
         }
     }
 
-    /// Unpacks gzip, whose size is limited like that of a zip.
+    /// Unpacks gzip. Its size is limited like the size of a zip.
     private static func unpacked(_ pieces: @escaping () throws -> [UInt8]) -> () throws -> [UInt8] {
         let growth = DecodedGrowth(times: ZipReader.mostRatio, always: ZipReader.freeBytes)
         let decoder = ContentDecoder(codings: [.gzip], limit: ZipReader.mostBytes, growth: growth)

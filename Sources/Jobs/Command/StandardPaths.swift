@@ -10,7 +10,7 @@ package enum StandardPaths {
 
     package static var authorityCertificate: String { configuration + "/" + CertificateAuthority.certificateFileName }
 
-    /// Unnamed sessions: `$XDG_STATE_HOME/sluice/sessions`.
+    /// Sessions that the user did not name: `$XDG_STATE_HOME/sluice/sessions`.
     package static var sessions: String { state + "/sessions" }
 
     private static var state: String { directory("XDG_STATE_HOME", ".local/state") }

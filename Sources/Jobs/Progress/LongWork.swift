@@ -163,7 +163,7 @@ private enum WorkSignals {
     }
 
     static func begin(_ work: LongWork) {
-        // A signal handler must not allocate, so both are created before it is set.
+        // A signal handler must not allocate, so both are created before the handler is set.
         _ = pipe
         _ = watcher
         current.withLock { $0 = work }

@@ -48,7 +48,7 @@ package struct SessionQuery {
         return ([session] + words.filter(isSession), words.filter { !isSession($0) })
     }
 
-    /// Opens sessions as one; in several, exchanges get new numbers. Throws as ``init(session:filter:work:)`` does.
+    /// Opens several sessions as one, with new numbers for the exchanges. Throws like ``init(session:filter:work:)``.
     package init(sessions: [String], filter: [String], work: LongWork? = nil) throws {
         let filter = try SessionQuery.filter(filter.joined(separator: " "))
         let paths = try sessions.map { try SessionQuery.path($0) }
@@ -73,7 +73,7 @@ package struct SessionQuery {
         throw StartError("'mask:' differs between these sessions.", hint: "Use --profile FILE, or one session.")
     }
 
-    /// Opens a session or an archive. Throws `StartError` for another file, `SessionError`, and `Interrupted`.
+    /// Opens a session or an archive. Throws `StartError` for another kind of file, `SessionError`, and `Interrupted`.
     package static func open(_ session: String, work: LongWork? = nil) throws -> SessionReader {
         let path = try path(session)
         guard try !ArchiveFile.isArchive(path) else {
@@ -94,7 +94,7 @@ package struct SessionQuery {
         }
     }
 
-    /// The file of a path, of `last`, or of the name of an unnamed session.
+    /// The file for a path, for `last`, or for the name of a session in the standard folder.
     package static func path(_ session: String) throws -> String {
         if FileManager.default.fileExists(atPath: session) { return session }
         guard session == "last" else {

@@ -19,7 +19,7 @@ package struct StatisticsReport {
         package init(width: Int, isUnicode: Bool) { (self.width, self.isUnicode) = (width, isUnicode) }
     }
 
-    /// Rows of each table if both are shown.
+    /// Rows of each table if both tables are shown.
     private static let shownOfEach = 20
     private static let titles = ["COUNT", "ERRORS", "P50", "P95", "SENT", "RECEIVED"]
     private static let widths = [8, 7, 9, 9, 9, 10]
