@@ -14,7 +14,7 @@ package protocol ProbeRoute: Sendable {
     func connect(within limit: Duration) async throws -> ProbeStream
 }
 
-/// Connects always to the address that answered first, so that all handshakes reach one server.
+/// Always connects to the address that answered first, so that all handshakes reach one server.
 package final class DirectRoute: ProbeRoute {
     private let target: ProbeTarget
     private let known = Mutex<SocketAddress?>(nil)

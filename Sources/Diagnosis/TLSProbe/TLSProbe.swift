@@ -147,7 +147,7 @@ package struct TLSProbe: Sendable {
         }
     }
 
-    /// Offers one version with fewer and fewer ciphers, until the server accepts none.
+    /// Offers one version with fewer and fewer ciphers, until the server accepts no cipher.
     private func ask(_ version: TLSVersion) async throws -> TLSReport.Version {
         var left = ciphers.filter { $0.isTLS13 == (version == .tls1_3) }
         var answer = TLSReport.Version(version: version, state: .refused(""))

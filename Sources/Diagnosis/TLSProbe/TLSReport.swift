@@ -49,7 +49,6 @@ package struct TLSReport: Sendable {
 
     enum Resumption: String {
         case resumed, refused
-        /// The server sent no ticket.
         case noTicket = "no-ticket"
         case unknown
     }
