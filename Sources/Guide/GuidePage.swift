@@ -48,7 +48,7 @@ package struct GuidePage: Sendable {
 
 /// The pages of the guide, in reading order.
 package struct Guide: Sendable {
-    /// Pages without tables; ``find(_:)`` fills the tables into the page that it returns.
+    /// Pages without tables; the tables are filled in when a page is read.
     package let pages: [GuidePage]
     private let table: @Sendable (String) -> String?
 
