@@ -165,7 +165,7 @@ package final class OutputFile {
         }
     }
 
-    /// The descriptor in such a path. Opening the path would write from the beginning of its file again.
+    /// The descriptor that a path such as `/dev/fd/3` names. Opening the path would write from the file's beginning.
     private static func openDescriptor(_ path: String) -> CInt? {
         switch path {
         case "/dev/stdout": return STDOUT_FILENO

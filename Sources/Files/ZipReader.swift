@@ -40,7 +40,6 @@ package final class ZipReader {
     private let byName: [String: Entry]
     private var unpacked = 0
 
-    /// Throws ``FileError``.
     package init(_ path: String) throws(FileError) {
         self.path = path
         let size: UInt64
