@@ -171,7 +171,7 @@ struct Completion: Sendable {
         return Set(names).sorted().map { ($0, "") }
     }
 
-    /// Unnamed sessions, and files.
+    /// Sessions that the user did not name, and files.
     func sessions(_ extensions: [String]) -> [Candidate] {
         let names = StandardPaths.sessionNames
         let last = names.first.map { [("last", "the newest: \($0)")] } ?? []

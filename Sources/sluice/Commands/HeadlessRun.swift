@@ -136,7 +136,7 @@ struct HeadlessRun {
 
     /// The exit code of the command, and its outcome if it could be started.
     private func run(_ child: ChildCommand, _ running: RunningProxy) async -> (Int32, ChildOutcome?) {
-        // Connections that the system redirects to a transparent listener look like direct ones.
+        // Connections that the system redirects to a transparent listener look direct, so bypasses cannot be found.
         let isTransparent = running.listening.contains { $0.mode == .transparent }
         do {
             let outcome = try await ChildRun.run(

@@ -43,7 +43,7 @@ struct Import: ParsableCommand {
         }
 
         func run() throws {
-            // An existing profile may have been edited.
+            // An existing profile may have the user's edits, so it is overwritten only with --force.
             try OutputPlace.check(output, reading: file, calling: "the file of Charles")
             try Overwriting.check(output, isForced: force)
             let bytes = try read()

@@ -157,7 +157,7 @@ struct ListenerOptions: ParsableArguments {
         _ = try networks()
     }
 
-    /// `port` is the default port to listen on. A command needs a forward proxy, whatever the modes are.
+    /// `port` is the default port. A command always gets a forward proxy, even if `--mode` names only other listeners.
     func settings(port: Int, hasCommand: Bool = false) throws -> RunSettings {
         var settings = try authority.settings()
         settings.listeners = try listeners(port: port, hasCommand: hasCommand)

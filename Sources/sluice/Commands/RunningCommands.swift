@@ -97,7 +97,7 @@ extension ControlOptions {
         }
     }
 
-    /// The running Sluice that records the session.
+    /// The running Sluice that records the session; `nil` if no Sluice does.
     private func recorder(of path: String) async throws -> (any ControlTarget)? {
         if control != nil { return try target() }
         guard let target = try? target(), let recorded = try await target.status().session else { return nil }

@@ -56,7 +56,7 @@ struct CommandInfo: Decodable {
     var children: [CommandInfo] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
     var options: [Argument] {
         (arguments ?? []).filter {
-            // Rare options are hidden but have a text; former names have none.
+            // Rare options are hidden but have a text; former names have no text.
             ($0.shouldDisplay || $0.abstract != nil)
                 && $0.names?.contains { ["help", "version"].contains($0.name) } != true
         }
