@@ -171,7 +171,7 @@ struct SessionEditing {
 }
 
 extension SessionSummary {
-    /// Errors and bytes do not count interrupted exchanges, because the recorder never added them.
+    /// Errors and bytes leave out interrupted exchanges, because the recorder never added them.
     private static let counts = {
         let hasEnded = "state <> \(ExchangeRecord.State.interrupted.rawValue)"
         let ended = "FILTER (WHERE \(hasEnded))"

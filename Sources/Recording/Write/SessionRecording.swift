@@ -252,7 +252,7 @@ final class SessionRecording {
         try exchange.tails[side].flush { try writeChunk($0, of: exchange, side, $1) }
     }
 
-    /// Writes exchange rows by number, which keeps pages full although event loops end exchanges in any order.
+    /// Writes exchange rows in the order of numbers: pages stay full although event loops end exchanges in any order.
     private func writeRows() throws {
         for exchange in touched where !exchange.hasEnded {
             exchange.isTouched = false

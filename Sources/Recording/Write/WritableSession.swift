@@ -60,7 +60,7 @@ struct WritableSession: Sendable {
                 }
                 return max(0, (found.first ?? nil) ?? 0)
             }
-            // Stays after its exchange is removed.
+            // The annotation with the highest number stays after its exchange is removed.
             let annotated = try highest("annotation", "exchange")
             nextExchangeID = max(try highest("exchange"), annotated, following) + 1
             nextConnectionID = try highest("connection") + 1
