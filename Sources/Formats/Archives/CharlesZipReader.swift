@@ -40,7 +40,7 @@ package struct CharlesZipReader: ArchiveReader {
                 continue
             }
             hasFound = true
-            // Uses a body once: `01-meta.json` has the same number, and a short zip could become a huge session.
+            // Uses each body once: `01-meta.json` is also number 1, and a short zip could become a huge session.
             transaction.request.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-req"))
             transaction.response.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-res"))
             try transaction.pass(to: body, losses)

@@ -20,7 +20,7 @@ package struct HARReader: JSONArchiveReader {
         "mimeType", "text", "size", "encoding", "name", "value", "params", "_file", "opcode",
     ])
 
-    /// URLs that a page reads from itself; only Firefox lists them.
+    /// URLs that a page reads from itself; Firefox lists them, too.
     private static let pageSchemes = ["data:", "blob:"]
 
     var json: JSONTokenReader

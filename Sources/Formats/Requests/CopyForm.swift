@@ -49,8 +49,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
 }
 
 extension CopyForm {
-    /// `nil` for forms that need more than heads and the request. `files` stores bodies that are too long for a
-    /// command.
+    /// `nil` for forms that need more than heads and the request. `files` stores bodies too long for a command.
     package func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
