@@ -9,7 +9,7 @@ final class SessionRecording {
     private(set) var open: [ExchangeID: OpenExchange] = [:]
     /// Body bytes that are not yet in the file.
     private(set) var tailBytes = 0
-    /// When the exchange that waits longest must be written, even if it has ended in the meantime.
+    /// When the first waiting exchange must be written, even if it has ended in the meantime.
     private(set) var nextSweep = UInt64.max
     private(set) var limit: SessionLimit?
     let writer: SessionWriter
