@@ -7,9 +7,9 @@ import NIOCore
 import Recording
 
 /// Exports each message as a file (``RawMessage``). File names have only the exchange's number, nothing from the
-/// traffic: `0007-request.http`, `0007-response.http`, `0007-interim.http` for interim responses, and if a rule changed
-/// them `0007-request-sent.http` and `0007-response-received.http`. `index.csv` lists the exchange of each number
-/// (``CSVExport``). If bodies are wanted, they are written decoded: `0007-response.body.json`.
+/// traffic: `0007-request.http`, `0007-response.http`, `0007-interim.http` for interim responses. If a rule changed a
+/// message: `0007-request-sent.http`, `0007-response-received.http`. `index.csv` lists the exchange of each number
+/// (``CSVExport``). Wanted bodies are written decoded: `0007-response.body.json`.
 final class RawExport: ExchangeExport {
     private let source: any ExchangeSource
     private let directory: OutputDirectory

@@ -29,9 +29,9 @@ package final class LongWork: Sendable {
         (self.consequence, self.patience) = (consequence, patience)
     }
 
-    /// `title` is for example `exporting`; `consequence` is shown to a user who stops the work (`a.har was not
-    /// written.`); `isShown` is false if output goes to the same terminal; `patience` is the time to end after a
-    /// signal. Throws ``Interrupted`` if a signal stopped the work, or the error of `body`.
+    /// `title` is for example `exporting`. A user who stops the work reads `consequence` (`a.har was not written.`).
+    /// `isShown` is false if output goes to the same terminal; `patience` is the time to end after a signal. Throws
+    /// ``Interrupted`` if a signal stopped the work, or the error of `body`.
     package static func run<Value>(
         _ title: String,
         _ unit: ProgressLine.Unit,
