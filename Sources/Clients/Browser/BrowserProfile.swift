@@ -80,7 +80,7 @@ struct BrowserProfile: Sendable {
         }
     }
 
-    /// Keeps the socket that a killed Chromium leaves in the directory, if its path is not too long (104 bytes).
+    /// Puts the socket, which remains if Chromium is killed, into the directory if the path has less than 104 bytes.
     private static func temporaryFolder(_ directory: TemporaryDirectory) -> [String: String] {
         let socket = "\(directory.path)/org.chromium.Chromium.XXXXXX/SingletonSocket"
         return socket.utf8.count < 104 ? ["TMPDIR": directory.path] : [:]
