@@ -54,7 +54,7 @@ package final class ExchangePlaces {
             query: side.isRequest ? url.query : nil,
             isCoded: !source.isMasking
         ) {
-            // The bytes of a WebSocket or a tunnel are no body.
+            // The bytes of a WebSocket or a tunnel are not a body.
             guard record.kind == .http else { return ByteBuffer() }
             var bytes = ByteBuffer()
             try body.read(MessagePlaces.longestBody + 1, into: &bytes)

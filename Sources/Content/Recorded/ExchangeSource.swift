@@ -20,7 +20,7 @@ package protocol ExchangeSource {
     var forFiles: any ExchangeSource { get }
     /// The parts of an exchange in which secrets were replaced so far; complete once its bodies were read.
     func maskedParts(of record: ExchangeRecord) -> [String]
-    /// In how many places secrets were replaced so far.
+    /// How often secrets were replaced so far.
     var replacedCount: Int { get }
     /// The replaced secrets, with at most `most` entries; `nil` if the source does not look for secrets.
     func maskSummary(most: Int) -> MaskSummary?

@@ -10,7 +10,6 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// One token of a JSON text.
 package struct JSONToken: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable {
         case objectBegin, objectEnd, arrayBegin, arrayEnd

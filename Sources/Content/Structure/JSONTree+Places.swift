@@ -24,7 +24,7 @@ extension JSONTree {
         steps(to: wanted).map { Place(whole.root, whole.part, whole.steps + $0) }
     }
 
-    /// The node whose value begins at a byte of the text.
+    /// The node whose value begins at `offset` in the text.
     package func node(at offset: Int) -> Int? { nodes.firstIndex { $0.range.lowerBound == offset } }
 
     /// The steps from the whole text to each value.

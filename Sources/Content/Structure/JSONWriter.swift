@@ -186,7 +186,6 @@ package struct JSONWriter {
         value(flag)
     }
 
-    /// Writes a member unless its value is `nil`.
     package mutating func optionalMember(_ name: String, _ text: String?) {
         if let text { member(name, text) }
     }

@@ -24,7 +24,7 @@ package struct MultipartPart: Sendable {
 
 package struct Multipart: Sendable {
     package var parts: [MultipartPart] = []
-    /// Whether the closing delimiter was found, and so no part is missing.
+    /// Whether the closing delimiter was found, so that no part is missing.
     package var isComplete = false
 
     private static let longestBoundary = 256

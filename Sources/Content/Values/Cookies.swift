@@ -19,7 +19,7 @@ package enum Cookies {
         package var isSecure: Bool { attribute("secure") != nil }
         package var isHTTPOnly: Bool { attribute("httponly") != nil }
 
-        /// When the cookie expires, in microseconds since 1970; `Max-Age` wins (RFC 6265 §4.1.2.2).
+        /// When the cookie expires, in microseconds since 1970; `Max-Age` overrides `Expires` (RFC 6265 §4.1.2.2).
         package func expires(receivedAt moment: Int64) -> Int64? {
             if let seconds = attribute("max-age").flatMap({ Int64($0) }) {
                 // Limits `Max-Age`: dates later than any calendar mean "never".

@@ -1,6 +1,6 @@
 import Text
 
-/// A JSON web token (RFC 7519) as it stands in fields, cookies and JSON. Its signature is not checked.
+/// A JSON web token (RFC 7519) as found in fields, cookies and JSON. Its signature is not checked.
 package struct JSONWebToken: Sendable {
     /// Longer texts are ignored.
     private static let longest = 64 * 1024

@@ -7,7 +7,7 @@ package struct ProtobufError: Error, Hashable, CustomStringConvertible {
     package var description: String { "\(message), at byte \(offset)" }
 }
 
-/// One field as it stands on the wire: its number and an uninterpreted value.
+/// A field as encoded: its number and an uninterpreted value.
 struct WireField {
     enum Value: Hashable {
         case varint(UInt64)

@@ -114,7 +114,7 @@ struct TypedReader {
         }
     }
 
-    /// The values of a message by field, in the order in which each field first came.
+    /// The values of a message by field number; `order` has the fields in the order in which they first occurred.
     struct Occurrences {
         var order: [Int] = []
         var values: [Int: [Occurrence]] = [:]

@@ -18,7 +18,7 @@ final class MessageInflater {
     /// Why the messages cannot be decompressed any more; `nil` while they can.
     private var failure: String?
 
-    /// `resetsContext`: each message is compressed by itself (`…_no_context_takeover`).
+    /// `resetsContext`: each message is compressed separately (`…_no_context_takeover`).
     init(resetsContext: Bool) {
         self.resetsContext = resetsContext
         if !decoder.isReady { failure = "zlib cannot start" }
@@ -35,7 +35,7 @@ final class MessageInflater {
         return failure.map { _ in "not decompressed, as an earlier message could not be" }
     }
 
-    /// Returns what failed. After a failure the bytes of all messages up to a reset are ignored.
+    /// Returns the error, if any. After an error, the bytes of all messages are ignored until a reset.
     func feed(_ bytes: UnsafeRawBufferPointer, _ forward: (UnsafeRawBufferPointer) -> Void) -> String? {
         guard failure == nil, !bytes.isEmpty else { return nil }
         consumed += Int64(bytes.count)
