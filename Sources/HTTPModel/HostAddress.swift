@@ -6,12 +6,12 @@ import Musl
 import Glibc
 #endif
 
-/// Each address has one text, however a client or rule spells it.
+/// Gives each address one spelling, regardless of how a client or a rule spells it.
 package enum HostAddress {
     /// `host:port`, an IPv6 address in brackets.
     package static func withPort(_ host: String, _ port: Int) -> String { "\(bracketed(host)):\(port)" }
 
-    /// A host as it stands before a port: an IPv6 address in brackets.
+    /// A host as written before a port: an IPv6 address in brackets.
     package static func bracketed(_ host: String) -> String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     }

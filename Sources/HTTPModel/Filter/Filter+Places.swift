@@ -16,7 +16,7 @@ extension Filter {
         return nodes.isEmpty ? .everything : Filter(root: FilterNode.any(nodes))
     }
 
-    /// Matches exchanges with the URL's path, or also paths below it.
+    /// Matches exchanges with the scheme, host, port and path of `url`; `withBelow` also matches paths below it.
     package static func place(_ url: RequestURL, withBelow: Bool) -> Filter {
         var nodes: [FilterNode] = [
             .term(FilterTerm(key: "scheme", tests: [.text(.scheme, Glob(literal: url.scheme, ignoringCase: true))])),

@@ -82,7 +82,7 @@ extension FieldSection.Run {
 // MARK: - Reading
 
 package struct Field: Sendable, Hashable {
-    /// Values without surrounding white space.
+    /// The value has no surrounding white space.
     package let nameBytes: ByteBufferView
     package let valueBytes: ByteBufferView
     package var name: String { nameBytes.withUnsafeBytes { String(fieldBytes: $0) } }

@@ -107,7 +107,7 @@ extension Glob {
         }
     }
 
-    /// The length of the UTF-8 sequence; `nil` in the middle of one.
+    /// The length of the UTF-8 sequence; `nil` inside a sequence, or if the sequence is cut off.
     private func characterLength(_ byte: UInt8, in text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
         let length =
             switch byte {

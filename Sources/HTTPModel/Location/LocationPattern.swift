@@ -20,8 +20,8 @@ package struct LocationPattern: Sendable, Hashable {
     }
 
     /// Reads `[protocol://]host[:port][/path][?query]`; a text that begins with `/` or `?` has no host. Brackets are an
-    /// IPv6 address if they contain a colon, else a set. In the path the first `?` begins the query and `\?` is the
-    /// wildcard. Before the path `?` is the wildcard if only characters of a host follow up to the path. A
+    /// IPv6 address if they contain a colon, and a set if not. In the path the first `?` begins the query and `\?` is
+    /// the wildcard. Before the path `?` is the wildcard if only characters of a host follow up to the path. A
     /// ``LocationError`` has the column.
     package init(_ text: some StringProtocol) throws(LocationError) { self = try LocationSyntax.parse(text).pattern }
 

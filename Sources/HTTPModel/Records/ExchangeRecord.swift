@@ -5,9 +5,9 @@ package import NIOCore
 package struct ExchangeRecord: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable, Codable {
         case http = 0
-        /// Undecrypted TLS, or another protocol than HTTP.
+        /// Undecrypted TLS, or a protocol other than HTTP.
         case tunnel = 1
-        /// Another protocol than HTTP inside decrypted TLS.
+        /// A protocol other than HTTP inside decrypted TLS.
         case decryptedTunnel = 2
         /// With the client, before any request.
         case failedHandshake = 3
@@ -170,7 +170,7 @@ package struct Timings: Sendable, Hashable {
     package var wait: Int64?
     /// From the first to the last byte of the response.
     package var receive: Int64?
-    /// From the first byte of the request to the last for the client.
+    /// From the first byte of the request to the last byte for the client.
     package var total: Int64?
 
     package init() {}
@@ -250,7 +250,7 @@ package struct TraceEntry: Sendable, Hashable, Codable {
         case note
     }
 
-    /// Changes that the entries do not name.
+    /// What the rules of a stage change although their trace entries do not name it.
     package enum Change: Sendable {
         case url
         case response
