@@ -21,7 +21,7 @@ enum VolatileValue {
             return (978_307_200...4_102_444_800).contains(seconds)
         }
         func digit(_ index: Int) -> Bool { isDigit(bytes[index]) }
-        // 2026-11-22T10:57:03Z, with a blank for the T, with a fraction and a zone (RFC 3339).
+        // 2026-11-22T10:57:03Z, or with a space for the T, a fraction or another zone (RFC 3339).
         if bytes.count >= 16, digit(0), digit(3), bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[13] == 0x3A {
             return [0x54, 0x74, 0x20].contains(bytes[10]) && digit(5) && digit(8) && digit(11) && digit(14)
         }

@@ -50,7 +50,7 @@ package struct DetailBuilder {
         return page(options, budget)
     }
 
-    /// The document beside the one of a page; `nil` if that page is shown alone.
+    /// The document to show beside a page; `nil` if the page is shown alone.
     package func beside(_ page: DetailPage?, _ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument? {
         guard options.besideWidth != nil, let other = page?.counterpart, pages.contains(other) else { return nil }
         var options = options

@@ -38,7 +38,7 @@ package enum Measures {
         }
     }
 
-    /// The time from one moment to another, both in microseconds, in seconds to the millisecond: `1.204 s`.
+    /// The time between two moments in microseconds, as seconds with three decimals: `1.204 s`.
     package static func elapsed(from start: Int64, to moment: Int64) -> String {
         let milliseconds = max(moment - start, 0) / 1000
         return "\(milliseconds / 1000).\((milliseconds % 1000).padded(to: 3)) s"

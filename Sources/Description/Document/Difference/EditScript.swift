@@ -59,7 +59,7 @@ enum EditScript {
         return nil
     }
 
-    /// Goes back from the end, and joins edits that touch.
+    /// Follows the history back from the end; joins adjacent edits.
     private static func path(_ history: [[Int32]], _ old: Range<Int>, _ new: Range<Int>) -> [Hunk] {
         var hunks: [Hunk] = []
         var (x, y) = (old.count, new.count)

@@ -25,7 +25,7 @@ struct JSONDifference {
             return words + (range.count > Value.longest ? "…" : "")
         }
 
-        /// A string without quotes and escapes; another value as it is written.
+        /// A string without quotes and escapes; other values as written.
         var plain: String { tree.string(of: node) ?? tree.text(of: node) }
 
         /// Whether both are numbers, both strings and so on; `true`, `false` and `null` each have their own type.

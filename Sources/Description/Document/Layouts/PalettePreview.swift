@@ -31,7 +31,7 @@ struct PalettePreview {
         return PalettePreview.nearest(shown(pixel.red), shown(pixel.green), shown(pixel.blue))
     }
 
-    /// The palette's colour that is nearest: one of its cube, or one of its greys.
+    /// The nearest colour of the palette: from its cube or its greys.
     static func nearest(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
         let steps = [0, 95, 135, 175, 215, 255]
         func step(_ value: Int) -> Int { value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40 }

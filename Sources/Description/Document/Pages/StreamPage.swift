@@ -197,7 +197,7 @@ struct StreamPage {
         writer.foldLines(from: line, startsFolded: true)
     }
 
-    /// WebSocket messages have no such column.
+    /// WebSocket messages have no gap column.
     private func gap(_ row: Row) -> String {
         if exchange.record.kind == .webSocket { return "" }
         return row.gap.map { ("+" + Measures.duration($0)).aligned(to: 9) + "  " } ?? String(repeating: " ", count: 11)
