@@ -4,10 +4,10 @@ import Rules
 /// A tool that has nothing but locations: No Caching, Block Cookies, Mirror, and the two lists.
 private struct LocationTool {
     let isEnabled: Bool
-    /// Whether only the locations count; the two lists always use theirs.
+    /// Whether only the listed locations count; the two lists always use their locations.
     let usesLocations: Bool
     let locations: [CharlesPlace]
-    /// What the two lists do: 0 drops the connection, 1 answers 403.
+    /// The action of the two lists: 0 drops the connection, 1 answers 403.
     let action: Int
 
     var isUsed: Bool { isEnabled || !locations.isEmpty }
@@ -21,7 +21,7 @@ private struct LocationTool {
         action = hasAction ? Int(drafting.number(element, "action", default: 0)) : 0
     }
 
-    /// Neighbours that are all enabled, or all disabled.
+    /// The locations in runs that are all enabled, or all disabled.
     var runs: [[CharlesPlace]] {
         locations.reduce(into: []) { runs, place in
             if let last = runs.last?.last, last.isEnabled == place.isEnabled {
@@ -54,7 +54,7 @@ extension CharlesDrafting {
         var entries = entries(kind.title, "only", tool.runs)
         if !tool.usesLocations {
             for index in entries.indices { entries[index].disable() }
-            // The tool is for everything; its list, which Charles keeps, is not in use.
+            // The tool acts on everything; its list, which Charles keeps, is not in use.
             entries.insert(ProfileDraft.Entry(rule: kind.title, fields: [Node.Member("enabled", .word("true"))]), at: 0)
         } else if entries.isEmpty {
             let why = "it was for selected locations only, and none was selected"
@@ -107,7 +107,7 @@ extension CharlesDrafting {
         add("mirror", isEnabled: tool.isEnabled, entries)
     }
 
-    /// Access Control: further clients, each as an address and a mask, lists of numbers.
+    /// Access Control: more allowed clients, each an address and a mask, written as lists of numbers.
     mutating func addAccess(_ ranges: XMLElement?) {
         tool = "Access Control"
         var entries: [ProfileDraft.Entry] = []

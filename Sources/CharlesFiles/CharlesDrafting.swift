@@ -75,7 +75,7 @@ struct CharlesDrafting {
         return fallback
     }
 
-    /// A missing part is blank.
+    /// Reads a location; missing parts are empty.
     mutating func location(_ element: XMLElement?) -> CharlesLocation {
         var location = CharlesLocation()
         guard let element else { return location }
@@ -95,7 +95,7 @@ struct CharlesDrafting {
         return places
     }
 
-    /// Reads the elements of a name in a list; others are reported.
+    /// Reads the elements with a name in a list; other elements are reported.
     mutating func forEach(_ name: String, in list: XMLElement?, _ body: (inout CharlesDrafting, XMLElement) -> Void) {
         for child in list?.children ?? [] {
             if child.name == name { body(&self, child) } else { unknown(child) }
