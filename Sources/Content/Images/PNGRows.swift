@@ -1,4 +1,4 @@
-/// Reads the decompressed rows of a PNG image: undoes their filters, reads the pixels, adds them to mean colours.
+/// Reads the decompressed rows of a PNG image: undoes their filters, and adds their pixels to the thumbnail's means.
 struct PNGRows {
     private let shape: PNGShape
     private let width: Int
