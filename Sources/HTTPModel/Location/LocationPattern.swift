@@ -60,7 +60,7 @@ extension LocationPattern: CustomStringConvertible {
     /// A string form with the same matches; `*` for blank fields.
     package var description: String {
         var text = `protocol`.isEmpty ? "" : "\(`protocol`)://"
-        // Only stars match anything, like a blank field; in the string form, a path begins with `/`.
+        // A field of only stars matches anything, like a blank field; in the string form, a path begins with `/`.
         let path = path.allSatisfy { $0 == "*" } ? "" : path
         let query = query.allSatisfy { $0 == "*" } ? "" : query
         let isAddress = host.contains(":") && !host.hasPrefix("[")
