@@ -54,7 +54,7 @@ package final class ExchangeFollower {
     /// Whether lines are written, and not the bytes of a body.
     package var writesLines: Bool { if case .body = way { false } else { true } }
 
-    /// Writes what has arrived since the last call; to the end if `state` has ended. Throws errors of source and sink.
+    /// Writes what has arrived since the last call, up to the end if `state` is an end. Throws source and sink errors.
     package func advance(_ state: ExchangeRecord.State, _ sink: (ByteBuffer) throws -> Void) throws {
         switch way {
         case .messages(let timeline, var page):
