@@ -57,7 +57,7 @@ extension DNSSpoofing {
         actsWithoutMatch: true
     )
 
-    /// Only the host counts.
+    /// The path does not count.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
         guard !url.host.isAddress else { return false }
         let bare = RequestURL(scheme: url.scheme, host: url.host, port: url.port, path: "")

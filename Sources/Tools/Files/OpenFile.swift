@@ -20,7 +20,7 @@ struct OpenFile: ~Copyable {
         self.init(owning: try SystemError.check { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
     }
 
-    /// Opens a file by its path, without ever waiting; links are followed.
+    /// Opens a file by its path without blocking, because it may be a pipe; links are followed.
     init(path: String) throws(SystemError) {
         self.init(owning: try SystemError.check { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) })
     }

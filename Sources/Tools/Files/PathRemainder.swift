@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// The remainder of a path behind the literal part of a location, and the texts that the location's stars match.
+/// The remainder of a path after the literal part of a location, and the texts that the location's stars match.
 extension Location {
     /// The literal part of the path: up to the last slash before the first wildcard, or the whole path, as in Charles.
     private var literalPath: (text: String, isWhole: Bool) {

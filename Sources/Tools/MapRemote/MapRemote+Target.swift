@@ -77,7 +77,7 @@ struct RemoteParts: Sendable, Hashable {
     struct TargetError: Error {
         /// Without a full stop.
         let message: String
-        /// The part with the error, if parts were given separately.
+        /// The part with the error, if the user wrote the parts separately.
         var field: Location.Field?
     }
 

@@ -16,7 +16,7 @@ protocol NamedValues {
     mutating func remove(at position: Int)
     /// Why a text cannot be a name; `nil` if it can.
     static func fault(ofName name: String) -> String?
-    /// A pair as messages show it.
+    /// A pair as text for the trace.
     static func text(_ name: String, _ value: String) -> String
 }
 

@@ -292,7 +292,7 @@ struct RewriteRuleReader {
         reader.error("the value of a header cannot have line breaks or control characters", at: node)
     }
 
-    // MARK: - Places and status
+    // MARK: - URL and status
 
     private func place(_ reader: inout ProfileReader) -> PlaceEdit? {
         guard let part = PlaceEdit.Part(rawValue: target.rawValue), let node = reader.required(fields, "to", phrase)

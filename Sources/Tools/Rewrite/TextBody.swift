@@ -5,7 +5,6 @@ import NIOCore
 import Rules
 import Text
 
-/// An edit of a body's text.
 struct BodyEdit: Sendable {
     /// The pattern to replace; `nil` for the whole body.
     let match: TextPattern?

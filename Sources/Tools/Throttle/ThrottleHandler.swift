@@ -123,7 +123,7 @@ private struct PacedEvents {
         return MediaType(type)?.essence == "text/event-stream"
     }
 
-    /// The earliest moment for the next bytes.
+    /// The earliest moment for the next bytes; `nil` if they need not wait.
     func release(_ gap: TimeAmount) -> NIODeadline? { isBetween && gap > .zero ? last.map { $0 + gap } : nil }
 
     /// How many bytes there are up to the end of the event.
