@@ -14,7 +14,7 @@ struct Half<Head: FlowingHead> {
 struct Reading {
     /// Why this half is not read.
     var pauses: PauseReasons = []
-    /// The last request to its adapter.
+    /// The last request to the connection's adapter: whether to read.
     var isOn = true
     /// The number of the wake or work that this half waits for; older ones are ignored.
     var generation = 0

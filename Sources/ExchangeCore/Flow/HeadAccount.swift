@@ -20,7 +20,7 @@ package final class HeadAccount {
         self.client = client
     }
 
-    /// `false` if there is no room.
+    /// Counts bytes of a head; `false` if there is no room.
     func add(_ count: Int) -> Bool {
         guard size + count <= HeadAccount.limit else { return false }
         let lack = size + count - HeadAccount.free - (share?.count ?? 0)

@@ -14,6 +14,6 @@ package struct PauseReasons: OptionSet, Sendable, Hashable {
     package static let recorderFull = PauseReasons(rawValue: 1 << 4)
     /// All connections that Sluice may make to the server have as many open streams as the server allows.
     package static let streamLimit = PauseReasons(rawValue: 1 << 5)
-    /// Blocking work for it runs on another thread.
+    /// Blocking work for a message runs on a different thread.
     package static let working = PauseReasons(rawValue: 1 << 6)
 }

@@ -30,7 +30,7 @@ package enum ExchangeEffect: Sendable {
     case lookUp(name: String, address: String)
     /// Do this work on a thread on which blocking is allowed, and call `workDone` with this generation.
     case perform(any BlockingWork, FlowDirection, generation: Int)
-    /// Run this work, too; nobody waits for it.
+    /// Run this work on such a thread, too; nobody waits for its end.
     case performAfterwards(any BlockingWork)
     /// Read this file in place of a server's response body: report `responsePartReceived` and `responseEndReceived`, or
     /// `upstreamClosed`. `readUpstream` and `abandonUpstream` control the file's reader from here on.

@@ -140,7 +140,7 @@ package struct ExchangeMachine: ~Copyable {
 
     package var isOver: Bool { if case .over = state { true } else { false } }
 
-    /// Whether a server has been sent the whole request, and has not begun its response.
+    /// Whether the whole request was sent to a server, and no response has begun.
     package var awaitsResponse: Bool {
         guard case .relaying(.asked) = state else { return false }
         return marks.requestSent != nil

@@ -89,9 +89,9 @@ extension ExchangeMachine {
     enum Continuation {
         /// The client uses HTTP/1.0, which has no interim responses (RFC 9110 §15.2).
         case unsupported
-        /// Nothing. → `awaited`
+        /// No interim response. → `awaited`
         case notAwaited
-        /// It waits for 100 (Continue). → `notAwaited`, `continued`
+        /// The client waits for 100 (Continue). → `notAwaited`, `continued`
         case awaited
         /// Sluice sent the 100 itself; a 100 from the server is not passed on.
         case continued

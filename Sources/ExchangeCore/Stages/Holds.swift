@@ -1,7 +1,6 @@
 package import HTTPModel
 package import NIOCore
 
-/// Identifies a held message.
 package struct HoldID: Sendable, Hashable, CustomStringConvertible {
     package let exchange: ExchangeID
     /// The number of the hold in its exchange, from 1.

@@ -50,7 +50,7 @@ package struct StageChain: Sendable {
 package protocol StagePreselection: Sendable {
     /// Bit i is for the stage at index i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64
-    /// The first stage that must read requests to a server: it has a rule for the host, or refuses paths everywhere.
+    /// The first stage that must read requests to a server: it has a rule for the host, or refuses paths on every host.
     func reader(of url: RequestURL) -> Int?
 }
 
@@ -64,7 +64,6 @@ private struct FramedPreselection: StagePreselection {
     func reader(of url: RequestURL) -> Int? { inner.reader(of: url).map { $0 + Int(shift) } }
 }
 
-/// A handler in an exchange's chain.
 struct ChainLink {
     let name: String
     let handler: any StageHandler

@@ -51,9 +51,7 @@ extension BlockingWork {
 }
 
 package struct WorkOutcome: Sendable {
-    /// The decision about the held message.
     package var verdict: Verdict
-    /// Entries for the exchange's trace.
     package var trace: [TraceEntry]
 
     package init(_ verdict: Verdict, trace: [TraceEntry] = []) {
