@@ -24,7 +24,7 @@ package struct DryRunRequest: Sendable {
         self.init(method: words.count == 2 ? String(words[0]) : "GET", target: String(last))
     }
 
-    /// `nil` if one of them is invalid.
+    /// `nil` if the method or the target is invalid.
     package init?(method: String, target: String) {
         guard method.isToken else { return nil }
         if method == "CONNECT", let (host, port) = RequestURL.splitAuthority(target), let port {

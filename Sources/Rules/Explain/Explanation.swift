@@ -90,7 +90,7 @@ package enum RuleVerdict: Sendable {
     case fired([String])
     /// It matched, but changed nothing.
     case idle
-    /// It is for this request, but left it to later rules, as it does with some; this is what it does otherwise.
+    /// The rule matched, but its condition left the request to later rules; the text is what it does otherwise.
     case declined(String)
     /// It matched, but an earlier decision skipped it for this reason.
     case notAsked(String)

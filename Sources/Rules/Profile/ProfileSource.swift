@@ -53,7 +53,7 @@ extension ProfileSource {
                 do {
                     try add(included, includedBy: chain)
                 } catch {
-                    // A file that cannot be read is reported where it is named.
+                    // An included file that cannot be read is reported at the `include` that names it.
                     guard let issue = error.issues.first, issue.file == included, issue.isUnreadable else {
                         throw error
                     }

@@ -40,7 +40,7 @@ package enum ProfileText {
         (text.count { $0 == "\n" } + 1, text.reversed().prefix { $0 != "\n" }.count + 1)
     }
 
-    /// `.` for a name without a directory.
+    /// The directory of a file; `.` for a name without a directory.
     package static func directory(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])

@@ -84,7 +84,7 @@ extension RuleTool {
 package struct ToolRegistry: Sendable, Hashable {
     /// In the order of menus.
     package let tools: [Tool]
-    /// In the order of messages.
+    /// In the order in which messages pass them.
     package let inOrder: [Tool]
 
     package init(_ tools: [Tool]) {

@@ -57,7 +57,7 @@ package struct ToolDescriptor: Sendable {
     package let definitions: ToolDefinitions?
     /// The key whose file answers in place of the server; `nil` if no file answers.
     package let answersFrom: String?
-    /// The rule by which one key has the tool act on everything; `nil` if no key does.
+    /// The rule that one key of the console adds for all traffic; `nil` if no key does.
     package let onEverything: RuleText?
 
     package var key: String { id.name }
