@@ -1,7 +1,7 @@
 import HTTPModel
 import Rules
 
-/// A tool that has nothing but locations: No Caching, Block Cookies, Mirror, and the two lists.
+/// A tool that has only locations: No Caching, Block Cookies, Mirror, and two lists (Block List and Allow List).
 private struct LocationTool {
     let isEnabled: Bool
     /// Whether only the listed locations count; the two lists always use their locations.
@@ -33,7 +33,6 @@ private struct LocationTool {
     }
 }
 
-/// The tools that have only locations.
 extension CharlesDrafting {
     /// A rule for each run of locations.
     private func entries(_ title: String, _ key: String, _ runs: [[CharlesPlace]]) -> [ProfileDraft.Entry] {
@@ -128,7 +127,7 @@ extension CharlesDrafting {
         add("access", entries)
     }
 
-    /// SSL Proxying: a host is decrypted if it is in the one list and not in the other.
+    /// SSL Proxying: a host is decrypted if the list of included locations has it, and that of excluded ones has not.
     mutating func addSSLProxying(_ element: XMLElement) {
         tool = "SSL Proxying"
         let isEnabled = flag(element, "decryptSSL", default: true)

@@ -2,7 +2,6 @@ import HTTPModel
 import Rules
 import Tools
 
-/// Rewrite sets and their rules.
 extension CharlesDrafting {
     mutating func addRewrite(_ element: XMLElement) {
         check(element, knows: ["toolEnabled", "sets", "debugging"])

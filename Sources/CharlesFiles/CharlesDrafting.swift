@@ -3,14 +3,14 @@ import Rules
 
 /// Reads Charles' settings, and makes the sections of a profile, tool by tool.
 struct CharlesDrafting {
-    /// The tool of a single `selectedHostsTool`.
+    /// The tool of a `selectedHostsTool` that is the root element.
     let loneTool: CharlesImport.LoneTool?
     let paths: [CharlesImport.PathChange]
     private var drafted: [String: ProfileDraft.Section] = [:]
     /// Unreadable settings.
     var unread = FidelityReport()
     private static let mostUnread = 1_000
-    /// The tool that is read, for the report.
+    /// The tool that is being read, for the report.
     var tool = ""
     /// The tools that were read.
     var seen: Set<String> = []
