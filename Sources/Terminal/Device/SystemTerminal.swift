@@ -8,7 +8,6 @@ package final class SystemTerminal: TerminalDevice {
     package let capabilities: TerminalCapabilities
     package let inputDescriptor: Int32
     private let outputDescriptor: Int32
-    /// Whether `deinit` closes the descriptor.
     private let ownsDescriptor: Bool
     private let sequences: ScreenSequences
     private var isEntered = false

@@ -6,7 +6,7 @@ struct ControlSequence {
     /// `?`, `<`, `=` or `>` in front of the parameters.
     private let marker: UInt8?
     private let hasIntermediates: Bool
-    /// The parameters, divided at colons; `nil` for an empty parameter.
+    /// The parameters, each divided at colons into parts; `nil` for an empty part.
     private let parameters: [[Int?]]
     private let final: UInt8
 
@@ -83,7 +83,7 @@ struct ControlSequence {
 
     /// A key by its code point, as kitty and xterm's `modifyOtherKeys` send it.
     private func unicodeKey(code: Int?, modifiers field: Int?) -> Key? {
-        // Kitty can report when a key is released.
+        // Kitty can also report the release of a key, which is ignored.
         guard let code, parameter(1, part: 1) != 3 || final == 0x7E else { return nil }
         let modifiers = modifiers(field)
         if let known = ControlSequence.kittyCodes[code] { return Key(known, modifiers).normal }

@@ -15,7 +15,7 @@ package struct InputParser: Sendable {
 
     private enum State {
         case ground
-        /// After an Esc, or two.
+        /// After an Esc; after two if `alt`.
         case escape(alt: Bool)
         /// After `ESC [` or `ESC O`, with the bytes received since.
         case sequence(Introducer, bytes: [UInt8], alt: Bool)

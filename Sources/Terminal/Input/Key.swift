@@ -44,8 +44,7 @@ extension Key {
         (.control, "ctrl-"), (.alt, "alt-"), (.shift, "shift-"),
     ]
 
-    /// The key as ``init(spelling:)`` reads it: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `pgup`,
-    /// `?`.
+    /// The key in the form of ``init(spelling:)``: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `?`.
     package var spelling: String {
         let prefix = Key.prefixes.filter { modifiers.contains($0.modifier) }.map(\.name).joined()
         let name = Key.names.first { $0.code == code }?.name
@@ -56,7 +55,7 @@ extension Key {
         }
     }
 
-    /// Ignores the case of names and modifiers. `ctrl-X` is `ctrl-x` and `shift-a` is `A`, because keys arrive so.
+    /// Ignores the case of names and modifiers. Reads `ctrl-X` as `ctrl-x` and `shift-a` as `A`, like terminals.
     package init?(spelling: String) {
         var modifiers: Modifiers = []
         var rest = spelling[...]

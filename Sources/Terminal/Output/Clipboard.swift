@@ -7,9 +7,8 @@ package enum Clipboard {
 
     /// The bytes that copy text to the clipboard; `nil` if the text is too long: about 56,000 bytes of UTF-8.
     ///
-    /// Some terminals do not allow it, and none reports this. Inside tmux both forms are written: tmux passes the
-    /// wrapped sequence to its own terminal if `allow-passthrough` is on, and reads the plain sequence if
-    /// `set-clipboard` is on.
+    /// Some terminals do not allow it, and none reports this. Inside tmux both forms are written: tmux forwards the
+    /// wrapped sequence if `allow-passthrough` is on, and reads the plain one if `set-clipboard` is on.
     package static func osc52(_ text: String, insideTmux: Bool) -> [UInt8]? {
         let encoded = Data(text.utf8).base64EncodedString()
         guard encoded.utf8.count <= limit else { return nil }

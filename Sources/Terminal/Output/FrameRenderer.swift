@@ -116,7 +116,7 @@ package struct FrameRenderer: Sendable {
             draw(new[x], x: x, y: y, width: new.count)
             x += new[x].isWide ? 2 : 1
         }
-        // The last character may cover what is blank.
+        // The last character may have been drawn too wide, over blank cells.
         if end < new.count { eraseRow(y, from: end) }
     }
 
@@ -204,7 +204,7 @@ package struct FrameRenderer: Sendable {
 }
 
 extension Cell {
-    /// Whether all terminals draw it with the same width; they do not for clusters and emoji.
+    /// Whether all terminals draw the cell with the same width; they do not for clusters and emoji.
     fileprivate var hasCertainWidth: Bool {
         let first = UInt8(truncatingIfNeeded: glyph)
         // The lead byte gives the length of one scalar; F0 9F begins the planes of emoji.
