@@ -116,8 +116,7 @@ extension ConsoleModel {
         return confirm(question, "reset", takesCare: true) { $0.perform(command, nil) }
     }
 
-    /// The completions for the palette's text: the values of the command's argument, if there is a space after its
-    /// name.
+    /// The completions in the palette: the values of the command's argument, once a space follows the command's name.
     private func words(in palette: PickerState) -> [String] {
         let typed = palette.line.characters.prefix(palette.line.cursor).drop { $0 == " " }
         guard let end = typed.firstIndex(of: " "), let command = CommandCall.command(typed: String(typed[..<end]))

@@ -178,7 +178,7 @@ enum EditorView {
 
     static func remark(_ editor: EditorState, _ model: ConsoleModel) -> [Substring] {
         let width = OverlayView.place(width: frameWidth, height: model.size.height, model.size).inside.width
-        // The scope is for the draft; an edited rule may match something else.
+        // The scope describes the unedited draft; an edited rule may match something else.
         let scope = editor.scope.isEmpty || editor.area.isChanged ? [] : ["Matches \(editor.scope)."]
         let words = (scope + [editor.remark]).joined(separator: " ")
         let lines = Array(TextWidth.wrap(words, to: max(1, width)).prefix(max(2, model.size.height / 3)))

@@ -22,7 +22,6 @@ package struct ConsoleModel: Sendable {
     /// The first key of a sequence of two, while the second key is awaited.
     package var pendingKey: Key?
     package var view = ListView.sequence
-    /// Whether the detail, not the list, has the keyboard focus.
     package var isDetailFocused = false
     package var list = ListState()
     package var structure = StructureState()

@@ -80,8 +80,7 @@ package struct PickerState: Sendable {
             let order = items.filter { found.contains($0) }.enumerated()
             return order.sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
         }
-        // The beginning of a title ranks highest, then words of title and name, then synonyms, and last scattered
-        // letters.
+        // Ranks the beginning of a title highest, then words of title and name, then synonyms, then scattered letters.
         let wanted = typed.split(separator: " ")
         func has(_ text: String) -> Bool {
             let words = text.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "-" }
@@ -101,9 +100,8 @@ package struct PickerState: Sendable {
         return withArgument(ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }.map(\.0), typed)
     }
 
-    /// The matches, with a command that was typed with its argument as the first, unless the text is part of a title.
-    /// If the argument is invalid, only titles that contain the text remain, so that Enter does not do something
-    /// different.
+    /// The matches; a command that was typed with its argument is first, unless the text is part of a title. If the
+    /// argument is invalid, only titles that contain the text remain, so that Enter cannot do something else.
     private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
         guard command == nil, let order = CommandCall(typed: line.text), let argument = order.argument,
             let entry = CommandTable.entry(order.command),

@@ -8,8 +8,8 @@ import Text
 /// Answers the console's requests about a session with events: lists, rows, jumps, the structure.
 ///
 /// Calls return at once. Three queues do the work and deliver the events, each with its own connection to the file: one
-/// reads rows for the screen, one fills the list and keeps it up to date, one counts and searches. So rows and counts
-/// never wait for a pass over the whole session, and a newer query ends the statement of an older one.
+/// reads rows for the screen, one fills the list and keeps it up to date, one counts and searches. So the screen never
+/// waits for a pass over the whole session, and a newer query ends the statement of an older one.
 package final class QueryService: Sendable {
     private struct Running {
         var pass = Cancellation()

@@ -288,7 +288,7 @@ enum LocalAddresses {
     static func isReachable(_ address: String) -> Bool {
         let address = address.lowercased()
         let isLocal = address.hasPrefix("127.") || address == "::1" || address == "0.0.0.0" || address == "::"
-        // Link-local addresses (RFC 3927, RFC 4291 §2.5.6) need an interface name, or there was no other.
+        // Link-local addresses (RFC 3927, RFC 4291 §2.5.6) are valid on one link only.
         return !isLocal && !address.hasPrefix("169.254.") && !address.hasPrefix("fe80:")
     }
 }

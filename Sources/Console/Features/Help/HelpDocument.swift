@@ -146,7 +146,7 @@ enum HelpDocument {
         let keys = model.keymap.keys(for: entry.command, in: place)
         switch entry.command {
         case .ruleFromExchange, .toggleTool:
-            // `a …` and `x …`: two keys, the second of which is the tool's letter.
+            // `a …` and `x …`: two keys; the second key is the tool's letter.
             let double = keys.first { $0.contains(" ") }?.first.map { "\($0) …" }
             return double ?? keys.first ?? ""
         case .panel: return keys.prefix(3).joined(separator: " ") + (keys.count > 3 ? " …" : "")

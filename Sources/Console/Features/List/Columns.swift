@@ -76,7 +76,7 @@ extension ConsoleModel {
         list.columns.isEmpty && !isLinear ? arrangedColumns.drawn.map(\.column) : list.columns
     }
 
-    /// Shows the named columns; `+` adds a column and `-` removes it. In linear mode, for each line.
+    /// Shows the named columns; `+` adds and `-` removes a column. In linear mode, these are the columns of each line.
     mutating func setColumns(_ words: String) -> [Effect] {
         let names = words.split { $0 == " " || $0 == "," }
         let isChange = names.contains { $0.first == "+" || $0.first == "-" }

@@ -42,7 +42,6 @@ package struct ListState: Sendable {
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
     /// The exchange to open; `nil` while it is unknown whether a new list contains the selected exchange.
     var visibleID: ExchangeID? { selectedRecord?.id ?? (isLocated ? selectedID : nil) }
-    /// Whether the selected row is still being loaded.
     var isAwaitingRow: Bool { visibleID == nil && (progress != nil || total > 0) }
 }
 

@@ -71,7 +71,7 @@ extension [ProfileSource] {
         return rules(of: tool).first { $0.rule.isEnabled && $0.rule.name == text.word("name") }
     }
 
-    /// The texts, with exactly the tools under `off` that have rules and are switched off now.
+    /// The texts, with `off` updated: tools that are on are removed, switched-off tools that have rules are added.
     func noting(_ tools: [ToolState]) throws -> Self {
         let state = Dictionary(tools.map { ($0.name, $0.isOn) }) { first, _ in first }
         let listed = Set(flatMap { $0.editable.off })

@@ -155,7 +155,7 @@ extension EffectRunner {
         }
     }
 
-    /// Checks a rule while it is edited, and counts the exchanges that it would have matched; lint runs after that.
+    /// Checks a rule while it is edited, and counts the exchanges that it would have matched.
     func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [ProfileSource]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in

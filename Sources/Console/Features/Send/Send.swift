@@ -88,7 +88,7 @@ extension ConsoleModel {
         return "Not available: viewing a recording. Requests are sent through a running proxy."
     }
 
-    /// Sends an exchange, the marked exchanges or the selected one again; asks first before it sends marked ones.
+    /// Sends an exchange again: the named one, the marked ones or the selected one; asks before it sends marked ones.
     mutating func repeatSelection(_ argument: String?) -> [Effect] {
         if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
             return on(argument) { .send(.request($0)) }

@@ -46,7 +46,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies a rotation of the session: the list shows the new session with the same filter; an open prompt stays.
+    /// Applies a rotation of the session: the list shows the new session with the same filter; open overlays stay.
     mutating func takeRotated(to path: String, from old: String, isShown: Bool) -> [Effect] {
         tell("Recording continues in \(path); earlier exchanges are in \(old): \(way(to: .openSession)) opens it.")
         guard isShown else {
