@@ -2,7 +2,7 @@ import ExchangeCore
 import HTTPModel
 package import Rules
 
-/// The block list: requests that match one of its rules are refused: Sluice cuts the connection, or answers with an
+/// The block list: requests that match one of its rules are refused. Sluice cuts the connection, or answers with an
 /// error.
 ///
 /// A request matches as sent, with its path normalised, or with its tunnel's address in place of the client's host.
@@ -30,7 +30,7 @@ struct BlockList: RuleTool {
         return rules.first(opening).map { refuse($0.match, $0.reading) }
     }
 
-    /// Continues the request counts of the replaced list: each rule those of the old rule with its name.
+    /// Continues the request counts of the replaced list: a rule continues those of the old rule with its name.
     func prepare(toReplace old: BlockList) {
         var counters: [String: [RequestCounter]] = [:]
         for rule in old.rules.asSent.all.reversed() {

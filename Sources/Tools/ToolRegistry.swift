@@ -20,9 +20,9 @@ extension ToolRegistry {
 
 extension RuleProfile {
     /// Reads a profile from its files and the files that they include. A text in `edited` replaces the content of the
-    /// file with its name, which need not exist. With `takesPipes` a path may be a pipe, such as the shell's `<(…)`. A
-    /// pipe is read until it ends or is silent for five seconds, so use this only when a command starts. Throws all
-    /// errors together.
+    /// file with its name, which need not exist. With `takesPipes` a path may be a pipe, such as the shell's `<(…)`.
+    /// Reading a pipe blocks, and fails if it is silent for five seconds: use this only when a command starts. Throws
+    /// all errors together.
     package static func load(
         paths: [String],
         edited: [ProfileSource] = [],

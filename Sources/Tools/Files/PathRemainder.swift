@@ -2,7 +2,7 @@ import HTTPModel
 
 /// The remainder of a path after the literal part of a location, and the texts that the location's stars match.
 extension Location {
-    /// The literal part of the path: up to the last slash before the first wildcard, or the whole path, as in Charles.
+    /// The literal part of the path, as in Charles: up to the last slash before the first wildcard, if it has one.
     private var literalPath: (text: String, isWhole: Bool) {
         var bytes: [UInt8] = []
         var scan = PatternScan(pattern.path)
@@ -20,7 +20,7 @@ extension Location {
     /// Whether the path is not empty and has no wildcard, so that the remainder is always empty.
     var namesWholePath: Bool { literalPath.isWhole }
 
-    /// What is left of the path of a URL that matches, without the slash between.
+    /// The remainder of the path of a matching URL, without the slash before it.
     ///
     /// | location's path | request | remainder |
     /// | --- | --- | --- |

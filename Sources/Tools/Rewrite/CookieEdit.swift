@@ -80,7 +80,7 @@ struct CookieEdit: Sendable {
         }
         guard !removed.isEmpty else { return nil }
         fields = edited
-        // Names only, since values are often secrets.
+        // Names only, because values are often secrets.
         return "removed \(removed.joined(separator: ", ").clipped())"
     }
 

@@ -9,8 +9,8 @@ import Text
 /// The rewrite tool: named sets of rules that edit heads and bodies; each set has its own locations.
 ///
 /// Rules for heads run when a head arrives, rules for bodies when the body is complete; within each group the user's
-/// order counts. A body is buffered only if a rule edits it and if it can be text: a stream, a partial body
-/// (Content-Range) or a binary type passes unmodified, and the trace says so.
+/// order counts. A body is buffered only if a rule edits it and if it can be text: a stream, a part of a body (206) or
+/// a binary type passes unmodified, and the trace says so.
 struct Rewrite: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading

@@ -37,7 +37,7 @@ struct Throttle: RuleTool {
 extension Throttle {
     static var isSwitchedInPlace: Bool { true }
 
-    /// A rule's exchanges continue under the enabled new rule of its name; without such a rule, unthrottled.
+    /// A rule's exchanges continue under the new rule of its name; without an enabled one they are not throttled.
     func wasReplaced(by new: Throttle?) {
         var successors: [String: [ThrottleLink]] = [:]
         if let new {
