@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Runs a whole-body hook: removes the content coding before it, applies it again after it, and sets the framing.
+/// Runs a whole-body hook: removes the content coding before it, restores it after it, and sets the framing.
 package enum WholeBody {
     struct Result {
         var verdict: Verdict

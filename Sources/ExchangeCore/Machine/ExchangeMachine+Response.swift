@@ -14,7 +14,7 @@ extension ExchangeMachine {
             return fail(ExchangeFailure(.badResponse, text), cutClient: false)
         }
         guard addInterim(head) else { return }
-        // HTTP/1.0 clients get no interim response, and no client gets 100 twice.
+        // HTTP/1.0 clients get no interim response; a client that got 100 from Sluice does not get it again.
         guard continuation != .unsupported, head.status != 100 || continuation != .continued else { return }
         if head.status == 100 { continuation = .notAwaited }
         var head = head
