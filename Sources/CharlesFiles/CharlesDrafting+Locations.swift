@@ -127,7 +127,7 @@ extension CharlesDrafting {
         add("access", entries)
     }
 
-    /// SSL Proxying: a host is decrypted if the list of included locations has it, and that of excluded ones has not.
+    /// SSL Proxying: a host is decrypted if it is among the included locations, and not among the excluded ones.
     mutating func addSSLProxying(_ element: XMLElement) {
         tool = "SSL Proxying"
         let isEnabled = flag(element, "decryptSSL", default: true)
