@@ -45,7 +45,7 @@ package struct HostForms: Sendable, Hashable {
         }
         let encoded = label.dropFirst(4).lowercased()
         guard label.prefix(4).lowercased() == "xn--", let name = Punycode.decoded(encoded),
-            // Encoding the decoded name must give the same label, or the label is not valid, or hides an ASCII name.
+            // An encoded label counts only if its name is not ASCII and encodes to the same label again.
             name.utf8.contains(where: { $0 >= 0x80 }), Punycode.encoded(name.lowercased()) == encoded
         else { return (whole, whole) }
         return (name, whole)
