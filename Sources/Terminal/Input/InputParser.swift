@@ -226,7 +226,7 @@ package struct InputParser: Sendable {
         case 0x1B: state = .reply(introducer: introducer, bytes: bytes, count: count, isEscape: true)
         case 0x18, 0x1A: state = .ground
         default:
-            // The state must not hold the bytes too, so that `append` changes them in place.
+            // Releases the state's copy of the bytes first, so that `append` does not have to copy them.
             state = .ground
             guard count < InputParser.replyLimit.swallowed else { return }
             if bytes.count < InputParser.replyLimit.kept { bytes.append(byte) }
