@@ -29,7 +29,7 @@ package struct Keymap: Sendable, Hashable {
 
     package init() {}
 
-    /// The tool or page that one of several keys of a command selects.
+    /// The tool or page that these keys select, for a command with keys for each tool or page.
     private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
         switch entry.command {
         case .toggleTool, .panel, .ruleFromExchange: Tool.all.first { keys.lowercased().hasSuffix($0.letter) }?.key

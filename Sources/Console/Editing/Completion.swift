@@ -77,7 +77,7 @@ extension ConsoleModel {
 }
 
 enum FilterWords {
-    /// The words of the text that mean the given canonical term; the canonical term if no words of the text do.
+    /// The words of the text that form the given canonical term; if there are none, the canonical term itself.
     static func asTyped(_ term: String, in text: String) -> String {
         let words = text.split(separator: " ").prefix(40).map(String.init)
         for length in 1...max(1, min(6, words.count)) {

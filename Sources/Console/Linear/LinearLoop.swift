@@ -163,7 +163,7 @@ final class LinearLoop {
         return true
     }
 
-    /// Whether the list contains the exchange that a line sent, for the next line to find it; after a second, yes.
+    /// Whether the list contains the exchange that a line sent, for the next line to find it; `true` after a second.
     private func hasSent() -> Bool {
         guard let before = totalBefore, !hasFailed, model.list.sessionTotal <= before else {
             (totalBefore, sentBy) = (nil, nil)
@@ -175,7 +175,7 @@ final class LinearLoop {
         return false
     }
 
-    /// Whether the list contains all exchanges that the session had when the line was read; after a second, yes.
+    /// Whether the list contains all exchanges that the session had when the line was read; `true` after a second.
     private func isListCurrent(for line: String) -> Bool {
         if arrived == nil {
             guard model.isLive, let total = try? effects.reader?.count() else { return true }

@@ -26,7 +26,7 @@ struct ListFiller {
     private var excludedBy: (term: Filter, words: String)?
     private var unfinished = UnfinishedSearches()
     private var isOrderStale = false
-    /// The highest number when rows below it were first found missing, and when, in monotonic nanoseconds.
+    /// The highest number when missing rows were noticed, and the time of this, in monotonic nanoseconds.
     private var suspicion: (upper: Int64, since: UInt64)?
     /// How late a row may appear, in nanoseconds.
     private static let lateness: UInt64 = 300_000_000

@@ -18,7 +18,7 @@ struct DocumentRows {
     let folds: Set<Int>
     let width: Int
     let wraps: Bool
-    /// The document's line numbers of the visible lines.
+    /// The indices of the visible lines in the document.
     let visible: [Int]
 
     init(_ document: DetailDocument, _ folds: Set<Int>, width: Int, wraps: Bool = true) {
@@ -56,7 +56,7 @@ struct DocumentRows {
 
     private func isOneRow(_ line: Int, _ spans: [Span]) -> Bool {
         guard wraps, document.lines[visible[line]].wraps, width > 0 else { return true }
-        // Only a tab is wider than its number of bytes.
+        // Except for tabs, a line has at most as many columns as bytes.
         var left = width - indent(line)
         for span in spans {
             left -= span.text.utf8.count
@@ -205,7 +205,7 @@ extension ReadingState {
         reveal(in: now, height: height)
     }
 
-    /// Goes to the match after or before the last match or the cursor, and wraps around; returns the match's index.
+    /// Goes to the next or previous match, from the last match or the cursor, and wraps around; returns its index.
     mutating func goToMatch(forward: Bool, among places: [FoundPlace], in rows: DocumentRows, height: Int) -> Int? {
         guard !places.isEmpty, !rows.visible.isEmpty else { return nil }
         let index: Int
@@ -321,7 +321,7 @@ extension DetailDocument {
         return (lines.count - 1, TextMark(span: 0, offset: 0))
     }
 
-    /// The bytes of text other than white space. They approximate the share of the body, in a hexadecimal form too.
+    /// The number of bytes other than white space; hexadecimal lines count like other lines.
     private func weight(_ spans: some Sequence<Span>) -> Int {
         spans.reduce(0) { $0 + $1.text.utf8.reduce(0) { $1 > 0x20 ? $0 + 1 : $0 } }
     }

@@ -75,7 +75,7 @@ extension ConsoleModel {
         return perform(binding.command, binding.argument)
     }
 
-    /// Opens a message to edit it, or applies the changes after its name; in linear mode, may reopen the draft.
+    /// Opens a message to edit it, or applies the changes after its name; in linear mode, opens a draft first.
     mutating func editHold(_ argument: String?) -> [Effect] {
         if isLinear, argument == nil, let draft { return [.terminal(.edit(draft))] }
         guard let id = hold(argument?.firstWord.word) else { return [] }

@@ -10,7 +10,7 @@ package struct ListState: Sendable {
     package var progress: Double?
     /// The filter term that alone excludes all exchanges; `nil` if there is no such term.
     package var excludedBy: String?
-    /// Where the filter's regular expressions were given up, without a full stop; `nil` if all were completed.
+    /// The remark if the filter's regular expression took too long in some exchanges, without a full stop.
     package var unfinished: String?
     package var rows: [Int: ExchangeRecord] = [:]
     /// The GraphQL operations of the exchanges whose rows were loaded.

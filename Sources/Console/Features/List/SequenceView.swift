@@ -236,7 +236,7 @@ struct SequenceView {
         return model.look.theme.highlight(number)
     }
 
-    /// The text's colour; on a coloured background the row's colour, because others may be unreadable there.
+    /// The text's colour; on a coloured background, the row's colour, because not every colour is readable there.
     static func merged(_ style: Style, onto base: Style) -> Style {
         let isPlain = base.background == .standard && !base.attributes.contains(.reverse)
         let front = isPlain ? style.foreground : base.foreground

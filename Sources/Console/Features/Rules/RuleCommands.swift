@@ -92,7 +92,7 @@ package struct RulesState: Sendable {
     var wanted: [String] = []
     /// The texts before each change, the newest last.
     package var past: [[ProfileSource]] = []
-    /// Whether the rules contain the rule, set by one key, that makes a tool act on everything.
+    /// Whether the rules contain the rule that makes a tool act on everything; one key adds this rule.
     package var isOnEverything = false
     package var endsWhenSaved = false
 

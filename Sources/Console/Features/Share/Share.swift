@@ -136,7 +136,7 @@ extension ConsoleModel {
         return confirm("\(request.path) already exists.", "overwrite", key: "o") { [forced] in $0.export(forced) }
     }
 
-    /// Compares two numbers, or a number or a marked one with the selected one; linear mode prefers a marked one.
+    /// Compares two numbers, or the selected exchange with a number or a mark; in linear mode, a number with a mark.
     mutating func compare(_ argument: String?) -> [Effect] {
         let width = max(20, size.width - 6)
         let words = argument?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
