@@ -114,7 +114,7 @@ extension ConsoleModel {
         }
         if case .report? = overlays.last { return copy(.shown(text, form.noun, of: [])) }
         let effects = copy(.shown(text, form.noun, of: detail.id.map { [$0] } ?? []))
-        // A masked copy must build the page again, because masking needs the positions of the secrets.
+        // A masked copy must build the page again, because the lines of a page depend on where its secrets are.
         if form == .page, let id = detail.id { copying.last = .part(.page, "", id, detail.options) }
         return effects
     }
