@@ -102,7 +102,7 @@ final class ThrottleLink: Sendable {
         return isFirst ? moment : known
     }
 
-    /// The usable share of the bandwidth in a second, from 0 at the first use of the link; 1 in a stable second.
+    /// The usable share of the bandwidth in a second, 1 if it is stable; seconds count from 0 at the link's first use.
     func quality(_ second: Int) -> Double {
         guard draw.uniform("stability", index: second) * 100 >= conditions.stability else { return 1 }
         let (low, high) = (conditions.quality.lowerBound, conditions.quality.upperBound)
