@@ -6,7 +6,7 @@ package final class HeadAccount {
     package static let limit = 16 << 20
     /// In bytes, for the interim heads of one exchange.
     package static let interimLimit = 256 << 10
-    /// The bytes that a connection may use without the budget, and its step when it reserves from the budget.
+    /// The bytes that a connection may use without the budget, and the step by which it reserves from the budget.
     private static let (free, step) = (256 << 10, 1 << 20)
 
     private let budget: ByteBudget

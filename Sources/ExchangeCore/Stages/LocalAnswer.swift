@@ -56,7 +56,7 @@ package struct LocalAnswer: Sendable {
 
     /// The field with the failure's code, in the answer to a failed exchange.
     private static let failureField = "X-Sluice-Failure"
-    /// The field of an answer that says that a replay has no answer.
+    /// The field of the answer to a request that is not recorded.
     private static let replayField = "X-Sluice-Replay"
 
     /// The field that distinguishes answers of this process from equal ones of a server or of a different Sluice.
