@@ -118,7 +118,7 @@ struct ProfileEditor {
         return text(replacing: start..<end, with: (isGlued ? " " : "") + written)
     }
 
-    /// Adds a key to a mapping: in braces at the end, otherwise after its name or its first key.
+    /// Adds a key to a mapping: in braces at the end, otherwise after the key `name` or the first key.
     private func adding(_ field: String, to entry: ProfileOutline.Entry) -> String? {
         guard let mapping = entry.node.mapping else { return nil }
         let start = entry.range.lowerBound
@@ -149,7 +149,7 @@ struct ProfileEditor {
         return outline.isBraced || line - range.count + text.utf8.count <= ProfileEditor.width
     }
 
-    /// The text with a new section that has its first rule.
+    /// The text with a new section and its first rule.
     func begin(_ section: ProfileSection, _ rule: RuleLines) throws(ProfileError) -> String {
         if outline.isBraced { return try beginInBraces(section, rule) }
         let isSingle = isSingle(section, rule)

@@ -4,7 +4,7 @@ package struct UpstreamRules: Sendable {
     /// The first rule that matches a request decides.
     package struct Rule: Sendable {
         package fileprivate(set) var heading: RuleHeading
-        /// `nil` to connect directly; does not have a password that is in a file.
+        /// The proxy, without a password that is in a file; `nil` to connect directly.
         package fileprivate(set) var proxy: UpstreamProxy?
         /// An absolute path; the password is its first line.
         package fileprivate(set) var passwordFile: String?
