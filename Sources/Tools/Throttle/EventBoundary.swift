@@ -13,8 +13,7 @@ struct EventBoundary {
     private var hasField = false
     private var afterReturn = false
 
-    /// The number of bytes up to the end of the first event; `nil` if no event ends. These bytes, or all, count as
-    /// read.
+    /// The length up to the end of the first event; `nil` if no event ends. These bytes, or all, count as read.
     mutating func advance(over bytes: ByteBufferView) -> Int? {
         for (position, byte) in bytes.enumerated() {
             let follows = afterReturn
