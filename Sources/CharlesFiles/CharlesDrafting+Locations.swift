@@ -1,13 +1,13 @@
 import HTTPModel
 import Rules
 
-/// A tool that has nothing but locations: No Caching, Block Cookies, Mirror, and the two lists.
+/// A tool that has only locations: No Caching, Block Cookies, Mirror, and two lists (Block List and Allow List).
 private struct LocationTool {
     let isEnabled: Bool
-    /// Whether only the locations count; the two lists always use theirs.
+    /// Whether only the listed locations count; the two lists always use their locations.
     let usesLocations: Bool
     let locations: [CharlesPlace]
-    /// What the two lists do: 0 drops the connection, 1 answers 403.
+    /// The action of the two lists: 0 drops the connection, 1 answers 403.
     let action: Int
 
     var isUsed: Bool { isEnabled || !locations.isEmpty }
@@ -21,7 +21,7 @@ private struct LocationTool {
         action = hasAction ? Int(drafting.number(element, "action", default: 0)) : 0
     }
 
-    /// Neighbours that are all enabled, or all disabled.
+    /// The locations in runs that are all enabled, or all disabled.
     var runs: [[CharlesPlace]] {
         locations.reduce(into: []) { runs, place in
             if let last = runs.last?.last, last.isEnabled == place.isEnabled {
@@ -33,7 +33,6 @@ private struct LocationTool {
     }
 }
 
-/// The tools that have only locations.
 extension CharlesDrafting {
     /// A rule for each run of locations.
     private func entries(_ title: String, _ key: String, _ runs: [[CharlesPlace]]) -> [ProfileDraft.Entry] {
@@ -54,7 +53,7 @@ extension CharlesDrafting {
         var entries = entries(kind.title, "only", tool.runs)
         if !tool.usesLocations {
             for index in entries.indices { entries[index].disable() }
-            // The tool is for everything; its list, which Charles keeps, is not in use.
+            // The tool acts on everything; its list, which Charles keeps, is not in use.
             entries.insert(ProfileDraft.Entry(rule: kind.title, fields: [Node.Member("enabled", .word("true"))]), at: 0)
         } else if entries.isEmpty {
             let why = "it was for selected locations only, and none was selected"
@@ -107,7 +106,7 @@ extension CharlesDrafting {
         add("mirror", isEnabled: tool.isEnabled, entries)
     }
 
-    /// Access Control: further clients, each as an address and a mask, lists of numbers.
+    /// Access Control: more allowed clients, each an address and a mask, written as lists of numbers.
     mutating func addAccess(_ ranges: XMLElement?) {
         tool = "Access Control"
         var entries: [ProfileDraft.Entry] = []
@@ -128,7 +127,7 @@ extension CharlesDrafting {
         add("access", entries)
     }
 
-    /// SSL Proxying: a host is decrypted if it is in the one list and not in the other.
+    /// SSL Proxying: a host is decrypted if it is among the included locations, and not among the excluded ones.
     mutating func addSSLProxying(_ element: XMLElement) {
         tool = "SSL Proxying"
         let isEnabled = flag(element, "decryptSSL", default: true)

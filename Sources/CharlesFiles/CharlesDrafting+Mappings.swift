@@ -2,7 +2,7 @@ import HTTPModel
 import Rules
 import Tools
 
-/// The tools that send requests somewhere else, or hold them.
+/// The tools that redirect requests, answer them from files, or hold them.
 extension CharlesDrafting {
     mutating func addMapRemote(_ element: XMLElement) {
         let known = ["sourceLocation", "destLocation", "preserveHostHeader", "enabled"]
@@ -21,7 +21,7 @@ extension CharlesDrafting {
         }
     }
 
-    /// Names a rule after the location that it is for, which becomes its first field.
+    /// Begins a rule with its location as its first field, and names it after the location.
     @discardableResult
     private mutating func begin(
         _ entry: inout ProfileDraft.Entry,
@@ -39,14 +39,14 @@ extension CharlesDrafting {
         var fields: [Node.Member] = []
         for field in LocationPattern.Field.allCases {
             var text = location[field].trimmed
-            // In Charles a star, which it shows for a blank part elsewhere, means blank here too.
+            // In Charles a star means an empty part here, too, because Charles shows empty parts as stars elsewhere.
             if text.isEmpty || text == "*" || field == .port && text == "0" { continue }
             if field == .path, text.first != "/" {
                 text = "/" + text
                 notes.append("a slash is put before the path of the destination")
             }
             if text.contains(/\$[0-9]/) {
-                // In a profile this would be what a star of the source matches.
+                // In a profile `$1` would be the match of a star in the source.
                 text = text.replacing("$", with: "$$")
                 if field == .path {
                     notes.append("what is left of the request's path is not added to one that has a $ in it")
@@ -100,7 +100,7 @@ extension CharlesDrafting {
         return hasDrive || path.hasPrefix("\\\\")
     }
 
-    /// The path with its beginning changed, by whole names; `nil` if it begins otherwise. Windows' paths compare
+    /// The path with its beginning replaced, by whole names; `nil` if it begins differently. Windows paths are compared
     /// without regard to case and to the kind of slash.
     static func path(_ path: String, with change: CharlesImport.PathChange) -> String? {
         let isWindows = isWindowsPath(path)

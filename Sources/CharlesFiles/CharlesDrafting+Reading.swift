@@ -2,7 +2,7 @@ import Rules
 
 /// Which elements of the settings are read.
 extension CharlesDrafting {
-    /// The element of several tools; only what is beside it tells which tool it is.
+    /// The element that several tools share; only the name beside it says which tool it is.
     private static let selectedHosts = "selectedHostsTool"
 
     /// The root elements of single tools' exports.
@@ -40,8 +40,8 @@ extension CharlesDrafting {
         return CharlesError(line: root.line, message: message)
     }
 
-    /// The sections that are read; of those with more than concerns Sluice, the elements that are read. Nothing else is
-    /// kept: there are licence keys, certificates, passwords and tokens in these files.
+    /// The sections to read; if Sluice needs only some of a section, the elements to read. Nothing else is kept,
+    /// because these files have licence keys, certificates, passwords and tokens.
     private static let keptElements: [String: Set<String>] = [
         "toolConfiguration": ["configs"],
         "throttlingConfiguration": [],
@@ -59,10 +59,10 @@ extension CharlesDrafting {
         return path.count == 2 || kept.isEmpty || kept.contains(path[2])
     }
 
-    /// Reads a tool by its element and the name in its entry, `nil` if it stands alone.
+    /// Reads a tool by its element and the name in its entry, `nil` if the file has only this tool.
     private mutating func readTool(_ element: XMLElement, named name: String?) {
         tool = name ?? element.name
-        // Tools have had two names, and a file from in between could have both.
+        // Tools were renamed, and a file from the time between could have both names.
         guard seen.insert(element.name == CharlesDrafting.selectedHosts ? tool : element.name).inserted else {
             skip(element, "the tool is there a second time")
             return

@@ -2,7 +2,6 @@ import HTTPModel
 import Rules
 import Tools
 
-/// Rewrite sets and their rules.
 extension CharlesDrafting {
     mutating func addRewrite(_ element: XMLElement) {
         check(element, knows: ["toolEnabled", "sets", "debugging"])
@@ -36,7 +35,7 @@ extension CharlesDrafting {
         }
         let at = places.map { $0.location.node(&notes) }
         let rules = rules(set["rules"], of: name)
-        // A set is reported rule by rule, and itself only without rules or with notes.
+        // The report lists the rules of a set; it lists the set itself only if it has notes, or no rules.
         let isReported = rules.isEmpty || !notes.isEmpty
         var entry = ProfileDraft.Entry(rule: isReported ? "Rewrite '\(name)'" : nil, notes: notes, rules: rules)
         entry.fields["name"] = .text(name)
@@ -86,7 +85,7 @@ private struct RewriteRuleDrafting {
         case "add": add()
         case "remove":
             let pattern = name() + value().match
-            // In a profile a rule with neither is a mistake, in Charles it means all.
+            // In a profile a rule without a name and a value is an error, in Charles it matches everything.
             let all = [Node.Member("name", .text(".")), Node.Member("name-regex", .word("true"))]
             entry.fields += pattern.isEmpty ? all : pattern
         default: modify()
@@ -94,7 +93,7 @@ private struct RewriteRuleDrafting {
         if !isEnabled { entry.fields["enabled"] = .word("false") }
     }
 
-    /// In a profile the name and the value of what is added are `name` and `to`.
+    /// In a profile the added name is under `name`, and the added value under `to`.
     private mutating func add() {
         if rule.newName.isEmpty { entry.skipped = "it adds something without a name" }
         if rule.isNameExpression, !rule.matchName.isEmpty, rule.newName.contains("$") {
@@ -114,7 +113,7 @@ private struct RewriteRuleDrafting {
         return [Node.Member("name", .text(pattern?.text ?? rule.matchName)), Node.Member("name-regex", .word("true"))]
     }
 
-    /// The value that is looked for, and what the new value is in a profile.
+    /// The value to match, and the new value, in the form of profiles.
     private mutating func value() -> (match: [Node.Member], to: String) {
         guard !rule.matchValue.isEmpty else { return ([], rule.newValue) }
         var (match, to) = (rule.matchValue, rule.newValue)
@@ -125,7 +124,7 @@ private struct RewriteRuleDrafting {
             }
             match = "/\(match)/"
         } else if match.hasPrefix("\\/") {
-            // What begins so would be read as an escaped slash.
+            // A profile would read `\/` at the beginning as an escaped slash.
             match = "/\(JavaExpression.quoting(match))/"
             to = to.replacing("$", with: "$$")
         } else if match.hasPrefix("/"), match.hasSuffix("/") {
@@ -137,7 +136,7 @@ private struct RewriteRuleDrafting {
         return (fields, to)
     }
 
-    /// Converts a regular expression; where that is not possible, the rule is skipped.
+    /// Converts a regular expression; if that is not possible, the rule is skipped.
     private mutating func carry(_ source: String, isCaseSensitive: Bool) -> JavaExpression.Pattern? {
         do {
             let pattern = try JavaExpression.pattern(source, isCaseSensitive: isCaseSensitive)
@@ -149,7 +148,7 @@ private struct RewriteRuleDrafting {
         }
     }
 
-    /// Likewise a replacement.
+    /// Converts a replacement; if that is not possible, the rule is skipped.
     private mutating func carry(_ source: String, for pattern: JavaExpression.Pattern) -> String {
         do {
             let replacement = try JavaExpression.replacement(source, for: pattern)
@@ -161,14 +160,14 @@ private struct RewriteRuleDrafting {
         }
     }
 
-    /// A blank value means no change for a header or parameter, and deletes the match in everything else.
+    /// An empty new value keeps the value of a header or parameter, and deletes the match in everything else.
     private mutating func modify() {
         entry.fields += name()
         let (match, to) = value()
         entry.fields += match
         switch rule.kind {
         case .modifyHeader, .modifyQuery:
-            // Charles' users often give the same name again.
+            // Charles' users often repeat the old name as the new name.
             let isRenamed = !rule.newName.isEmpty && rule.newName != rule.matchName
             if isRenamed { entry.fields["rename"] = .text(newName()) }
             if !rule.newValue.isEmpty { entry.fields["to"] = .text(to) }
@@ -186,7 +185,7 @@ private struct RewriteRuleDrafting {
         if rule.replacesFirst, replaces { entry.fields["replace"] = .text("first") }
     }
 
-    /// The new name, which may refer to what a regular expression found in the old one.
+    /// The new name, which may refer to groups of the regular expression for the old name.
     private mutating func newName() -> String {
         guard rule.isNameExpression, !rule.matchName.isEmpty,
             let pattern = try? JavaExpression.pattern(rule.matchName, isCaseSensitive: false)

@@ -2,9 +2,9 @@ import HTTPModel
 import Rules
 import Tools
 
-/// Throttling, of which Charles has one for all, with one list of hosts.
+/// Throttling: Charles has one throttle for all traffic, with one list of hosts.
 extension CharlesDrafting {
-    /// `startup` may say whether throttling is on when Charles starts; as it is switched at run time, it usually does not.
+    /// `startup` may say that throttling is on when Charles starts; usually not, because users switch it at run time.
     mutating func addThrottle(_ element: XMLElement, _ startup: XMLElement?) {
         tool = "Throttle"
         check(element, knows: ThrottleValues.elements.map(\.name) + ["customPresets", "hosts", "selectedHosts"])
@@ -36,7 +36,7 @@ extension CharlesDrafting {
         add("throttle", isEnabled: isEnabled, [ProfileDraft.Entry(rule: rule, fields: fields, notes: notes)])
     }
 
-    /// The shape of those in `list` is not documented: a location, or something that has a host and a port.
+    /// The elements in `list` are not documented: each is a location, or has a host and a port.
     private mutating func throttledHosts(_ element: XMLElement?) -> [CharlesPlace] {
         var hosts = places(element)
         for child in element?["list"]?.children ?? [] {
@@ -51,7 +51,7 @@ extension CharlesDrafting {
         return hosts
     }
 
-    /// Not documented either: numbers as in the section itself, with a name beside them or in them.
+    /// Presets are not documented either: they have the numbers of the section itself, and a name beside or in them.
     private mutating func preset(_ element: XMLElement) -> ProfileDraft.Entry? {
         let values = element.children.first { $0["bandwidthDown"] != nil } ?? element
         let name = (element["string"] ?? element["name"] ?? values["name"])?.text.trimmed ?? ""
@@ -65,7 +65,7 @@ extension CharlesDrafting {
 }
 
 private struct ThrottleValues {
-    /// In kbit/s, as `up`.
+    /// In kbit/s, like `up`.
     var down = 0.0
     var up = 0.0
     /// In percent.
@@ -99,7 +99,7 @@ private struct ThrottleValues {
     }
 
     var fields: [Node.Member] {
-        // In a profile 0 means no network; Charles' fields do not take it, so it can only mean no limit.
+        // In a profile 0 means no network; Charles does not accept 0 in its fields, so 0 can only mean no limit.
         var fields: [Node.Member] = []
         if down > 0 { fields["down"] = .number(down) }
         if up > 0 { fields["up"] = .number(up) }

@@ -3,14 +3,14 @@ import Rules
 
 /// Reads Charles' settings, and makes the sections of a profile, tool by tool.
 struct CharlesDrafting {
-    /// The tool of a single `selectedHostsTool`.
+    /// The tool of a `selectedHostsTool` that is the root element.
     let loneTool: CharlesImport.LoneTool?
     let paths: [CharlesImport.PathChange]
     private var drafted: [String: ProfileDraft.Section] = [:]
     /// Unreadable settings.
     var unread = FidelityReport()
     private static let mostUnread = 1_000
-    /// The tool that is read, for the report.
+    /// The tool that is being read, for the report.
     var tool = ""
     /// The tools that were read.
     var seen: Set<String> = []
@@ -75,7 +75,7 @@ struct CharlesDrafting {
         return fallback
     }
 
-    /// A missing part is blank.
+    /// Reads a location; missing parts are empty.
     mutating func location(_ element: XMLElement?) -> CharlesLocation {
         var location = CharlesLocation()
         guard let element else { return location }
@@ -95,7 +95,7 @@ struct CharlesDrafting {
         return places
     }
 
-    /// Reads the elements of a name in a list; others are reported.
+    /// Reads the elements with a name in a list; other elements are reported.
     mutating func forEach(_ name: String, in list: XMLElement?, _ body: (inout CharlesDrafting, XMLElement) -> Void) {
         for child in list?.children ?? [] {
             if child.name == name { body(&self, child) } else { unknown(child) }

@@ -1,12 +1,12 @@
 import Rules
 
-/// Makes a profile of Charles' settings.
+/// Makes a profile from Charles' settings.
 package struct CharlesImport: Sendable {
     /// A directory that has moved.
     package struct PathChange: Sendable, Hashable {
-        /// As the settings have it, for example `C:\mocks` or `/Users/ada/mocks`.
+        /// The directory in the settings, for example `C:\mocks` or `/Users/ada/mocks`.
         package var old: String
-        /// The directory now; a relative path begins beside the profile.
+        /// The new directory; a relative path begins in the profile's directory.
         package var new: String
 
         package init(old: String, new: String) { (self.old, self.new) = (old, new) }
@@ -20,7 +20,7 @@ package struct CharlesImport: Sendable {
         }
     }
 
-    /// A tool that an exported file does not name, if it is that tool alone.
+    /// A tool whose name is missing if a file has only this tool.
     package enum LoneTool: String, Sendable, CaseIterable {
         case noCaching = "no-caching"
         case blockCookies = "block-cookies"
@@ -33,16 +33,16 @@ package struct CharlesImport: Sendable {
     package static var largestFile: Int { XMLElement.largestFile }
 
     package let text: String
-    /// What became of each rule, then what could not be read.
+    /// What became of each rule, then the settings that could not be read.
     package let report: FidelityReport
     /// Whether there is a rule in the profile.
     package var isUsable: Bool { report.keptCount + report.approximatedCount > 0 }
 
-    /// Reads an export of several tools or of one, or the settings file of the program, and makes a profile that can be
-    /// loaded: a rule that profiles do not take is in it as a comment, with the reason. `loneTool` is the tool of a lone
-    /// `selectedHostsTool`, since Charles does not say. `source` is the name of the settings, for the profile's first
-    /// line. Relative paths begin at `file`, the name that the profile's file will have. Of the changed directories the
-    /// first that fits counts. Throws ``CharlesError`` where no profile can be made, as for one that is too large.
+    /// Reads an export of one or several tools, or Charles' settings file, and makes a profile that can be loaded: a
+    /// rule that profiles reject becomes a comment with the reason. `loneTool` is the tool of a lone
+    /// `selectedHostsTool`, because the file does not name it. `source` is the name of the settings, for the profile's
+    /// first line. Relative paths begin in the directory of `file`, the profile's future file. The first of `paths`
+    /// that fits counts. Throws ``CharlesError`` if no profile can be made, for example from a file that is too large.
     package init(
         _ bytes: [UInt8],
         as loneTool: LoneTool? = nil,
@@ -78,9 +78,9 @@ package struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible 
     package var column = 1
     /// What is wrong, and what to do if that is known; without a full stop.
     package var message: String
-    /// Whether the file is valid, but needs another argument to be read.
+    /// Whether the file is valid, but needs a further argument to be read.
     package var needsArgument = false
 
-    /// Follows a file's name: `line:column: message`.
+    /// Phrased to follow a file's name: `line:column: message`.
     package var description: String { "\(line):\(column): \(message)" }
 }

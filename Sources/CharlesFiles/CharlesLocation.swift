@@ -11,20 +11,20 @@ struct CharlesPlace: Hashable {
     }
 }
 
-/// A location as Charles has it: the fields of a profile's, but without escapes.
+/// A location in Charles' files: the fields are those of profiles, but without escapes.
 typealias CharlesLocation = LocationPattern
 
 extension CharlesLocation {
-    /// As a value of a profile; what had to be changed goes to the notes.
+    /// The location as a value of a profile; changes are added to the notes.
     func node(_ notes: inout [String]) -> Node { Node.location(pattern(&notes)) }
 
-    /// As a profile has it, in one text.
+    /// The location as profiles write it, in one text.
     var text: String {
         var ignored: [String] = []
         return pattern(&ignored).description
     }
 
-    /// The location as profiles have it; what had to be changed for it to mean what it meant in Charles goes to the notes.
+    /// The location for profiles, with the same meaning as in Charles; necessary changes are added to the notes.
     func pattern(_ notes: inout [String]) -> LocationPattern {
         let unpasted = splittingPastedURL(&notes)
         var pattern = LocationPattern()
@@ -45,7 +45,7 @@ extension CharlesLocation {
         return pattern
     }
 
-    /// Charles splits a URL that is pasted as the host over all fields; other programs that write its files do not.
+    /// Charles splits a URL that is pasted as the host into all fields; other programs that write its files do not.
     private func splittingPastedURL(_ notes: inout [String]) -> CharlesLocation {
         guard host.contains("://") || host.contains("/"), path.isEmpty, let parts = try? LocationPattern(host) else {
             return self
@@ -60,7 +60,7 @@ extension CharlesLocation {
         return split
     }
 
-    /// In Charles a backslash is a character, and so is a bracket that nothing closes.
+    /// Escapes backslashes and unclosed brackets, which are plain characters in Charles.
     private static func escaping(_ text: String, _ field: LocationPattern.Field, _ notes: inout [String]) -> String {
         guard text.contains("\\") || text.contains("[") else { return text }
         var result = ""
@@ -84,7 +84,7 @@ extension CharlesLocation {
 }
 
 extension Node {
-    /// A location as a text, where that reads back as the same, and else as a mapping of its fields.
+    /// A location as a text if it reads back as the same location, otherwise as a mapping of its fields.
     static func location(_ pattern: LocationPattern) -> Node {
         let text = pattern.description
         // Some tools read a text between slashes as a regular expression.
@@ -96,7 +96,7 @@ extension Node {
 }
 
 extension LocationPattern {
-    /// The same for all patterns that are written differently and mean the same: a star means what a blank does.
+    /// A form that is equal for patterns with equal meaning: a star means the same as an empty field.
     fileprivate var normal: LocationPattern {
         var normal = self
         for field in Field.allCases where normal[field] == "*" { normal[field] = "" }

@@ -38,7 +38,7 @@ struct CharlesRewriteRule {
 
         /// Whether it edits header fields or query parameters.
         var hasName: Bool { target == "header" || target == "query" }
-        /// Whether Charles asks for the direction; the other kinds have one, and both flags are stored as false.
+        /// Whether users choose the direction in Charles; other kinds have one, and their flags are both false.
         var hasDirection: Bool { target == "header" || self == .body }
     }
 
@@ -46,13 +46,13 @@ struct CharlesRewriteRule {
     var isActive = true
     /// The name to find; empty for any.
     var matchName = ""
-    /// Whether that is a regular expression, which may match a part of the name.
+    /// Whether `matchName` is a regular expression, which may match a part of the name.
     var isNameExpression = false
     /// The value to find; empty for any.
     var matchValue = ""
-    /// Whether that is a regular expression.
+    /// Whether `matchValue` is a regular expression.
     var isValueExpression = false
-    /// Whether it acts on requests; not used where `hasDirection` is false.
+    /// Whether the rule acts on requests; not used if `hasDirection` is false.
     var onRequest = false
     var onResponse = false
     /// Empty to keep the name.

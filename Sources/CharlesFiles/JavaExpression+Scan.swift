@@ -1,5 +1,5 @@
 extension JavaExpression {
-    /// Scans a pattern of Java's, rewriting syntax that PCRE2 writes otherwise and noting what it reads otherwise.
+    /// Scans a Java pattern: rewrites syntax that PCRE2 writes differently, and notes what PCRE2 reads differently.
     struct Scan {
         private let source: [Unicode.Scalar]
         private var position = 0
@@ -103,7 +103,7 @@ extension JavaExpression {
             return UInt32(String(String.UnicodeScalarView(digits)), radix: 16)
         }
 
-        /// Within a set Java has sets again, and `&&` for what is in both; to PCRE2 these are characters.
+        /// In Java a set may contain sets, and `&&` for an intersection; in PCRE2 these are plain characters.
         private mutating func set() {
             take()
             if at(0) == "^" { take() }
@@ -139,7 +139,7 @@ extension JavaExpression {
             flags()
         }
 
-        /// Flags, as in `(?iu)` or `(?x-s:`: letters that PCRE2 does not have or takes otherwise are left out.
+        /// Flags, as in `(?iu)` or `(?x-s:`: letters that PCRE2 does not have or reads differently are left out.
         private mutating func flags() {
             let letters = source[(position + 2)...].prefix {
                 ("a"..."z").contains($0) || ("A"..."Z").contains($0) || $0 == "-"

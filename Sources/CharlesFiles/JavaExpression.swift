@@ -2,14 +2,14 @@ import Expressions
 import Rules
 import Tools
 
-/// Converts regular expressions between Java's dialect, which Charles has, and that of PCRE2.
+/// Converts regular expressions from Java's dialect, which Charles uses, to that of PCRE2.
 enum JavaExpression {
     struct Pattern: Hashable {
         /// For PCRE2.
         var text: String
         /// Differences from Java.
         var notes: [String]
-        /// The names of its groups, by number; number 0 is the whole match and has none.
+        /// The names of the groups, by number; number 0 is the whole match, which has no name.
         var groups: [String?]
     }
 
@@ -32,7 +32,7 @@ enum JavaExpression {
         return Pattern(text: text, notes: scan.notes, groups: scan.groups)
     }
 
-    /// Converts a replacement of Java's, with `$1`, `${name}` and backslashes, to a profile's, with `$1` and `$$`.
+    /// Converts a Java replacement, with `$1`, `${name}` and backslashes, to a profile's, with `$1` and `$$`.
     static func replacement(
         _ source: String,
         for pattern: Pattern
@@ -59,7 +59,7 @@ enum JavaExpression {
         return (String(result), notes)
     }
 
-    /// The number of the group after a dollar sign; as many digits count as there are groups.
+    /// The number of the group after a dollar sign; a further digit counts only if such a group exists.
     private static func group(
         _ rest: inout ArraySlice<Unicode.Scalar>,
         _ pattern: Pattern

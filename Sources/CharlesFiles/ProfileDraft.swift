@@ -1,17 +1,17 @@
 import Rules
 import Tools
 
-/// A profile that is being written: its sections, and in each the fate of the rules.
+/// A profile that is being written: its sections, with the imported and the skipped rules.
 struct ProfileDraft {
     struct Entry {
-        /// Its name in the report; `nil` if it only completes the profile.
+        /// The rule's name in the report; `nil` if it is not in the report.
         var rule: String?
         var fields: [Node.Member] = []
         /// The text of a rule without keys.
         var text: String?
-        /// Differences.
+        /// Differences from Charles.
         var notes: [String] = []
-        /// Why it is skipped; it is then written as a comment.
+        /// Why the rule is skipped, and written as a comment; `nil` if it is not skipped.
         var skipped: String?
         /// The inner rules under the key `rules`.
         var rules: [Entry]?
@@ -30,7 +30,7 @@ struct ProfileDraft {
         var entries: [Entry]
         /// Whether the value is a mapping instead of a list.
         var isMapping = false
-        /// Whether the tool is not switched off as a whole.
+        /// Whether the tool as a whole is switched on.
         var isEnabled = true
     }
 
@@ -49,14 +49,14 @@ struct ProfileDraft {
 
     private var lines: [(text: String, address: Address?)] = []
 
-    /// How often rules that a profile does not take are left out before giving up.
+    /// How often rejected rules are left out before the import gives up.
     private static let mostRounds = 200
 
     /// The longest line for a whole rule.
     private static let width = 118
 
-    /// The profile's text; rules that ``RuleProfile`` refuses become comments. Relative paths begin at `file`, the
-    /// future file's name. Throws ``CharlesError`` for errors that belong to no rule.
+    /// The profile's text; rules that ``RuleProfile`` rejects become comments. Relative paths begin in the directory of
+    /// `file`, the future file. Throws ``CharlesError`` for errors that are not in a rule.
     mutating func write(as file: String) throws(CharlesError) -> String {
         for _ in 0..<ProfileDraft.mostRounds {
             render()
@@ -112,7 +112,7 @@ struct ProfileDraft {
         }
     }
 
-    /// Writes one rule; `indentation` is that of the hyphen of a list's member, `nil` for a mapping.
+    /// Writes one rule; `indentation` is that of its hyphen in a list, `nil` for a mapping.
     private mutating func render(_ entry: Entry, _ indentation: String?, _ address: Address, isComment: Bool = false) {
         let outer = indentation ?? "  "
         let (first, rest) = indentation.map { ($0 + "- ", $0 + "  ") } ?? (outer, outer)
@@ -142,7 +142,7 @@ struct ProfileDraft {
         }
     }
 
-    /// A field on one line; of a list that is too long, each member on one.
+    /// A field on one line; a list that is too long has each member on its own line.
     private static func block(_ field: Node.Member, before: String, indentation: String) -> [String] {
         let line = before + field.flow
         guard line.count > width, let members = field.value.sequence, !members.isEmpty else { return [line] }

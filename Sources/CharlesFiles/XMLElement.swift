@@ -1,7 +1,7 @@
 import Content
 import HTTPModel
 
-/// An element; Charles does not use attributes.
+/// An XML element; attributes are ignored, because Charles does not use them.
 struct XMLElement: Hashable, Sendable {
     var name: String
     /// Its own text, with white space.

@@ -3,7 +3,7 @@ import Jobs
 package import Terminal
 
 package enum Console {
-    /// Opens the console on a terminal, which belongs to the screen's own thread, and returns at its end.
+    /// Runs the console on a terminal until it ends. Only the screen's own thread uses the terminal.
     ///
     /// The first frame is drawn before `prepare` has started the proxy or opened the session, so that a slow start is
     /// visible. Throws ``ConsoleError`` if the terminal cannot be used, and errors of `prepare`.
@@ -30,7 +30,7 @@ package enum Console {
         isLinear: Bool = false,
         _ body: @escaping @Sendable (EffectRunner) throws -> Value
     ) async throws -> Value {
-        // A pipe whose reader goes away, such as a clipboard's program, must not end the process.
+        // A closed pipe, for example to a clipboard program, must not end the process.
         signal(SIGPIPE, SIG_IGN)
         let inbox = try MessageQueue()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
@@ -91,7 +91,7 @@ extension Console {
             let look = Look(theme: .plain, isUnicode: true)
             var model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)
             model.isLinear = true
-            // The exchanges that the session begins with are not news.
+            // Exchanges from before the start are not reported as new.
             model.list.progress = 0
             configure(&model)
             return try LinearLoop(model, input: input, effects, write).run()

@@ -26,7 +26,7 @@ package struct BodyPreview: Sendable, Hashable {
         }
     }
 
-    /// A textual type with NUL bytes is binary, unless its encoding has them or the NUL is a stray one in other text.
+    /// A body with NUL bytes is binary, unless its encoding uses them, or they are very few in valid UTF-8.
     private func looksBinary(_ bytes: ByteBuffer) -> Bool {
         let charset = Charset.detect(in: bytes, mediaType: mediaType).name
         if charset.hasPrefix("utf-16") || charset.hasPrefix("utf-32") { return false }

@@ -3,7 +3,7 @@ import CWebP
 import CZlib
 import CZstd
 
-/// The libraries that decode bodies, as they are at run time. libjpeg-turbo does not say what it is.
+/// The versions of the decoding libraries at run time. libjpeg-turbo does not report its version.
 package enum CodecVersions {
     package static var zlib: String { String(cString: zlibVersion()) }
     package static var zstd: String { String(cString: ZSTD_versionString()) }

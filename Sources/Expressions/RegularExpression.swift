@@ -7,7 +7,7 @@ package final class RegularExpression: Sendable {
     package static var libraryVersion: String {
         var text = [UInt8](repeating: 0, count: 64)
         let count = pcre2_config_8(UInt32(PCRE2_CONFIG_VERSION), &text)
-        // The zero at the end counts.
+        // The count includes the zero at the end.
         return count > 1 ? String(decoding: text.prefix(Int(count) - 1), as: UTF8.self) : "not known"
     }
 
@@ -31,13 +31,13 @@ package final class RegularExpression: Sendable {
 
     /// In bytes; longer patterns take long to compile.
     private static let longestPattern = 16 << 10
-    /// The stack of one match, in bytes; most need no more than PCRE2's own 32 KiB.
+    /// The stack of one match, in bytes; most matches need no more than PCRE2's own 32 KiB.
     private static let largestStack = 16 << 20
     /// For machines without JIT, in KiB.
     private static let memoryLimit: UInt32 = 64 << 10
 
-    /// Compiles a pattern, which is plain text if literal. With `takesAnyBytes` a subject may contain invalid UTF-8,
-    /// which never matches.
+    /// Compiles a pattern, which is plain text if `isLiteral`. With `takesAnyBytes` a subject may contain invalid
+    /// UTF-8, which never matches.
     package init(
         _ pattern: String,
         isCaseSensitive: Bool,
@@ -78,7 +78,7 @@ package final class RegularExpression: Sendable {
         return count > 0 ? String(decoding: text[..<Int(count)], as: UTF8.self) : "not a valid regular expression"
     }
 
-    /// Calls `body` with each match in valid UTF-8 until it returns `false`; it must not keep the match.
+    /// Calls `body` with each match in valid UTF-8 until `body` returns `false`; `body` must not keep the match.
     package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
         // PCRE2 needs a pointer even for an empty text.
         let base = subject.baseAddress ?? UnsafeRawPointer(code)
@@ -142,7 +142,7 @@ package final class RegularExpression: Sendable {
         }
     }
 
-    /// The groups of the first match, empty if they did not take part; `nil` without a match.
+    /// The groups of the first match, empty for groups that did not take part; `nil` without a match.
     package func captures(in text: String) throws(MatchLimitError) -> [String]? {
         var captures: [String]?
         try forEachMatch(in: text) { match, subject in
@@ -157,8 +157,8 @@ package final class RegularExpression: Sendable {
     private static let matchCost: UInt64 = 64
 }
 
-/// The work of all expressions for one exchange beyond what its texts' sizes allow: each of many texts might come close
-/// to its own limit.
+/// Limits the matching work for one exchange beyond the allowances for the sizes of its texts: each of many texts might
+/// come close to its own limit.
 package final class MatchingAllowance: Sendable {
     @TaskLocal package static var current: MatchingAllowance?
 
@@ -177,15 +177,15 @@ package final class MatchingAllowance: Sendable {
     fileprivate func charge(_ work: UInt64) { spent.wrappingAdd(work, ordering: .relaxed) }
 }
 
-/// Counts the work of matching; a unit takes 150 to 300 ps. PCRE2 calls before each item that it tries, with its
-/// position: work between two calls, such as running over a line for `.*`, shows as a distance.
+/// Counts the work of matching; a unit takes 150 to 300 ps. PCRE2 calls `count` before each item that it tries, with
+/// its position. Work between two calls, such as matching a line with `.*`, counts as the distance of their positions.
 private struct MatchingWork {
     private var spent: UInt64 = 0
     private let bySize: UInt64
     private let limit: UInt64
     private var position = 0
 
-    /// `allowance` comes on top of what the size allows.
+    /// `allowance` is added to the work that the size allows.
     init(size: Int, allowance: UInt64) {
         bySize = MatchingWork.limitPerByte * UInt64(size)
         limit = min(allowance + bySize, MatchingWork.longLimit + MatchingWork.longLimitPerByte * UInt64(size))
@@ -200,7 +200,7 @@ private struct MatchingWork {
     private static let limitPerByte: UInt64 = 512
     /// 50 to 90 ms, for subjects from half a megabyte.
     private static let longLimit: UInt64 = 300_000_000
-    /// About 15 ns.
+    /// About 15 ns for each byte.
     private static let longLimitPerByte: UInt64 = 64
     private static let itemCost: UInt64 = 32
 

@@ -16,10 +16,10 @@ package struct FileFacts: Hashable, Sendable {
     package var writtenAt: Int64
     /// When the contents or the permissions changed last, in microseconds since 1970.
     package var changedAt: Int64
-    /// An open file that was deleted has none.
+    /// `false` for an open file that was deleted.
     package var hasName: Bool
 
-    /// Also true if it cannot be determined, for example without access to the folder.
+    /// Whether the path may lead to a file. True if that is unknown, for example without access to the folder.
     package static func mayLead(_ path: String, to identity: Identity) -> Bool {
         if let facts = FileFacts(path: path) { return facts.identity == identity }
         return errno != ENOENT && errno != ENOTDIR

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `$HOME`, else the account's.
+/// `$HOME`, or the account's home directory if `HOME` is empty or not set.
 package enum HomeDirectory {
     package static var path: String {
         ProcessInfo.processInfo.environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()

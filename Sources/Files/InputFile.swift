@@ -38,7 +38,7 @@ package enum InputFile {
     /// Opens a file without blocking; the caller closes it.
     package static func descriptor(of path: String, takesPipes: Bool = false) throws(FileError) -> CInt {
         var facts = stat()
-        // Opening a device may have effects.
+        // The file is checked before it is opened, because opening a device may have effects.
         guard stat(path, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
         try check(path, facts, takesPipes)
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)

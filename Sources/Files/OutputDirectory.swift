@@ -9,7 +9,7 @@ package final class OutputDirectory {
     private let isForced: Bool
     private var isFinished = false
 
-    /// If forced, a filled directory keeps its other files.
+    /// If forced, the directory may have files, and keeps those that are not overwritten.
     package init(_ path: String, isForced: Bool = false) throws(FileError) {
         (name, self.isForced) = (path, isForced)
         var target = path
@@ -34,7 +34,7 @@ package final class OutputDirectory {
         TemporaryFiles.forget([temporary])
     }
 
-    /// Whether writing would lose or hit something: files in the directory, or a non-directory.
+    /// Whether there is a directory with files, or something that is not a directory.
     package static func isThere(_ path: String) -> Bool { state(of: path) != .free }
 
     private enum State {

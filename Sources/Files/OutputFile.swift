@@ -16,8 +16,8 @@ package final class OutputFile {
     /// `nil` if the output is written directly.
     private var names: (temporary: String, target: String)?
 
-    /// `nil` and `-` are standard output. A secret file is only for the user; another one keeps the replaced file's
-    /// mode. Without `waits` a pipe without a reader is an error, and so is a reader that is silent for five seconds.
+    /// `nil` and `-` are standard output. Only the user can read a secret file; others keep the replaced file's mode.
+    /// Without `waits`, a pipe without a reader is an error, and so is a reader that is silent for five seconds.
     package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileError) {
         patience = waits ? -1 : InputFile.patience
         guard let path, path != "-" else {
@@ -76,7 +76,7 @@ package final class OutputFile {
         self.names = nil
     }
 
-    /// `false` if there is a file already.
+    /// Never replaces a file: returns `false` if there is one already.
     package func finishUnlessThere() throws(FileError) -> Bool {
         guard let names else { return true }
         guard fsync(descriptor) == 0 else { throw failure() }
@@ -147,7 +147,7 @@ package final class OutputFile {
             throw FileError(name, "cannot be written", errno: ELOOP)
         }
 
-        /// Refuses a link by somebody else in somebody else's directory, which could make us overwrite our own files.
+        /// Refuses a link that another user made in another user's directory: it could make us overwrite our own files.
         private static func destination(of link: String, _ facts: stat, _ name: String) throws(FileError) -> String {
             let parent = directory(of: link)
             var owner = stat()
@@ -165,7 +165,7 @@ package final class OutputFile {
         }
     }
 
-    /// Opening its path would start at the beginning of its file again.
+    /// The descriptor that a path such as `/dev/fd/3` names. Opening the path would write from the file's beginning.
     private static func openDescriptor(_ path: String) -> CInt? {
         switch path {
         case "/dev/stdout": return STDOUT_FILENO

@@ -9,7 +9,7 @@ package enum TemporaryFiles {
 
     package static func forget(_ forgotten: [String]) { paths.withLock { $0.subtract(forgotten) } }
 
-    /// Renames and forgets a file without the process ending in between.
+    /// Renames a file and forgets it; a signal cannot end the process in between.
     static func settle(_ path: String, _ rename: () -> Bool) -> Bool {
         paths.withLock { paths in
             guard rename() else { return false }

@@ -30,7 +30,7 @@ package final class ZipReader {
     package static let freeBytes = 256 << 20
 
     private static let pieceSize = 256 << 10
-    /// The end record with the longest comment (4.3.16).
+    /// In bytes: the end record with the longest comment (4.3.16).
     private static let longestEnd = 22 + 65_535
     private static let longestDirectory: UInt64 = 64 << 20
 
@@ -40,7 +40,6 @@ package final class ZipReader {
     private let byName: [String: Entry]
     private var unpacked = 0
 
-    /// Throws ``FileError``.
     package init(_ path: String) throws(FileError) {
         self.path = path
         let size: UInt64
@@ -89,14 +88,14 @@ package final class ZipReader {
 
     private static func text(_ error: inout zip_error_t) -> String { String(cString: zip_error_strerror(&error)) }
 
-    /// Checks the end records before libzip allocates what they promise (4.3.14 to 4.3.16). Returns the file's size.
+    /// Checks the end records before libzip allocates what they claim (4.3.14 to 4.3.16). Returns the file's size.
     private static func checkEnd(_ path: String, _ descriptor: CInt) throws(FileError) -> UInt64 {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
         let start = max(0, Int(facts.st_size) - longestEnd)
         let tail = bytes(of: descriptor, at: start, count: longestEnd)
         var isThere = false
-        // libzip reads the list of each apparent end record, so they are added up.
+        // libzip reads the list of everything that looks like an end record, so the sizes of the lists are added up.
         var listed: UInt64 = 0
         for index in tail.indices.dropLast(21) where tail[index...].starts(with: [0x50, 0x4B, 0x05, 0x06]) {
             isThere = true
@@ -115,7 +114,7 @@ package final class ZipReader {
         return UInt64(max(0, facts.st_size))
     }
 
-    /// Count and size of the list in the zip64 record.
+    /// The number of entries and the size of the list, from the zip64 record.
     private static func largeEnd(_ descriptor: CInt, before end: Int) -> (UInt64, UInt64)? {
         let locator = bytes(of: descriptor, at: end - 20, count: 20)
         guard locator.count == 20, locator.starts(with: [0x50, 0x4B, 0x06, 0x07]),
@@ -184,7 +183,7 @@ package final class ZipReader {
             guard facts.comp_method == 0 || facts.comp_method == 8 else {
                 throw refuse("is packed by a method other than deflate (\(facts.comp_method))")
             }
-            // libzip accepts any packed size.
+            // libzip accepts any packed size, even one larger than the file.
             let packedSize = min(facts.comp_size, fileSize)
             entries.append(Entry(name: name, size: facts.size, index: index, packedSize: packedSize))
         }
@@ -282,7 +281,7 @@ package final class ZipReader {
         return bytes
     }
 
-    /// Writes a new file that only the user may read, if `room` (`nil` if unknown) suffices.
+    /// Writes a new file that only the user may read. Throws if `room` returns too few bytes; `nil` means unknown.
     package func extract(_ entry: Entry, to file: String, room: (String) -> UInt64? = FreeSpace.bytes(beside:)) throws {
         if let free = room(file), !entry.isLikeTrap, entry.size > free {
             let needed = "\(entry.size >> 20) MiB, and \(free >> 20) MiB are free"

@@ -19,7 +19,7 @@ package enum GuideBlock: Sendable, Hashable {
     /// The first row is the head.
     case table([[[GuideRun]]])
     case code(language: String, [String])
-    /// For the guide's tests.
+    /// An HTML comment, which only the guide's tests use.
     case comment(String)
 
     package var lines: [String] {
@@ -110,7 +110,7 @@ package enum GuideBlock: Sendable, Hashable {
                     cells.append(cell)
                     cell = ""
                 } else {
-                    // Of the escapes only `\|` belongs to the table.
+                    // In a table only `\|` is an escape; other backslashes are kept.
                     if character == "|" { cell.removeLast() }
                     cell.append(character)
                 }
@@ -141,7 +141,7 @@ enum GuideInline {
                 if let end = inner.firstRange(of: mark) {
                     flush()
                     var code = inner[..<end.lowerBound]
-                    // Code between two marks may have a space on both sides.
+                    // Code between two backticks may have a padding space on both sides.
                     if mark.count > 1, code.hasPrefix(" "), code.hasSuffix(" "), code.count > 2 {
                         code = code.dropFirst().dropLast()
                     }

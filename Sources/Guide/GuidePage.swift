@@ -15,7 +15,7 @@ package struct GuidePage: Sendable {
     package let blocks: [GuideBlock]
     private let text: String
 
-    /// `table` gives the Markdown for `<!-- table: NAME -->`.
+    /// `table` returns the Markdown for `<!-- table: NAME -->`.
     package init(group: String, topic: String, text: String, table: (String) -> String? = { _ in nil }) {
         self.text = text
         markdown = GuidePage.filled(text, table)
@@ -46,9 +46,9 @@ package struct GuidePage: Sendable {
     }
 }
 
-/// In reading order.
+/// The pages of the guide, in reading order.
 package struct Guide: Sendable {
-    /// Without tables, which are made for single pages.
+    /// Pages without tables; the tables are filled in when a page is read.
     package let pages: [GuidePage]
     private let table: @Sendable (String) -> String?
 
@@ -83,7 +83,7 @@ package struct Guide: Sendable {
         case several([String])
     }
 
-    /// By topic, or by its only completion or part.
+    /// Finds a page by its topic or title, or by a beginning or part of a topic if only one page matches.
     package func find(_ word: String) -> Match {
         let word = word.lowercased()
         if let page = pages.first(where: { $0.topic == word || $0.title.lowercased() == word }) {
@@ -97,10 +97,10 @@ package struct Guide: Sendable {
         return .several([])
     }
 
-    /// Where all words of a search are found.
+    /// A line with all words of a search.
     package struct Place: Sendable, Hashable {
         package let topic: String
-        /// May be empty.
+        /// The heading above the line; may be empty.
         package let section: String
         package let line: String
     }

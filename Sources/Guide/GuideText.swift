@@ -1,7 +1,7 @@
 import Text
 
 package struct GuideText {
-    /// Code is not wrapped.
+    /// In columns; lines of code are not wrapped.
     package var width: Int
     package var isStyled: Bool
 
@@ -107,7 +107,7 @@ package struct GuideText {
     private func table(_ rows: [[[GuideRun]]]) -> [[GuideRun]] {
         let count = rows.map(\.count).max() ?? 0
         guard count > 0 else { return [] }
-        // Plain code cells need no marks in a column.
+        // In a table without styles, cells that are only code get no backticks.
         let rows = rows.map { row in
             row.map { $0.count == 1 && !isStyled ? [GuideRun($0[0].text)] : $0 }
         }

@@ -6,12 +6,12 @@ import Musl
 import Glibc
 #endif
 
-/// Each address has one text, however a client or rule spells it.
+/// Gives each address one spelling, regardless of how a client or a rule spells it.
 package enum HostAddress {
     /// `host:port`, an IPv6 address in brackets.
     package static func withPort(_ host: String, _ port: Int) -> String { "\(bracketed(host)):\(port)" }
 
-    /// A host as it stands before a port: an IPv6 address in brackets.
+    /// A host as written before a port: an IPv6 address in brackets.
     package static func bracketed(_ host: String) -> String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     }
@@ -23,7 +23,7 @@ package enum HostAddress {
         host.utf8.contains(UInt8(ascii: ":")) ? canonicalIPv6(host) : canonicalIPv4(host)
     }
 
-    /// In any spelling; also other hosts with a colon.
+    /// `true` for addresses in any spelling, and for all hosts with a colon.
     package static func isAddress(_ host: Substring) -> Bool {
         isDotted(host) || host.utf8.contains(UInt8(ascii: ":")) || ipv4(host) != nil
     }
@@ -33,7 +33,7 @@ package enum HostAddress {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
-    /// Whether an address begins with the first bits of another one.
+    /// Whether the first `bits` bits of an address equal those of `prefix`.
     package static func matches(_ bytes: [UInt8], prefix: [UInt8], bits: Int) -> Bool {
         let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
         guard bytes.count == prefix.count, bytes.prefix(whole) == prefix.prefix(whole) else { return false }

@@ -2,7 +2,7 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
     private enum Hosts: Sendable, Hashable {
         case all
         case exact(String)
-        /// Names that end with a dot and this one, and perhaps this one itself.
+        /// Names below this name, and, if `itself`, the name.
         case under(String, itself: Bool)
         /// By the first bits of an address.
         case network([UInt8], bits: Int)
@@ -12,8 +12,8 @@ package struct ProxyBypass: Sendable, Hashable, CustomStringConvertible {
     private let port: Int?
     package let description: String
 
-    /// Reads `HOST`, `*.SUFFIX`, `.SUFFIX` (includes the name itself), an address, `ADDRESS/BITS` or `*`; all but
-    /// networks may have a port. With `isSuffix`, as in the variable `no_proxy`, names include those below them.
+    /// Reads `HOST`, `*.SUFFIX`, `.SUFFIX` (includes the name itself), an address, `ADDRESS/BITS` or `*`; all except
+    /// networks may have a port. With `isSuffix`, as in the variable `no_proxy`, a name includes the names below it.
     package init?(_ text: some StringProtocol, isSuffix: Bool = false) {
         description = String(text)
         let text = description.lowercased()

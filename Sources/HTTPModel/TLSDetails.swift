@@ -10,9 +10,9 @@ package struct TLSDetails: Sendable, Hashable, Codable {
     package var resumed: Bool
     /// Leaf first; empty on the client leg.
     package var peerCertificates: [CertificateSummary]
-    /// If the connection continued in spite of it.
+    /// Why verification failed, if the connection continued nevertheless.
     package var verificationFailure: String?
-    /// `nil` if the server did not ask for one, also in a resumed session's handshake.
+    /// `nil` if the server did not request one, in this handshake or in that of the resumed session.
     package var clientCertificate: ClientCertificateDetails?
 
     package init(
@@ -39,7 +39,7 @@ package struct ClientCertificateDetails: Sendable, Hashable, Codable {
     package var authorities: [String]
     package var name: String?
     package var sent: CertificateSummary?
-    /// Whether this was in the handshake of the resumed session.
+    /// Whether the server requested it in the handshake of the resumed session.
     package var isResumed = false
 
     package init(authorities: [String], name: String? = nil, sent: CertificateSummary? = nil, isResumed: Bool = false) {

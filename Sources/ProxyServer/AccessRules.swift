@@ -7,7 +7,7 @@ package struct AccessRules: Sendable, Hashable {
 
     package init(networks: [Network] = []) { self.networks = networks }
 
-    /// `false` without a known address: such a client has reset its connection, but its bytes can be read.
+    /// `false` if the address is unknown: this client has reset its connection, but its bytes can still be read.
     package func allows(_ address: SocketAddress?) -> Bool {
         guard let address, let bytes = Network.bytes(of: address) else { return false }
         return Network.loopback.contains { $0.contains(bytes) } || networks.contains { $0.contains(bytes) }
@@ -39,7 +39,7 @@ package struct AccessRules: Sendable, Hashable {
             Network(prefix: [UInt8](repeating: 0, count: 15) + [1], length: 128),
         ]
 
-        /// An IPv4 address mapped into IPv6 has four (RFC 4291 §2.5.5.2).
+        /// The bytes of an address; an IPv4 address mapped into IPv6 has four (RFC 4291 §2.5.5.2).
         static func bytes(of address: SocketAddress) -> [UInt8]? {
             address.ipAddress.flatMap { HostAddress.bytes($0[...]) }
         }

@@ -20,7 +20,7 @@ final class Exchange {
     private var clientHasUnflushed = false
     private var upstreamHasUnflushed = false
     private var lastActivity: NIODeadline
-    /// How much of the response had left when its client was last found to accept no more.
+    /// The sent bytes of the response when its client was last found blocked.
     private var sentBytes: Int64?
 
     init(
@@ -45,7 +45,7 @@ final class Exchange {
     var sentURL: RequestURL { machine.record.sentURL ?? machine.record.url }
     var failure: ExchangeFailure? { machine.record.failure }
     var isOver: Bool { machine.isOver }
-    /// Set if the URL's host is the client's name for the address of its tunnel.
+    /// Set if the client requested its tunnel by address, and only the client names the URL's host.
     var claim: NameClaim? { machine.claim }
     var isRequestComplete: Bool { machine.isRequestComplete }
     var isHeld: Bool { machine.requestPauseReasons.union(machine.responsePauseReasons).contains(.held) }
@@ -53,12 +53,12 @@ final class Exchange {
     /// Whether the client waits for 100 (Continue), so that its body may never come.
     var awaitsContinue: Bool { machine.awaitsContinue }
 
-    /// Whether it needs a connection that no other exchange has used, because it could not be sent again if that one
-    /// were just being closed. Clients repeat a request themselves, but not the first one on a connection.
+    /// Whether the exchange needs a connection without earlier exchanges: a pooled one may just be closing, and this
+    /// request cannot be repeated. Clients themselves repeat a request, but not the first one on a connection.
     var needsFreshConnection: Bool { isFirst && !machine.mayBeRepeated }
 
-    /// Whether the client authenticates its HTTP/1 connection: streams of HTTP/2 cannot, so the server is asked in
-    /// HTTP/1.
+    /// Whether the client authenticates its HTTP/1 connection (NTLM, Negotiate): HTTP/2 streams cannot, so the request
+    /// is sent in HTTP/1.
     var authenticatesConnection: Bool {
         guard machine.record.clientVersion < .http2, let fields = machine.outgoingHead?.fields else { return false }
         return ConnectionAuthentication.isNamed(in: fields, by: .authorization)
@@ -126,7 +126,7 @@ final class Exchange {
         run { $0.upstreamReady(leg.facts, now: now) }
     }
 
-    /// With the times of the phases in microseconds; `proxy` is the connection to a proxy that refused.
+    /// Times are in microseconds; `proxy` is the connection to the upstream proxy, if it was established.
     func upstreamNotReached(
         dns: Int64?,
         connect: Int64? = nil,
@@ -208,7 +208,7 @@ final class Exchange {
         interrupt(ExchangeFailure(code, text, hint: "\(option) sets a longer limit."))
     }
 
-    /// Ends an exchange whose client reads nothing; sooner if requests wait for its stream of the server.
+    /// Ends an exchange whose client reads nothing; sooner if other requests wait for a stream to the same server.
     private func endStall(_ limit: TimeAmount, now: NIODeadline) {
         let sent = client?.sentBytesOfBlocked
         if sent != sentBytes { (sentBytes, lastActivity) = (sent, now) }
@@ -226,13 +226,13 @@ final class Exchange {
         return "the upstream proxy \(proxy), asked for \(authority)"
     }
 
-    /// Whether Sluice itself delays it: a hold, a pace, the recorder, or work on another thread.
+    /// Whether Sluice itself delays the exchange: a hold, a pace, the recorder, or work on another thread.
     private var isHeldUp: Bool {
         !machine.requestPauseReasons.union(machine.responsePauseReasons)
             .isDisjoint(with: [.held, .paced, .recorderFull, .working])
     }
 
-    /// How long no bytes have passed, for an unread tunnel that Sluice does not delay.
+    /// How long no bytes have passed through an unread tunnel; `nil` if this is not a tunnel, or Sluice delays it.
     func silence(now: NIODeadline) -> TimeAmount? {
         guard machine.record.kind == .tunnel || machine.record.kind == .decryptedTunnel, !isHeldUp else { return nil }
         return now - lastActivity
@@ -243,8 +243,8 @@ final class Exchange {
         machine.isTunnel && machine.record.sizes.requestBody == 0 && machine.record.sizes.responseBody == 0
     }
 
-    /// How long it has waited only for its client: for the rest of a request without a response, for a client of HTTP/2
-    /// to read, or for any byte in an unused tunnel; else `nil`.
+    /// How long the exchange has waited for its client alone: to send the rest of a request before any response, to
+    /// read a response, or to send any byte in an unused tunnel; `nil` if it does not wait.
     func stall(now: NIODeadline) -> TimeAmount? {
         guard !isHeldUp, !machine.isStream else { return nil }
         guard machine.record.kind == .http else { return isUnusedTunnel ? silence(now: now) : nil }
@@ -342,7 +342,7 @@ final class Exchange {
     }
 
     private func wake(at moment: NIODeadline, _ direction: FlowDirection, _ generation: Int) {
-        // Weakly, because the limit of a hold may be long after its end.
+        // Weakly, because a hold may end long before its limit.
         loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [weak self] in
             self?.elapsed(direction, generation)
         }

@@ -11,7 +11,7 @@ package final class HoldBoard: Sendable {
         package let method: String
         /// On the event loops' clock.
         package let since: NIODeadline
-        /// The decision if nobody decides; counts from `since`.
+        /// The decision if nobody decides in time; the time counts from `since`.
         package let limit: HoldLimit?
         let deliver: @Sendable (HoldResolution) -> Void
     }

@@ -69,9 +69,9 @@ package struct ProxyConfiguration: Sendable {
         var idleForOthers = TimeAmount.seconds(2)
         /// The same for a connection on which its client has never sent anything.
         var silentForOthers = TimeAmount.milliseconds(500)
-        /// Without progress of a client, after which its connection may be closed for another client.
+        /// How long a client may make no progress before its connection may be closed for another client.
         var stallForOthers = TimeAmount.seconds(5)
-        /// Without reading by a client of HTTP/2, after which its stream of the server may serve a waiting request.
+        /// How long an HTTP/2 client may read nothing before its stream to the server may serve a waiting request.
         package var streamForOthers = TimeAmount.seconds(30)
         /// For the beginning of a server's response after the request; `nil` for ``idle``.
         package var response: TimeAmount?
@@ -83,7 +83,7 @@ package struct ProxyConfiguration: Sendable {
         package var pooled = TimeAmount.seconds(60)
         /// For the first byte in a new tunnel; then the server is assumed to speak first.
         package var serverFirst = TimeAmount.milliseconds(200)
-        /// For finding the client's program if another one at its address gets tunnels to the same server.
+        /// For finding the client's program if a different program at its address gets tunnels to the same server.
         var identity = TimeAmount.milliseconds(50)
 
         package init() {}
@@ -93,12 +93,12 @@ package struct ProxyConfiguration: Sendable {
 /// The rules in force, replaced as a whole; exchanges keep those with which they began.
 package struct ProxyRules: Sendable {
     package var chain: StageChain
-    /// Whether TLS to a host (in lower case) and port is decrypted; with the address, if the client asked for one.
-    /// `nil` if the host is not known yet: then whether it may be decrypted.
+    /// Whether TLS to a host (in lower case) and port is decrypted; `address` is set if the client requested one. If
+    /// `host` is `nil`, it is not known yet: returns whether it may be decrypted.
     package var decrypts: @Sendable (_ host: String?, _ port: Int, _ address: String?) -> Bool
     /// Further clients that may use the proxy; checked when they connect.
     package var access: AccessRules?
-    /// The route to a server by the requested and the final URL, for each connection; `nil` if all are direct.
+    /// The route for a sent URL with the destination's host and port, for each connection; `nil` if all are direct.
     package var route: (@Sendable (RequestURL) -> UpstreamRoute)?
     /// The client certificate for a server, by host (in lower case) and port.
     package var identity: (@Sendable (_ host: String, _ port: Int) -> TLSClientIdentity?)?

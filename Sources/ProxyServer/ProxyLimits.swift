@@ -5,11 +5,11 @@ package enum ProxyLimits {
     package static let loops = 2
     /// HTTP/2 connections of one loop to one server.
     package static let connectionsToOrigin = UpstreamOrigin.connectionLimit
-    /// Name look-ups at a time, and waiting ones.
+    /// How many name look-ups may run at a time, and how many may wait.
     package static let (lookUps, waitingLookUps) = (Resolver.mostAtOnce, Resolver.mostWaiting)
     /// Different passwords that may wait to be checked.
     package static let waitingPasswords = ProxyAuthentication.queueLimit
-    /// Refusals of one client that are recorded at once.
+    /// How many refusals of one client are recorded at once.
     package static let recordedRefusals = Int(RefusedRecords.burst)
     /// Bytes in flight from a server on one stream of HTTP/2.
     package static let streamFromServer = Int(HTTP2UpstreamLayer.settings.initialWindow)
@@ -19,6 +19,6 @@ package enum ProxyLimits {
     package static let lingering = (
         bytes: LingeringLayer.limit, time: LingeringLayer.patience, silence: LingeringLayer.silence
     )
-    /// Wrong passwords from one address at once, and the time for one more.
+    /// How many wrong passwords one address may send at once, and the time until one more is allowed.
     package static let wrongPasswords = (count: Int(ProxyAuthentication.burst), pause: ProxyAuthentication.pause)
 }

@@ -13,14 +13,14 @@ package final class ProxyServer: Sendable {
     }
 
     package let listening: [Listening]
-    /// The address as a forward proxy; else the first listener's.
+    /// The address of the first forward proxy; without a forward proxy, the first listener's address.
     package let address: SocketAddress
     package var holds: HoldBoard { shared.holds }
 
-    /// The SHA-256 of the key that all certificates of this proxy have, as ``LeafKey/publicKeyHash`` has it.
+    /// The SHA-256 of the public key in all certificates that this proxy makes (``LeafKey/publicKeyHash``).
     package var leafKeyHash: [UInt8]? { shared.leafKey.publicKeyHash }
 
-    /// For exchanges that are not traffic, and their connections.
+    /// For exchanges that are not proxied traffic, and their connections.
     package func makeExchangeID() -> ExchangeID { shared.makeExchangeID() }
     package func makeConnectionID() -> ConnectionID { shared.makeConnectionID() }
 
@@ -32,7 +32,7 @@ package final class ProxyServer: Sendable {
     private let ending = Mutex<EventLoopFuture<Void>?>(nil)
 
     /// Starts a proxy; `makeOutlet` makes a loop's outlet for records. All listeners have their ports before the first
-    /// client is accepted. Throws ``ListeningError`` for an address, and OpenSSL's error if TLS cannot be set up.
+    /// client is accepted. Throws ``ListeningError`` if a port cannot be opened, and OpenSSL's error if TLS fails.
     package static func start(
         _ configuration: ProxyConfiguration,
         rules: ProxyRules = ProxyRules(),
@@ -107,7 +107,7 @@ package final class ProxyServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
-            // One at a time, so that no more are accepted than allowed.
+            // Accepts one client at a time, so that no more are accepted than allowed.
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -147,7 +147,7 @@ package final class ProxyServer: Sendable {
         return try await bootstrap.bind(host: listener.host, port: listener.port).get()
     }
 
-    /// Whether a client's address is one of this machine: a redirected connection of its own keeps it.
+    /// Whether a client's address belongs to this machine: its redirected connections keep their source address.
     private static func isOfThisMachine(_ address: SocketAddress?) -> Bool {
         guard let bytes = address.flatMap(AccessRules.Network.bytes) else { return false }
         let devices = (try? System.enumerateDevices()) ?? []
@@ -213,9 +213,9 @@ package final class ProxyServer: Sendable {
             try? await loop.eventLoop.submit { loop.value.interrupt() }.get()
             try? await loop.eventLoop.submit { loop.value.cut() }.get()
         }
-        // Work for exchanges that were ended.
+        // Waits for work of the exchanges that were interrupted.
         await settle(within: max(grace, .seconds(1)))
-        // The loops end, so from now on no other thread may schedule on them: unfinished work there is not waited for.
+        // The loops end now, so other threads may no longer schedule on them. Their unfinished work is not awaited.
         for loop in loops { loop.entrance.shut() }
         // A process must not end while OpenSSL is at work on another thread.
         for loop in contexts {
@@ -240,12 +240,12 @@ package final class ProxyServer: Sendable {
         return false
     }
 
-    /// Decrypts a host again for clients that refused Sluice's certificate, at one port or all; returns how many pairs.
+    /// Decrypts a host again for clients that refused Sluice's certificate, at `port` or all. Returns how many pairs.
     package func decryptAgain(_ host: String, port: Int?) -> Int {
         shared.refusals.withLock { $0.forget(host: host, port: port).count }
     }
 
-    /// For new connections; `nil` to toggle. Returns whether the host is now verified.
+    /// Turns certificate verification of a host on or off for new connections; `nil` toggles. Returns the new setting.
     package func setVerified(_ host: String, _ isVerified: Bool?) -> Bool {
         shared.setVerified(host.lowercased(), isVerified)
     }

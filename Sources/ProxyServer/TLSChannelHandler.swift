@@ -100,7 +100,7 @@ package final class TLSChannelHandler: ByteHandler {
         }
     }
 
-    /// Before the end of the handshake, an error of the connection is the handshake's.
+    /// Before the end of the handshake, a connection error is reported as a failed handshake.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A failure from another part of the proxy is more precise than an unfinished handshake.
         if !isOpen, !(error is ExchangeFailure) {
@@ -111,7 +111,7 @@ package final class TLSChannelHandler: ByteHandler {
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        // After our half-close the peer's close is reported only so; otherwise an unreported one is a reset.
+        // After our half-close, the peer's close is reported only here; without a half-close, this is a reset.
         if isOutputClosed || !isOpen {
             session.receiveEOF()
             advance(context)
@@ -185,5 +185,5 @@ package final class TLSChannelHandler: ByteHandler {
 /// Event from above: the connection is to be closed without close_notify, as if it was cut.
 package struct TLSCloseNotifyWithheld: Sendable { package init() {} }
 
-/// The peer sends no more. A channel that becomes inactive without this, and was not closed here, was reset.
+/// The peer sends no more. A channel that becomes inactive without this event, and was not closed here, was reset.
 package struct TLSInputClosed: Sendable { package let cleanly: Bool }

@@ -4,12 +4,11 @@ import GRDB
 enum Schema {
     /// `SLCE`.
     static let applicationID: Int64 = 0x534C_4345
-    /// One more with every change; other versions are not read.
+    /// Increased with every change; Sluice reads no other version.
     static let version: Int64 = 5
     static let pageSize = 16_384
     /// Longer bodies are in chunks.
     static let inlineBody = 4_096
-    /// Of a chunk.
     static let chunkLength = 65_536
     /// A stream's last chunk is rewritten until it has this length.
     static let streamChunk = 4_096
@@ -18,7 +17,7 @@ enum Schema {
         let name: String
         /// In the order of reading and writing.
         let columns: String
-        /// Another statement means that Sluice did not make the session.
+        /// If a session's statement differs, Sluice did not make the session.
         let creation: String
         let replacement: String
 
@@ -97,7 +96,7 @@ enum Schema {
         """
     )
 
-    /// Apart from `exchange`, whose rows the recorder replaces.
+    /// Not part of `exchange`, because the recorder replaces rows of `exchange`.
     static let annotation = Table(
         "annotation",
         "exchange INTEGER PRIMARY KEY, comment TEXT, colour TEXT, deleted_at INTEGER"
@@ -128,7 +127,7 @@ enum Schema {
 
     static let rules = Table("rules", "id INTEGER PRIMARY KEY, at INTEGER NOT NULL, sources TEXT, off TEXT NOT NULL")
 
-    /// Exchanges with annotations, except deleted ones; the condition follows.
+    /// Exchanges with annotations, except deleted ones; callers append a condition.
     static let records = """
         SELECT \(exchange.columns), comment, colour, deleted_at \
         FROM exchange LEFT JOIN annotation ON annotation.exchange = exchange.id
@@ -139,7 +138,7 @@ enum Schema {
         exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
         + ", a.comment, a.colour, a.deleted_at"
 
-    /// With routes; the condition follows.
+    /// Connections with routes; callers append a condition.
     static let connections = """
         SELECT \(connection.columns), upstream_proxy, client_certificate \
         FROM connection LEFT JOIN route ON route.connection = connection.id
@@ -150,14 +149,14 @@ enum Schema {
         "EXISTS (SELECT 1 FROM annotation AS d WHERE d.exchange = \(number) AND d.deleted_at IS NOT NULL)"
     }
 
-    /// If nothing is deleted, SQLite notices that once and looks up no rows.
+    /// If no exchange is deleted, SQLite determines this once and looks up no rows.
     static func isKept(_ number: String) -> String {
         "(NOT EXISTS (SELECT 1 FROM annotation WHERE deleted_at IS NOT NULL) OR NOT \(isDeleted(number)))"
     }
 
     /// Makes the tables in an empty file within a transaction, and fills them.
     static func create(in database: Database, isDurable: Bool, _ fill: () throws -> Void) throws {
-        // The page map for returning empty pages must be set before the first page.
+        // `auto_vacuum`, which lets SQLite return empty pages, must be set before the first page is written.
         try database.execute(
             sql: """
                 PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY;
@@ -192,7 +191,7 @@ enum Schema {
 }
 
 extension Configuration {
-    /// For writing a session that another connection may block for some seconds, for example while it is being closed.
+    /// For writing a session that another connection may lock for some seconds, for example while closing it.
     static func session(_ label: String, seconds: Double) -> Configuration {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false

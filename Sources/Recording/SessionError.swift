@@ -10,7 +10,7 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         case otherSchema = "other-schema"
         case exists
         case locked
-        /// Content that Sluice does not write.
+        /// The session has content that Sluice does not write.
         case damaged
         case readFailed = "read-failed"
         /// For example a full disk, or a removed file.
@@ -18,7 +18,7 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     package let code: Code
-    /// One sentence with the file.
+    /// One sentence that names the file.
     package let message: String
     /// One sentence; may be empty.
     package let hint: String
@@ -29,7 +29,7 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         self.hint = hint
     }
 
-    /// For a file that was used under another name.
+    /// The error with `path` in place of `other`, the name under which the file was used.
     package func naming(_ path: String, for other: String) -> SessionError {
         SessionError(
             code,

@@ -1,9 +1,9 @@
 import Files
 import Foundation
 
-/// By identity, not by path.
+/// Compares files by identity, not by path.
 package enum SessionFiles {
-    /// Standard output is `nil` and `-`.
+    /// For standard output, `path` is `nil` or `-`.
     package static func isSame(_ path: String?, as other: String) -> Bool {
         let isOutput = path == nil || path == "-"
         guard let facts = isOutput ? FileFacts(descriptor: STDOUT_FILENO) : path.flatMap({ FileFacts(path: $0) }),

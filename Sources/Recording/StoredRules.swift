@@ -4,7 +4,7 @@ package struct StoredRules: Sendable, Hashable {
     /// From 1 in each session.
     package var number: Int64
     package var at: Int64
-    /// In the order of reading, with included files.
+    /// In the order in which they were read, with included files.
     package var sources: [ProfileSource]
     /// Sorted names of tools.
     package var switchedOff: [String]

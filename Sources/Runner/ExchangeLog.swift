@@ -16,7 +16,7 @@ package final class ExchangeLog: Sendable {
     private let form: Form
     private let write: @Sendable (String) -> Void
     private let hasHeader = Atomic(false)
-    /// What masks secrets in lines of JSON, and how many it has masked.
+    /// Masks secrets in JSON lines; counts the masked places and the lines that had secrets.
     private let masking: Mutex<(mask: RecordMask?, places: Int, lines: Int)>
 
     package init(form: Form, mask: MaskRules? = nil, write: @escaping @Sendable (String) -> Void) {

@@ -8,7 +8,7 @@ final class KeyLogFile: Sendable {
 
     /// Opens the file for appending, without waiting for a pipe or device; a new one is readable only by its user.
     init(path: String) throws {
-        // A slow reader of a pipe loses lines, so that no connection waits for it.
+        // A slow reader of a pipe loses lines, so that no connection has to wait for the reader.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
         var facts = stat()
         var problem: String?

@@ -14,7 +14,7 @@ package enum PasswordPrompt {
         var before = termios()
         guard tcgetattr(terminal, &before) == 0 else { return nil }
         var quiet = before
-        // Keys arrive one by one and none is a signal, so the terminal always gets its echo back.
+        // Keys arrive one by one, and Ctrl-C sends no signal, so the terminal's echo is always restored.
         quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         guard tcsetattr(terminal, TCSAFLUSH, &quiet) == 0 else { return nil }
         defer { tcsetattr(terminal, TCSAFLUSH, &before) }

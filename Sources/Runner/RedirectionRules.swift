@@ -1,7 +1,7 @@
 /// Rules for Linux' `nft` that redirect connections to a listener of mode `transparent`.
 package struct RedirectionRules: Sendable, Hashable {
     package enum Part: String, Sendable, Hashable, CaseIterable {
-        /// Other machines, whose gateway is this one.
+        /// Other machines that use this machine as their gateway.
         case gateway
         /// Programs of this machine.
         case local

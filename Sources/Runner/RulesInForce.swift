@@ -10,24 +10,24 @@ import Tools
 
 /// The rules of a running proxy: their files, the disabled tools, and how they are replaced.
 ///
-/// Open exchanges keep their rules, except for tools that are switched. Rules in force may be edited without being
-/// saved; changes of files never discard such edits.
+/// Exchanges in progress keep their rules; only tools that are switched in place act on them at once. Rules can be
+/// edited without being saved; changed files never overwrite unsaved edits.
 actor RulesInForce {
-    /// `nil` if the run began without a profile.
+    /// `nil` if there is no profile.
     private(set) var profile: RuleProfile?
-    /// Switched off, whether the profile mentions them or not.
+    /// The tools that are switched off, including tools without rules in the profile.
     private(set) var off: Set<StageID>
 
     /// The requested files, without included ones.
     private var paths: [String]
-    /// What was read from pipes, which cannot be read again.
+    /// Texts from pipes, which can be read only once.
     private let piped: [ProfileSource]
     /// The texts in force that differ from their files.
     private var unsaved: [ProfileSource] = []
-    /// The last known content of each file, by its identity; none for a file that did not exist.
+    /// The last known content of each file, by file identity. A missing file has no entry.
     private var disk: [String: String] = [:]
     private var hasReportedProblem = false
-    /// An actor runs other calls while one waits, so changes need an order.
+    /// While one call of an actor waits, other calls run. A change therefore waits for the change before it.
     private var isChanging = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private let server: ProxyServer
@@ -82,7 +82,7 @@ actor RulesInForce {
 
     // MARK: - State
 
-    /// In the fixed order, with the rules of the profile.
+    /// In the fixed order of tools, with the numbers of their rules in the profile.
     var tools: [ToolState] {
         ToolRegistry.standard.inOrder.map { tool in
             let rules = profile?.tools.first { $0.tool == tool }?.rules ?? []
@@ -106,7 +106,7 @@ actor RulesInForce {
 
     // MARK: - Changing
 
-    /// For exchanges that begin later.
+    /// Switches tools for exchanges that begin later; tools that are switched in place also act on open exchanges.
     func set(_ tools: Set<StageID>, isOn: Bool) async throws {
         await beginTurn()
         defer { endTurn() }
@@ -114,10 +114,10 @@ actor RulesInForce {
         try await putInForce()
     }
 
-    /// Puts texts in force without writing them; other files are not changed.
+    /// Puts edited texts in force without writing them to their files.
     ///
-    /// A new file becomes the last one of the profile. `revision` is the one that the texts were made from; `nil` is
-    /// any. Throws errors of the texts, or ``ControlError`` for another revision; then the rules are not changed.
+    /// A new file is added at the end of the profile. `revision` is the revision that was edited; `nil` skips the
+    /// check. Throws errors in the texts, or ``ControlError`` for an old revision; then the rules are unchanged.
     func apply(_ texts: [ProfileSource], madeFrom revision: String? = nil) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
@@ -150,10 +150,10 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
-    /// Replaces the profile by that of other files, or reads its files again; `nil` without a profile.
+    /// Loads the profile from `files`, or again from its own files. Returns `nil` if there is no profile.
     ///
-    /// `discardsEdits`: unsaved texts are lost; otherwise they are a ``ControlError``. Throws errors of the files, too;
-    /// then the rules are not changed.
+    /// `discardsEdits` drops unsaved texts; without it, unsaved texts cause a ``ControlError``. Also throws errors in
+    /// the files. After an error the rules are unchanged.
     func load(_ files: [String]?, discardsEdits: Bool) async throws -> RulesDifference? {
         await beginTurn()
         defer { endTurn() }
@@ -175,15 +175,14 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
-    /// The effect of changed files.
     enum FileChange: Sendable {
         case none
         case changed(RulesDifference, lints: [ProfileIssue])
-        /// Changed files whose texts have unsaved edits, which are kept.
+        /// These files have changed, but also have unsaved edits. The edits are kept.
         case conflict([String])
     }
 
-    /// Reads changed files; unsaved edits are kept. Throws errors of the files; then the rules are not changed.
+    /// Reads changed files; unsaved edits are kept. If a file has an error, throws it; then the rules are unchanged.
     func followFiles() async throws -> FileChange {
         await beginTurn()
         defer { endTurn() }
@@ -224,10 +223,10 @@ actor RulesInForce {
 
     // MARK: - Saving
 
-    /// Writes texts in force to these files, or to all unsaved ones; returns the files.
+    /// Writes the texts in force to `files`, or to all files with unsaved edits; returns the written files.
     ///
-    /// `isForced` overwrites files that others have changed. Throws ``ControlError`` for the first file that was not
-    /// written.
+    /// `isForced` overwrites files that another program has changed. Throws ``ControlError`` for the first file that
+    /// cannot be written.
     func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlError) -> [String] {
         await beginTurn()
         defer { endTurn() }
@@ -270,7 +269,7 @@ actor RulesInForce {
         Foundation.access(file, F_OK) == 0 ? try ProfileSource.read(file: file).text : nil
     }
 
-    /// Writes a file as a whole or not at all; an existing one keeps its mode, and a link its target.
+    /// Replaces a file as a whole or not at all. An existing file keeps its mode; of a link, the target is replaced.
     private static func write(_ text: String, to file: String) throws(ControlError) {
         do throws(FileError) {
             let output = try OutputFile(file, waits: false)
@@ -298,7 +297,7 @@ actor RulesInForce {
             _ = try RulesInForce.rules(after, without: off)
             let before = profile
             let (offBefore, offNow) = (before?.off ?? [], after?.off ?? [])
-            // Switches of the user are kept, unless the file has changed them.
+            // A tool that the user switched keeps its state, unless the profile's own switch has changed.
             off.subtract(offBefore.subtracting(offNow))
             off.formUnion(offNow.subtracting(offBefore))
             (profile, self.access) = (after, access)
@@ -326,7 +325,7 @@ actor RulesInForce {
 }
 
 extension ProfileSource {
-    /// Whether the text has only a version.
+    /// Whether the text has nothing but `version: 1`.
     fileprivate var isBlankProfile: Bool {
         let lines = text.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace } }
         return lines.allSatisfy { $0.isEmpty || $0 == "version:1" }

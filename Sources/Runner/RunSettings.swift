@@ -5,20 +5,20 @@ package struct RunSettings: Sendable {
     /// At least one.
     package var listeners = [Listener()]
     package var reverse = ProxyConfiguration.ReverseOptions()
-    /// Networks that may use the proxy beside this machine.
+    /// Networks that may use the proxy besides this machine.
     package var allowed: [AccessRules.Network] = []
     /// The file of the users who may use the proxy.
     package var proxyUsers: String?
-    /// Whether `--mode regular@…` says where the forward proxy listens, and not `--listen`.
+    /// Whether the forward proxy's address comes from `--mode regular@…` instead of `--listen`.
     package var hasPlaceInMode = false
     /// `nil` is a new session.
     package var session: String?
     package var recordsNothing = false
-    /// Then `session` is not used.
+    /// If it is set, `session` is not used.
     package var rotation: SessionRotation?
-    /// Also in the user's words.
+    /// `words` is the size as the user wrote it.
     package var largestSession: (bytes: Int64, words: String)?
-    /// The console reports rotations itself.
+    /// `false` in the console, which reports rotations itself.
     package var reportsRotations = true
     package var isRecording = true
     package var recorder = RecorderConfiguration.Mode.lossless
@@ -28,31 +28,31 @@ package struct RunSettings: Sendable {
     /// `nil` is standard output.
     package var log: String?
     package var output = ExchangeLog.Form.lines
-    /// In lines of JSON.
+    /// Whether secrets stay unmasked in JSON lines.
     package var keepsSecrets = false
     /// PEM or PKCS #12, in place of the user's own.
     package var authority: String?
-    /// If it is not in `authority`.
+    /// The private key, if it is not in the `authority` file.
     package var authorityKey: String?
     package var authorityPassword: String?
     /// PEM files, beside the system's authorities.
     package var upstreamAuthorities: [String] = []
     package var skipsVerification = false
     package var insecureHosts: [String] = []
-    /// With old and weak TLS.
+    /// Hosts with which Sluice uses old and weak TLS.
     package var legacyHosts: [String] = []
     /// Whether hosts whose clients refuse the certificate are no longer decrypted.
     package var tunnelsRefusingHosts = true
     package var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
-    /// If no rule of the profile applies.
+    /// Used if no rule of the profile applies.
     package var upstreamProxy: UpstreamOption?
     package var connections = ConnectionLimits()
     package var timeouts = ProxyConfiguration.Timeouts()
-    /// Answers in place of servers.
+    /// Recorded answers that Sluice sends instead of asking servers.
     package var answers: (any RecordedAnswers)?
     package var watchesProfile = true
     package var hasControl = true
-    /// For exchanges to finish at the end.
+    /// The time that exchanges get to finish at the end.
     package var grace = Duration.seconds(3)
 
     package init() {}

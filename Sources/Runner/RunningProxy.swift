@@ -30,9 +30,9 @@ package final class RunningProxy: Sendable {
         let text = Mutex<String?>(nil)
     }
 
-    /// `onFinished` gets ended exchanges, `print` log lines, `report` errors that do not belong to an exchange, and with
-    /// `reportsRefusals` each host that is no longer decrypted. Throws `StartError`, `SessionError`, `CertificateError` or
-    /// `ProfileError`.
+    /// `onFinished` receives ended exchanges, and `print` receives log lines. `report` receives errors that belong to
+    /// no exchange and, if `reportsRefusals`, each host that is no longer decrypted. Throws `StartError`,
+    /// `SessionError`, `CertificateError` or `ProfileError`.
     package static func start(
         _ settings: RunSettings,
         files: StartFiles? = nil,
@@ -97,7 +97,7 @@ package final class RunningProxy: Sendable {
             )
         } catch {
             recorder.close()
-            // An empty session would be 'last'.
+            // Otherwise the session name `last` would mean this empty session.
             let isOurs = isNew || settings.rotation != nil
             if isOurs, let path = recorder.path { try? FileManager.default.removeItem(atPath: path) }
             throw RunningProxy.describe(error, settings)
@@ -140,7 +140,7 @@ package final class RunningProxy: Sendable {
 
     package var holds: HoldBoard { server.holds }
 
-    /// That of the settings, or the user's own.
+    /// The certificate file of the authority in the settings, or of the user's own authority.
     package var authorityPath: String {
         settings.authority.map { URL(fileURLWithPath: $0).path } ?? StandardPaths.authorityCertificate
     }
@@ -148,7 +148,7 @@ package final class RunningProxy: Sendable {
     /// The current file; `nil` if nothing is recorded.
     package var session: String? { recorder.path }
 
-    /// ``AuthorityInUse/leafKeyHash``.
+    /// See ``AuthorityInUse/leafKeyHash``.
     package var leafKeyHash: String? { server.leafKeyHash.map { Data($0).base64EncodedString() } }
 
     /// Increases with each change of the session.
@@ -156,7 +156,7 @@ package final class RunningProxy: Sendable {
 
     package func flush() { recorder.flush() }
 
-    /// Failures are reported; everything else works without the socket.
+    /// Starts the control socket. A failure is only reported, because everything else works without the socket.
     private func beginControl() async {
         guard settings.hasControl else { return }
         do {
@@ -197,7 +197,7 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// Loads changed files of the profile.
+    /// Watches the files of the profile, and reloads the profile when a file changes.
     func watchProfile() async {
         let rules = rules
         let files = await rules.states.map(\.file)
@@ -242,7 +242,7 @@ package final class RunningProxy: Sendable {
         return recorder.close()
     }
 
-    /// After ``stop()``. Throws `StartError` if nothing was recorded, `SessionError` if the session cannot be read.
+    /// For after ``stop()``. Throws `StartError` if nothing was recorded, `SessionError` if the session is unreadable.
     package func checkAssertions() async throws -> [AssertionResult] {
         guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
         let summary = recorder.close()
@@ -261,7 +261,7 @@ package final class RunningProxy: Sendable {
 
     // MARK: - Setting up
 
-    /// Throws for wrong addresses, and for listening to other machines without allowed networks.
+    /// Throws if an address is wrong, or if other machines can connect and no allowed networks are set.
     private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {
         if let wrong = settings.listeners.first(where: { isWrongAddress($0.host) }) {
             throw StartError("\(wrong.host.prefix(80)) is not an address.", isUsage: true)
@@ -278,15 +278,15 @@ package final class RunningProxy: Sendable {
         )
     }
 
-    /// A text like 999.1.1.1; names are looked up when they are listened on.
+    /// True for a malformed IP address such as 999.1.1.1. Host names are resolved later, when the listener starts.
     private static func isWrongAddress(_ host: String) -> Bool {
-        // The C library accepts short forms such as 127.1.
+        // Fewer than four numbers are not an error, because the C library accepts short forms such as 127.1.
         let isIPv4 = host.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 == 0x2E } && host.count(where: { $0 == "." }) > 2
         guard isIPv4 || host.contains(":") else { return false }
         return (try? SocketAddress(ipAddress: String(host.prefix { $0 != "%" }), port: 0)) == nil
     }
 
-    /// Throws for listeners whose clients cannot authenticate, if they must.
+    /// Throws if clients must authenticate, but the mode of a listener has no authentication.
     private static func checkAuthentication(_ settings: RunSettings) throws {
         guard settings.proxyUsers != nil, let open = settings.listeners.first(where: { !$0.mode.canAuthenticate })
         else { return }
@@ -296,7 +296,7 @@ package final class RunningProxy: Sendable {
         )
     }
 
-    /// That of the settings, or the user's own, which is created at first use.
+    /// The authority of the settings, or the user's own authority, which is created at first use.
     package static func loadAuthority(_ settings: RunSettings) throws -> CertificateAuthority {
         if let file = settings.authority {
             let (key, password) = (settings.authorityKey, settings.authorityPassword)
@@ -386,7 +386,7 @@ package final class RunningProxy: Sendable {
 }
 
 extension SocketAddress {
-    /// The address with which this machine's clients reach a listener on all addresses.
+    /// For a listener on all addresses (`0.0.0.0`, `::`), the loopback address, to which local clients can connect.
     package var reachable: SocketAddress {
         guard let host = ipAddress, ["0.0.0.0", "::"].contains(host) else { return self }
         return (try? SocketAddress(ipAddress: host == "::" ? "::1" : "127.0.0.1", port: port ?? 0)) ?? self

@@ -7,8 +7,8 @@ import Wire
 
 /// The profile, the authorities and the users of a proxy.
 ///
-/// They are read before anything is started, so that until then a signal ends the process. A file may be a pipe
-/// (`<(…)`), which is given up after five seconds of silence.
+/// The files are read before anything is started, so that a signal can simply end the process until then. A file may be
+/// a pipe (`<(…)`); Sluice gives up if the pipe is silent for five seconds.
 package struct StartFiles: Sendable {
     let profile: RuleProfile?
     let authority: CertificateAuthority
@@ -33,7 +33,7 @@ package struct StartFiles: Sendable {
 
     /// Throws `StartError` or `CertificateError`. Asks for missing passwords on a terminal.
     package init(_ settings: RunSettings) throws {
-        // The empty value of a shell variable.
+        // An empty name probably comes from an unset shell variable.
         let empty = settings.session?.isEmpty == true ? "--session" : settings.profiles.contains("") ? "--profile" : nil
         if let empty {
             throw StartError("\(empty) has an empty name.", hint: "Perhaps a shell variable is not set.", isUsage: true)

@@ -3,8 +3,8 @@ import Jobs
 
 /// Commands that make a program, a machine or a browser trust the authority.
 ///
-/// `SSL_CERT_FILE` and `REQUESTS_CA_BUNDLE` replace all other authorities, and Sluice itself reads the first one for
-/// servers, so they are set for one command.
+/// `SSL_CERT_FILE` and `REQUESTS_CA_BUNDLE` replace all other authorities, and Sluice itself reads the first one to
+/// verify servers. They are therefore set for one command only.
 package struct TrustCommands {
     /// The authority's certificate (PEM), quoted for a shell.
     let file: String
@@ -12,20 +12,20 @@ package struct TrustCommands {
 
     package init(file: String, isRoot: Bool = geteuid() == 0) { (self.file, self.isRoot) = (file, isRoot) }
 
-    /// A command follows.
+    /// To be put before a command.
     package var openSSL: String { "SSL_CERT_FILE=\(file)" }
     package var requests: String { "REQUESTS_CA_BUNDLE=\(file)" }
-    /// It adds to Node's own authorities, so it may be exported.
+    /// Node adds the file to its own authorities, so the variable may be exported.
     package var node: String { "NODE_EXTRA_CA_CERTS=\(file)" }
 
     private var keytool: String { "keytool -importcert -noprompt -alias sluice -file \(file)" }
 
-    /// In the working directory.
+    /// Creates a store in the working directory.
     var javaStore: String { "\(keytool) -keystore truststore.p12 -storepass \(TrustFiles.javaPassword)" }
     var javaWithStore: String {
         "java -Djavax.net.ssl.trustStore=truststore.p12 -Djavax.net.ssl.trustStorePassword=\(TrustFiles.javaPassword)"
     }
-    /// In the store of the installed Java.
+    /// Adds to the store of the installed Java.
     package var javaItself: String { root("\(keytool) -cacerts -storepass \(TrustFiles.javaPassword)") }
 
     package var debian: String {
@@ -38,7 +38,7 @@ package struct TrustCommands {
 
     package static let fedoraFolder = "/etc/pki/ca-trust/source/anchors"
 
-    /// In the database of a browser; the place (`sql:FOLDER`) is quoted for a shell.
+    /// Adds to a browser's database; `place` (`sql:FOLDER`) is quoted for a shell.
     package func database(_ place: String) -> String { "certutil -d \(place) -A -t C,, -n sluice -i \(file)" }
 
     private func root(_ commands: String...) -> String { RootCommand.line(commands, isRoot: isRoot) }

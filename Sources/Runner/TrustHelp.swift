@@ -9,7 +9,7 @@ package enum TrustHelp {
 
     /// `path` is the authority's certificate (PEM).
     package static func lines(path: String) -> [Line] {
-        // They may be for another machine, whose user is unknown.
+        // The commands may be for another machine, on which the user may not be root.
         let commands = TrustCommands(file: "'\(path)'", isRoot: false)
         return marked(path, commands).split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let parts = line.split(separator: mark, omittingEmptySubsequences: false)
@@ -17,7 +17,7 @@ package enum TrustHelp {
         }
     }
 
-    /// Around each command.
+    /// Put before and after each command.
     private static let mark: Character = "\0"
 
     private static func marked(_ path: String, _ commands: TrustCommands) -> String {

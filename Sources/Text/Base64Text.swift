@@ -1,12 +1,12 @@
-/// Base64 and base64url in text (RFC 4648 §4, §5), padded or not.
+/// Base64 and base64url in text (RFC 4648 §4, §5), with or without padding.
 package enum Base64Text {
-    /// The bytes; `nil` if the text is none. Spaces and line breaks are passed over.
+    /// The decoded bytes; `nil` if the text is not base64. Spaces and line breaks are skipped.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         if let bytes = text.withContiguousStorageIfAvailable({ decode(contiguous: $0) }) { return bytes }
         return Array(text).withUnsafeBufferPointer { decode(contiguous: $0) }
     }
 
-    /// The same for strict base64 (RFC 4648 §4), as credentials are written: without spaces, and not base64url.
+    /// Like ``decode(_:)``, but only strict base64 (RFC 4648 §4), as in credentials: no spaces, not base64url.
     package static func decode(strict text: some Collection<UInt8>) -> [UInt8]? {
         text.contains { $0 <= 0x20 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") } ? nil : decode(text)
     }
@@ -54,7 +54,7 @@ package enum Base64Text {
         return true
     }
 
-    /// The six bits of a digit of either alphabet.
+    /// The six bits of a digit of base64 or base64url.
     package static func value(of character: UInt8) -> UInt32? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))

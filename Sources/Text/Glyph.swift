@@ -1,4 +1,4 @@
-/// What fills one cell, or two: at most eight bytes of UTF-8 that a terminal draws and does not obey.
+/// The content of one cell or two: at most eight bytes of UTF-8 that a terminal draws and does not execute.
 package struct Glyph {
     /// UTF-8, first byte lowest.
     package let bytes: UInt64
@@ -6,13 +6,13 @@ package struct Glyph {
 
     static let space = Glyph(bytes: 0x20, columns: 1)
     package static let ellipsis = Glyph(bytes: packed("…"), columns: 1)
-    /// Stands for a character that shows nothing by itself, as U+200B or U+202E.
+    /// Replaces a character that shows nothing by itself, such as U+200B or U+202E.
     private static let invisible = Glyph(bytes: packed("·"), columns: 1)
     private static let unknown = Glyph(bytes: packed("\u{FFFD}"), columns: 1)
 
     static let tabColumns = 4
 
-    /// The glyphs of one character, mostly one.
+    /// The glyphs of one character, usually one.
     package struct Drawing {
         package let first: Glyph
         var others: [Glyph] = []
@@ -37,7 +37,7 @@ package struct Glyph {
         if base.value < 0x20 || (0x7F..<0xA0).contains(base.value) {
             return base.value == 0x09 ? tab : Drawing(first: picture(ofControl: base.value))
         }
-        // A conjunct of Indic letters is one character, but takes the columns of its letters.
+        // A conjunct of Indic letters is one `Character`, but has the width of all its letters.
         if let second = scalars.indices.dropFirst().first(where: { scalars[$0].isLetterOfItsOwn }) {
             let rest = drawing(of: Character(String(scalars[second...])))
             return Drawing(first: cluster(base, scalars[..<second]), others: [rest.first] + rest.others)
@@ -45,7 +45,7 @@ package struct Glyph {
         return Drawing(first: cluster(base, scalars[...]))
     }
 
-    /// Calls `body` with each glyph and the UTF-8 offset behind the whole characters, until it returns `false`.
+    /// Calls `body` with each glyph and the UTF-8 offset after the last complete character, until it returns `false`.
     package static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
         var text = substring(text)
         text.makeContiguousUTF8()
@@ -64,7 +64,7 @@ package struct Glyph {
             let byte = bytes[offset]
             let drawing: Drawing
             let end: Int
-            // What follows an ASCII character joins it only if it is not ASCII itself.
+            // Only a byte outside ASCII can continue a character that begins with ASCII.
             if byte < 0x80, offset + 1 == bytes.count || bytes[offset + 1] < 0x80 {
                 if byte >= 0x20, byte < 0x7F {
                     offset += 1
@@ -93,7 +93,7 @@ package struct Glyph {
         var length = 0
         if columns == 0 {
             guard base.properties.generalCategory != .format, !base.isSeparator else { return invisible }
-            // A mark without a base stands on a dotted circle.
+            // A combining mark without a base is drawn on a dotted circle.
             append("\u{25CC}", to: &bytes, &length)
             columns = 1
         }
@@ -118,7 +118,7 @@ package struct Glyph {
         return true
     }
 
-    /// The control pictures of U+2400; for a C1 control, which has none, the replacement character.
+    /// A control picture of U+2400; for a C1 control, which has no picture, the replacement character.
     private static func picture(ofControl value: UInt32) -> Glyph {
         let scalar = Unicode.Scalar(value == 0x7F ? 0x2421 : 0x2400 + value)
         guard value < 0x80, let scalar else { return unknown }

@@ -1,12 +1,12 @@
-/// A host with letters outside ASCII in both forms, as people read it and as the name system has it: letters of other
-/// scripts look like Latin ones, so neither form alone says which host it is.
+/// A non-ASCII host name in two forms: Unicode and ASCII (`xn--`). Both are shown because letters of other scripts look
+/// like Latin letters, so neither form alone shows which host it is.
 package struct HostForms: Sendable, Hashable {
-    /// In its own letters.
+    /// The Unicode form.
     package let name: String
-    /// The name with `xn--` in place of other letters (RFC 5891).
+    /// The ASCII form, with `xn--` labels (RFC 5891).
     package let ascii: String
 
-    /// Reads a host in either form; `nil` for one that has but one, which nearly all are.
+    /// Reads a host in either form; `nil` if both forms are the same, as for nearly all hosts.
     package init?(_ host: String) {
         guard HostForms.mayHaveTwo(host) else { return nil }
         let forms = HostForms.labels(of: host).map { HostForms.forms(of: $0) }
@@ -17,10 +17,10 @@ package struct HostForms: Sendable, Hashable {
 
     package var text: String { "\(name) (\(ascii))" }
 
-    /// A host for people: both forms where there are two, else as it is.
+    /// A host for display: both forms if they differ, otherwise the host unchanged.
     package static func text(of host: String) -> String { HostForms(host)?.text ?? host }
 
-    /// The labels of a host. Dots are found as bytes, because a mark that follows one is of the same character.
+    /// The labels of a host. It is split as bytes, because a dot and a combining mark after it are one `Character`.
     package static func labels(of host: String) -> [Substring] {
         host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
     }
@@ -39,20 +39,20 @@ package struct HostForms: Sendable, Hashable {
         let whole = String(label)
         guard label.utf8.allSatisfy({ $0 < 0x80 }) else {
             let lowered = whole.lowercased()
-            // Some letters outside ASCII become letters of ASCII in lower case: U+212A (Kelvin sign) becomes k.
+            // Lower case turns some non-ASCII letters into ASCII: U+212A (Kelvin sign) becomes k.
             guard lowered.utf8.contains(where: { $0 >= 0x80 }) else { return (whole, lowered) }
             return (whole, Punycode.encoded(lowered).map { "xn--" + $0 } ?? whole)
         }
         let encoded = label.dropFirst(4).lowercased()
         guard label.prefix(4).lowercased() == "xn--", let name = Punycode.decoded(encoded),
-            // What would not be written so stands for nothing, least of all for a name in ASCII.
+            // An encoded label counts only if its name is not ASCII and encodes to the same label again.
             name.utf8.contains(where: { $0 >= 0x80 }), Punycode.encoded(name.lowercased()) == encoded
         else { return (whole, whole) }
         return (name, whole)
     }
 
-    /// Why the host may pose as another one, in a phrase; `nil` if nothing speaks for that: a label mixes scripts
-    /// unusually (UTS 39 §5.2), or has only Cyrillic or Greek letters like Latin ones, and the last label is ASCII.
+    /// Why the host may imitate another one, or `nil`: a label mixes scripts unusually (UTS 39 §5.2), or the last label
+    /// is ASCII and another label has only Cyrillic or Greek letters that look like Latin letters.
     package var suspicion: String? {
         let labels = HostForms.labels(of: name).filter { !$0.isEmpty }
         for label in labels {
@@ -100,7 +100,7 @@ package struct HostForms: Sendable, Hashable {
             (0x2_0000...0x3_FFFF, .han),
         ]
 
-        /// The scripts of a label's letters; digits and hyphens belong to none.
+        /// The scripts of a label's letters; digits and hyphens have no script.
         static func all(in label: Substring) -> Set<Script> {
             let letters = label.unicodeScalars.filter(\.properties.isAlphabetic)
             return Set(letters.compactMap { letter in ranges.first { $0.0.contains(letter.value) }?.1 })

@@ -1,6 +1,6 @@
 extension VisibleText {
-    /// A path or a query with percent-encoded UTF-8 decoded, for the screen alone. What divides a URL, is hidden, is a
-    /// space at an end or not UTF-8 stays encoded.
+    /// Decodes percent-encoded UTF-8 in a path or a query, for display only. Delimiters of a URL, hidden characters, a
+    /// space at an end, and bytes that are not UTF-8 stay encoded.
     package static func percentDecoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let source = Array(text.utf8)
@@ -24,7 +24,7 @@ extension VisibleText {
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// The bytes of the escapes at a text's beginning.
+    /// The decoded bytes of the percent escapes at the beginning of a text.
     private static func escapes(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text
@@ -38,7 +38,7 @@ extension VisibleText {
         return bytes
     }
 
-    /// How many bytes the first character has, if it can be shown decoded; else 0.
+    /// The length of the first character in bytes; 0 if it must stay encoded.
     private static func readable(_ bytes: ArraySlice<UInt8>, before next: UInt8?) -> Int {
         guard let first = bytes.first else { return 0 }
         guard first >= 0x80 else {

@@ -1,10 +1,10 @@
-/// Labels of host names outside ASCII, in the form in which the name system has them (RFC 3492).
+/// Non-ASCII labels of host names, in the ASCII form that DNS uses (RFC 3492).
 package enum Punycode {
-    /// No label of the name system is longer than 63 bytes, so no honest one has more scalars than this.
+    /// The maximum number of scalars. DNS labels have at most 63 bytes, so no valid label is longer.
     private static let limit = 253
     private static let base = 36
 
-    /// A label without its `xn--` as ASCII; `nil` for one that is too long.
+    /// A label in ASCII, without the `xn--`; `nil` if the label is too long.
     package static func encoded(_ label: some StringProtocol) -> String? {
         let input = label.unicodeScalars.map { Int($0.value) }
         guard input.count <= limit else { return nil }
@@ -38,7 +38,7 @@ package enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// What a label without its `xn--` stands for; `nil` for what stands for nothing.
+    /// The Unicode form of a label that is given without its `xn--`; `nil` if the label is not valid.
     package static func decoded(_ label: some StringProtocol) -> String? {
         let bytes = Array(label.utf8)
         guard bytes.count <= limit, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -46,7 +46,7 @@ package enum Punycode {
         var scalars = bytes[..<(dash ?? 0)].map { Int($0) }
         var (next, place, bias) = (0x80, 0, 72)
         var index = dash.map { $0 > 0 ? $0 + 1 : 0 } ?? 0
-        // A dash at the very start is not a delimiter but an empty basic part, and no digit either.
+        // A dash at the start is invalid: it delimits an empty basic part, and it is not a digit.
         if dash == 0 { return nil }
         while index < bytes.count {
             let (start, count) = (place, scalars.count + 1)

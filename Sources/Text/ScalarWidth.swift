@@ -1,25 +1,25 @@
 extension Unicode.Scalar {
-    /// How many columns terminals give a scalar that stands alone: 0, 1 or 2.
+    /// The number of columns in which terminals draw a single scalar: 0, 1 or 2.
     static func columns(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return 1 }
         if value < 0x1100 { return scalar.isZeroWidth ? 0 : 1 }
-        // Lines, blocks and shapes fill the screens; of these only two are wide.
+        // Box lines, blocks and shapes are the most frequent; only two of these are wide.
         if (0x2500..<0x2600).contains(value) { return value == 0x25FD || value == 0x25FE ? 2 : 1 }
         if scalar.isZeroWidth { return 0 }
         return scalar.isWide ? 2 : 1
     }
 
     var isRegionalIndicator: Bool { (0x1_F1E6...0x1_F1FF).contains(value) }
-    /// Line separators, which show nothing.
+    /// Line and paragraph separators, which draw nothing.
     var isSeparator: Bool { value == 0x2028 || value == 0x2029 }
 
-    /// Whether it has a width although it joins the letter before it.
+    /// Whether it has its own width although it belongs to the same `Character` as the letter before it.
     var isLetterOfItsOwn: Bool {
         properties.generalCategory == .otherLetter && Unicode.Scalar.columns(self) > 0
     }
 
-    /// Marks, format characters, and the vowels and finals of Hangul jamo, which join the consonant before them.
+    /// Combining marks, format characters, and Hangul vowels and finals, which join the consonant before them.
     private var isZeroWidth: Bool {
         switch value {
         case 0x1160...0x11FF, 0xD7B0...0xD7FF, 0x2028, 0x2029: return true
@@ -38,7 +38,7 @@ extension Unicode.Scalar {
         return place < wide.count && wide[place].contains(value)
     }
 
-    /// East Asian width W and F, which includes single emoji; ranges with nothing assigned between them are joined.
+    /// East Asian width W and F, which includes single emoji; ranges are joined if only unassigned scalars are between.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

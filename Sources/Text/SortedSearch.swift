@@ -1,5 +1,5 @@
 extension Array {
-    /// How many elements at the front satisfy a predicate, in an array where those that do come first.
+    /// The number of leading elements that satisfy the predicate. All elements that satisfy it must come first.
     package func partitioningIndex(where isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

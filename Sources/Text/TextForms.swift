@@ -1,10 +1,10 @@
 extension StringProtocol {
     package var columns: Int { TextWidth.columns(self) }
 
-    /// The text with spaces after it, up to this many columns; it is never cut.
+    /// The text, padded on the right with spaces to this many columns; a longer text is not cut.
     package func filled(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - columns)) }
 
-    /// The text with spaces before it, up to this many columns; it is never cut.
+    /// The text, padded on the left with spaces to this many columns; a longer text is not cut.
     package func aligned(to width: Int) -> String {
         String(repeating: " ", count: Swift.max(0, width - columns)) + self
     }
@@ -15,7 +15,7 @@ extension StringProtocol {
         return prefix(Swift.max(0, limit - 1)) + "…"
     }
 
-    /// The pieces between separators; those within quotation marks do not count.
+    /// The parts between separators; separators within quotation marks do not count.
     package func split(atUnquoted separator: Character) -> [SubSequence] {
         var isQuoted = false
         return split(omittingEmptySubsequences: false) { character in
@@ -43,17 +43,17 @@ extension BinaryInteger {
         return missing > 0 ? String(repeating: "0", count: missing) + digits : digits
     }
 
-    /// The number with a noun, which gets an `s` where the number is not 1: `3 fields`.
+    /// The number with a noun, which gets an `s` if the number is not 1: `3 fields`.
     package func of(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 }
 
 extension String {
-    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes.
+    /// The text escaped for HTML and XML between tags. Quotes are not escaped, so it is not for attributes.
     package var markupEscaped: String {
         replacing { $0 == "&" ? "&amp;" : $0 == "<" ? "&lt;" : $0 == ">" ? "&gt;" : nil }
     }
 
-    /// It looks at scalars: `<` with a combining mark behind it is a different character, but opens a tag.
+    /// Replaces scalars, not characters: `<` with a combining mark is a different `Character`, but still opens a tag.
     package func replacing(_ replacements: [Unicode.Scalar: String]) -> String { replacing { replacements[$0] } }
 
     func replacing(_ replacement: (Unicode.Scalar) -> String?) -> String {

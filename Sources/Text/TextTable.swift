@@ -1,4 +1,4 @@
-/// Rows of cells in columns that are as wide as their longest cell.
+/// Rows of cells in columns; each column is as wide as its widest cell.
 package enum TextTable {
     package static func text(_ rows: [[String]], rightAligned: Set<Int> = []) -> String {
         let count = rows.map(\.count).max() ?? 0

@@ -1,7 +1,7 @@
-/// The width of text in a terminal's cells (``Glyph``): a column for each control character, four for a tab.
+/// The width of text in terminal columns (``Glyph``): one column for a control character, four for a tab.
 package enum TextWidth {
     package static func columns(_ text: some StringProtocol) -> Int {
-        // Printable ASCII, which nearly all text is, takes a column a byte.
+        // Printable ASCII, the usual text, has one column per byte.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
         return isPlain == true ? text.utf8.count : columns(Glyph.substring(text), upTo: .max)
     }
@@ -18,7 +18,7 @@ package enum TextWidth {
 
     package static func columns(_ character: Character) -> Int { Glyph.drawing(of: character).columns }
 
-    /// Calls `body` with the columns of each character and with the UTF-8 offset behind it, until it returns `false`.
+    /// Calls `body` with the width of each character and the UTF-8 offset after it, until it returns `false`.
     package static func each(in text: some StringProtocol, _ body: (_ columns: Int, _ end: Int) -> Bool) {
         var columns = 0
         var start = 0
@@ -56,13 +56,13 @@ package enum TextWidth {
         return prefix(text, columns: room - used) + mark + text[start...]
     }
 
-    /// The text in exactly this many columns: cut, or with spaces before it.
+    /// The text in exactly this many columns: cut, or padded on the left with spaces.
     package static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
         cut(text, to: columns).aligned(to: columns)
     }
 
-    /// At least one line of at most this many columns, broken at line feeds, else behind spaces, which are left out,
-    /// else where it is full; a wider character has its own line.
+    /// Breaks text into at least one line of at most this many columns: at line feeds, after spaces (which are left
+    /// out), or within a word that is too long. A character wider than the limit has its own line.
     package static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
         var lines: [Substring] = []
         for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {

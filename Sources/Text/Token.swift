@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// Whether it is a token, as a method or the name of a field has to be one (RFC 9110 §5.6.2).
+    /// Whether the text is a valid token, such as a method or a field name (RFC 9110 §5.6.2).
     package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenByte) }
 }
 

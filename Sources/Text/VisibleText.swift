@@ -1,25 +1,25 @@
-/// Text from traffic, files and arguments made fit for a terminal: nothing in it controls one or hides.
+/// Text from traffic, files and arguments, made safe for a terminal: no control characters, nothing invisible.
 package enum VisibleText {
-    /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
+    /// The text on one line; invisible characters become visible: control characters as `^[`, others as `<U+202E>`.
     package static func of(_ text: String) -> String { visible(text) { _ in false } }
 
-    /// Like ``of(_:)``, but with line feeds and tabs.
+    /// Like ``of(_:)``, but keeps line feeds and tabs.
     package static func lines(_ text: String) -> String { visible(text) { $0 == "\n" || $0 == "\t" } }
 
-    /// Valid JSON (RFC 8259) as JSON that means the same, with `\u` escapes in place of what cannot be seen.
+    /// Replaces the invisible characters of valid JSON (RFC 8259) by `\u` escapes, which mean the same.
     package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { isHidden($0) && $0.value >= 0x20 }) else { return text }
-        // Between its strings JSON has none of these but line feeds and tabs, and within them no control characters.
+        // Control characters need no escape: in valid JSON only line feeds and tabs occur, and only outside strings.
         return text.replacing { isHidden($0) && $0.value >= 0x20 ? jsonEscape($0) : nil }
     }
 
-    /// A character as JSON escapes it (RFC 8259 §7): `\u202e`, above U+FFFF a pair of surrogates.
+    /// The JSON escape of a character (RFC 8259 §7): `\u202e`; a surrogate pair for characters above U+FFFF.
     package static func jsonEscape(_ scalar: Unicode.Scalar) -> String {
         UTF16.encode(scalar).map { $0.map { "\\u" + $0.padded(to: 4, radix: 16) }.joined() } ?? ""
     }
 
-    /// Whether a character moves the cursor, changes the direction of text, or takes no place of its own. Joiners and
-    /// variation selectors are among them; ``of(_:)`` leaves them where they belong to their neighbours.
+    /// Whether a character moves the cursor, changes the direction of text, or has no width. Joiners and variation
+    /// selectors are hidden too; ``of(_:)`` keeps them if they belong to the characters next to them.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false
@@ -56,7 +56,7 @@ package enum VisibleText {
         return String(visible)
     }
 
-    /// Whether a joiner is within a word or an emoji, or a variation selector behind what it can vary.
+    /// Whether this is a joiner within a word or an emoji, or a variation selector after a character it can change.
     private static func belongs(
         _ scalar: Unicode.Scalar,
         after previous: Unicode.Scalar?,
@@ -70,7 +70,7 @@ package enum VisibleText {
         }
     }
 
-    /// Whether a character is a letter or mark of a script that joins them, from Arabic to Burmese, or of an emoji.
+    /// Whether a character belongs to a script that uses joiners, from Arabic to Burmese, or to an emoji.
     private static func isJoining(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0620..<0x10A0, 0x2190..<0x2C00, 0xFE0E...0xFE0F, 0x1F000..<0x1FB00: true
@@ -80,7 +80,7 @@ package enum VisibleText {
 }
 
 extension VisibleText {
-    /// The text with tabs as spaces up to the next multiple of four columns, and the rest as ``of(_:)`` has it.
+    /// The text on one line like ``of(_:)``, but a tab becomes spaces up to the next multiple of four columns.
     package static func expandingTabs(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(0x09) else { return of(String(text)) }
         var expanded = ""

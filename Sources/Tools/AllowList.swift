@@ -3,7 +3,7 @@ import HTTPModel
 package import Rules
 
 /// The allow list: only requests that match one of its rules pass. They must match as sent and with a normalised path.
-/// In a tunnel to an address the client's name for it counts if it is verified; else the address must match, too.
+/// In a tunnel to an IP address, the client's host name must be verified; otherwise the address must match, too.
 struct AllowList: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading

@@ -2,10 +2,10 @@ import ExchangeCore
 import HTTPModel
 package import Rules
 
-/// The block list: requests that match one of its rules are refused, by a cut connection or by an answer.
+/// The block list: requests that match one of its rules are refused. Sluice cuts the connection, or answers with an
+/// error.
 ///
-/// A request matches as sent, with its path normalised, or by the address that its tunnel leads to, whatever name the client
-/// has for that.
+/// A request matches as sent, with its path normalised, or with its tunnel's address in place of the client's host.
 ///
 /// A rule may refuse a share of the requests that match it; the others are left to later rules. A tunnel that is not
 /// decrypted can match by host and port only.
@@ -30,7 +30,7 @@ struct BlockList: RuleTool {
         return rules.first(opening).map { refuse($0.match, $0.reading) }
     }
 
-    /// Continues the counts of the list that it replaces: each rule those of the rule with its name.
+    /// Continues the request counts of the replaced list: a rule continues those of the old rule with its name.
     func prepare(toReplace old: BlockList) {
         var counters: [String: [RequestCounter]] = [:]
         for rule in old.rules.asSent.all.reversed() {
@@ -50,7 +50,7 @@ struct BlockList: RuleTool {
         return match.rule.refusal.handler(match.rule.heading.name, because: reason)
     }
 
-    /// The first rule that matches and whose draw, if it has one, refuses the request.
+    /// The handler of the first matching rule that refuses the request; a rule with a share may let it pass.
     private func drawn(_ opening: ExchangeOpening) -> (any StageHandler)? {
         var passed: [String] = []
         for (match, reading) in rules.matches(opening) {

@@ -6,9 +6,9 @@ import Text
 
 /// Breakpoints: matching messages are held until the user decides about them, or until a limit.
 ///
-/// A message is held whole, so that its body can be edited; of a stream, of a change of protocol and of a body that is too
-/// large only the head is held, and the trace says so. For each direction the first rule that matches and names it holds
-/// the message.
+/// The whole message is held, so that its body can be edited. If the body is a stream or too large, or if the protocol
+/// changes, only the head is held, and the trace says so. For each direction the first matching rule with that
+/// direction holds the message.
 struct Breakpoints: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading

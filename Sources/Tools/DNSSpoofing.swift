@@ -3,11 +3,11 @@ import HTTPModel
 import NIOCore
 package import Rules
 
-/// DNS spoofing: connects to an address of a rule instead of the host's.
+/// DNS spoofing: connects to the address in a rule instead of the host's address.
 ///
-/// The host that counts is the one that is about to be looked up, after map-remote. `Host`, Server Name Indication and the
-/// name that the certificate must have stay the host's. An address is never looked up, so no rule applies to it. Tunnels
-/// that are not decrypted are spoofed likewise.
+/// Rules match the host that Sluice is about to look up, after map-remote. `Host`, the TLS server name and the name
+/// that the certificate must have do not change. An IP address is never looked up, so no rule applies to it. Tunnels
+/// that are not decrypted are spoofed, too.
 struct DNSSpoofing: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -53,11 +53,11 @@ extension DNSSpoofing {
                 .means("Where to connect: an IPv4 or IPv6 address, or another host. The port stays."),
         ],
         example: "dns-spoofing: [ { host: api.example.com, address: \"127.0.0.1\" } ]",
-        // The host that counts is known only once tools before it have decided about it.
+        // The host to look up is known only after the earlier tools have run.
         actsWithoutMatch: true
     )
 
-    /// Only the host counts.
+    /// The path does not count.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
         guard !url.host.isAddress else { return false }
         let bare = RequestURL(scheme: url.scheme, host: url.host, port: url.port, path: "")

@@ -23,7 +23,7 @@ enum Refusal: Sendable, Hashable {
         }
     }
 
-    /// For lists of rules.
+    /// The action as text for lists of rules.
     var action: String {
         switch self {
         case .drop: "drop the connection"
@@ -31,7 +31,7 @@ enum Refusal: Sendable, Hashable {
         }
     }
 
-    /// A handler that refuses an exchange at its head, by a rule or by none.
+    /// A handler that refuses an exchange at its head; `rule` is `nil` if no rule is the cause.
     func handler(_ rule: String?, because reason: String) -> RequestHeadHandler {
         RequestHeadHandler { head, exchange in
             switch self {

@@ -2,9 +2,9 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
-/// Another reading of a request than the client's, for lists that refuse requests. Servers read `/%73ecret`, `//secret`
-/// and `/a/../secret` as `/secret`, some `/a/..\secret`, too; and a client's name for the address of its tunnel leads
-/// to the address.
+/// A reading of a request that differs from the URL as sent, for lists that refuse requests. Servers read `/%73ecret`,
+/// `//secret` and `/a/../secret` as `/secret`, some also `/a/..\secret`. A tunnel leads to its address, whatever host
+/// name the client uses in it.
 struct RequestReading {
     private(set) var opening: ExchangeOpening
     let isNormalised: Bool
@@ -42,14 +42,14 @@ struct RequestReading {
     }
 }
 
-/// The rules of a list that refuses requests, found by every reading of a request.
+/// The rules of a list that refuses requests; every reading of a request is checked against them.
 struct ReadRules<Rule: ToolRule>: Sendable {
     let asSent: RuleList<Rule>
     private let normalised: RuleList<Rule>
 
     init(_ rules: RuleList<Rule>) { (asSent, normalised) = (rules, rules.withNormalisedPaths) }
 
-    /// The first rule that any reading matches, and the first such reading; `nil` for the request as sent.
+    /// The first rule that matches a reading, and the first reading that it matches; `nil` for the request as sent.
     func first(_ opening: ExchangeOpening) -> (match: RuleMatch<Rule>, reading: RequestReading?)? {
         let readings = RequestReading.others(of: opening)
         return readings.isEmpty ? asSent.first(opening).map { ($0, nil) } : matches(opening, readings).first
@@ -59,7 +59,7 @@ struct ReadRules<Rule: ToolRule>: Sendable {
         (reading.isNormalised ? normalised : asSent).first(reading.opening) != nil
     }
 
-    /// All rules that any reading matches, in order, with the first such reading; `nil` for the request as sent.
+    /// All rules that match a reading, in order, with the first such reading; `nil` for the request as sent.
     func matches(_ opening: ExchangeOpening) -> [(match: RuleMatch<Rule>, reading: RequestReading?)] {
         matches(opening, RequestReading.others(of: opening))
     }

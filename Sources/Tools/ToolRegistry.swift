@@ -19,10 +19,10 @@ extension ToolRegistry {
 }
 
 extension RuleProfile {
-    /// Reads a profile from its files and those that they include. Texts in `edited` replace those in the files of
-    /// their names, which need not exist. With `takesPipes` a file that is not included may be the output of a command,
-    /// as the shell's `<(…)` names it; it is waited for until it is silent for five seconds, so this is for the
-    /// beginning of a command. Throws everything that is wrong.
+    /// Reads a profile from its files and the files that they include. A text in `edited` replaces the content of the
+    /// file with its name, which need not exist. With `takesPipes` a path may be a pipe, such as the shell's `<(…)`.
+    /// Reading a pipe blocks, and fails if it is silent for five seconds: use this only when a command starts. Throws
+    /// all errors together.
     package static func load(
         paths: [String],
         edited: [ProfileSource] = [],
@@ -31,7 +31,7 @@ extension RuleProfile {
         try RuleProfile(sources: ProfileSource.read(paths, edited: edited, takesPipes: takesPipes))
     }
 
-    /// Reads a profile from one text; `file` is its name in issues. Throws everything that is wrong.
+    /// Reads a profile from one text; `file` is its name in issues. Throws all errors together.
     package init(_ text: String, file: String) throws(ProfileError) {
         try self.init(sources: [ProfileSource(file: file, text: text)])
     }

@@ -16,16 +16,16 @@ struct Completion: Sendable {
     /// zsh and fish show the meaning beside the word.
     typealias Candidate = (word: String, meaning: String)
 
-    /// For all candidates, and within that for running Sluices.
+    /// The time for all candidates; a part of that time is for requests to running Sluices.
     private static let patience = DispatchTimeInterval.milliseconds(200)
     static let patienceWithOthers = Duration.milliseconds(120)
     private static let most = 1_000
 
     /// The words before the completed one.
     let before: [String]
-    /// So far, without quotes.
+    /// The typed part of the word to complete, without quotes.
     let word: String
-    /// The part that bash has split off, as it does after each `:` and `=`.
+    /// The part that bash has split off: it splits words after each `:` and `=`.
     private let splitOff: String
 
     init(_ words: [String], _ index: Int, _ shell: CompletionShell?) {
@@ -40,22 +40,22 @@ struct Completion: Sendable {
         splitOff = String(word.dropLast(Completion.unquoted(current).count))
     }
 
-    /// Changes of the scripts that ArgumentParser writes.
+    /// Replacements in the scripts that ArgumentParser writes.
     private static let changes = [
-        // A shell's error about a missing program would be in the command line.
+        // Hides the shell's error if the program is missing; the error would be printed into the command line.
         (#""${COMP_WORDS[0]}" "${@}" "${words[@]}""#, #""${COMP_WORDS[0]}" "${@}" "${words[@]}" 2>/dev/null"#),
         (
             #""${command_name}" "${@}" "${command_line[@]}""#,
             #""${command_name}" "${@}" "${command_line[@]}" 2>/dev/null"#
         ),
         ("command $tokens[1] $argv $tokens", "command $tokens[1] $argv $tokens 2>/dev/null"),
-        // Then zsh adds no space after a folder.
+        // With -f, zsh adds no space after a folder.
         ("_describe -V '' non_empty_completions --", "_describe -V '' non_empty_completions -f --"),
         // The cursor within the word is not used, and fish knows it only at a prompt.
         ("(__sluice_tokens -tC)", "0"),
     ]
 
-    /// Scripts have rare options, too.
+    /// Completion scripts offer rare options, too.
     static let isScript = CommandLine.arguments.dropFirst().first == scriptOption
     private static let scriptOption = "--generate-completion-script"
 
@@ -111,7 +111,7 @@ struct Completion: Sendable {
         )
     }
 
-    /// Whether it has no meaning for bash. Scalars, since a character may be a backtick with an accent.
+    /// Whether it has no meaning in bash. By scalars, because a `Character` may be a backtick with an accent.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "/", "-", "+", ",", "@", "%", ":", "=": true
@@ -171,7 +171,7 @@ struct Completion: Sendable {
         return Set(names).sorted().map { ($0, "") }
     }
 
-    /// Unnamed sessions, and files.
+    /// Sessions that the user did not name, and files.
     func sessions(_ extensions: [String]) -> [Candidate] {
         let names = StandardPaths.sessionNames
         let last = names.first.map { [("last", "the newest: \($0)")] } ?? []

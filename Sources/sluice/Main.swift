@@ -50,7 +50,7 @@ enum Main {
             StandardStreams.error(ErrorLine.text("\(interrupted)"))
             Sluice.exit(withError: ExitCode(interrupted.exitCode))
         }
-        // A reader that has read enough is not an error; the code is that of the signal.
+        // It is not an error that a reader closes the pipe early; the exit code is that of SIGPIPE.
         if let error = error as? FileError, error.cause == .unread, error.path == OutputFile.standardOutput {
             Sluice.exit(withError: ExitCode(128 + SIGPIPE))
         }
@@ -61,7 +61,7 @@ enum Main {
         Sluice.exit(withError: ExitCode(failure?.isUsage == true ? 2 : 1))
     }
 
-    /// For errors thrown by a command, since ArgumentParser would print the usage of the root command.
+    /// For errors thrown by a command, because ArgumentParser would print the usage of the root command.
     private static func wrongUsage(of command: any ParsableCommand.Type, _ message: String) -> String {
         let usage = Sluice.helpMessage(for: command).split(separator: "\n", omittingEmptySubsequences: false)
             .drop { !$0.hasPrefix("USAGE: ") }.prefix { !$0.isEmpty }
@@ -91,7 +91,7 @@ enum Main {
 }
 
 struct Sluice: AsyncParsableCommand {
-    /// ``ErrorLine`` adds it.
+    /// ``ErrorLine`` adds the prefix.
     static let _errorPrefix = ""
 
     static let configuration = CommandConfiguration(

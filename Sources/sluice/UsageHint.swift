@@ -1,10 +1,10 @@
-/// Hints for arguments that are often written and not accepted.
+/// Hints for arguments that users often write, but that Sluice does not accept.
 enum UsageHint {
     /// Adds the hint after the first line of a usage error.
     static func add(to text: String, _ arguments: [String]) -> String {
         guard let hint = hint(arguments, text) else { return text }
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-        // ArgumentParser suggests the option whose letters are nearest.
+        // Removes ArgumentParser's suggestion, which is the option with the most similar letters.
         let first = String(lines[0]).replacing(/\. Did you mean '[^']*'\?/, with: "")
         return ([first, hint] + lines.dropFirst().map(String.init)).joined(separator: "\n")
     }

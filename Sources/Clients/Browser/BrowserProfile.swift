@@ -68,7 +68,7 @@ struct BrowserProfile: Sendable {
         }
     }
 
-    /// A host alone is a URL, not a file or an option.
+    /// A host without a scheme becomes a URL, so that the browser does not take it for a file or an option.
     static func addresses(_ urls: [String]) -> [String] {
         guard !urls.isEmpty else { return ["about:blank"] }
         return urls.map { url in
@@ -80,7 +80,7 @@ struct BrowserProfile: Sendable {
         }
     }
 
-    /// For the socket that a killed Chromium leaves, unless its path would be too long (104 bytes).
+    /// Puts the socket, which remains if Chromium is killed, into the directory if the path has less than 104 bytes.
     private static func temporaryFolder(_ directory: TemporaryDirectory) -> [String: String] {
         let socket = "\(directory.path)/org.chromium.Chromium.XXXXXX/SingletonSocket"
         return socket.utf8.count < 104 ? ["TMPDIR": directory.path] : [:]
@@ -98,7 +98,7 @@ struct BrowserProfile: Sendable {
             "--proxy-server=\(proxy.url)",
             // Requests to this machine use the proxy, too.
             "--proxy-bypass-list=<-loopback>",
-            // Only certificates that this Sluice mints are accepted; all others are verified.
+            // Certificates that this Sluice mints are accepted without verification; all others are verified.
             "--ignore-certificate-errors-spki-list=\(hash)",
             "--disable-quic",
         ]

@@ -49,7 +49,7 @@ package final class BrowserRun: Sendable {
 
     package func stop() { child.send(SIGTERM) }
 
-    /// Waits for its end and removes its profile; `nil` if another caller waits. `words` are errors of the browser.
+    /// Waits for the browser's end and removes its profile; `nil` if another caller waits. `words` are its errors.
     package func outcome() async -> (exitCode: Int32, words: String)? {
         guard !isAwaited.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
         let code = await child.exitCode()

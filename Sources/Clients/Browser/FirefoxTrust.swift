@@ -3,7 +3,7 @@ import Jobs
 
 /// Adds an authority to the certificate database of a Firefox profile, with the NSS library of that Firefox.
 enum FirefoxTrust {
-    /// NSS is initialised once at a time.
+    /// NSS can be initialised only once at a time.
     private static let lock = NSLock()
 
     /// Throws ``StartError`` if the library is not found or fails.
@@ -48,7 +48,7 @@ private enum NSSLibrary {
     private static let suffix = "so"
     #endif
 
-    /// Libraries of browsers that a script starts.
+    /// Where NSS is if the browser's executable is only a script.
     private static let places = [
         "/usr/lib/firefox", "/usr/lib/firefox-esr", "/usr/lib64/firefox", "/opt/firefox",
         "/Applications/Firefox.app/Contents/MacOS",
@@ -58,7 +58,7 @@ private enum NSSLibrary {
         let own = (program as NSString).deletingLastPathComponent
         let directory = ([own] + places).first { access("\($0)/libnss3.\(suffix)", R_OK) == 0 }
         guard let directory else { return dlopen("libnss3.\(suffix)", RTLD_NOW) }
-        // Its dependencies are beside it.
+        // The libraries that NSS needs are beside it.
         for name in ["nspr4", "plc4", "plds4", "nssutil3", "mozsqlite3"] {
             let path = "\(directory)/lib\(name).\(suffix)"
             if access(path, R_OK) == 0 { dlopen(path, RTLD_NOW | RTLD_GLOBAL) }

@@ -5,12 +5,12 @@ import Wire
 struct DemoClient: Sendable {
     let proxy: SocketAddress
     let origin: DemoOrigin
-    /// What it accepts was decrypted by the proxy.
+    /// Accepts only connections that the proxy decrypts.
     private let trustsProxy: TLSTrust
-    /// What it accepts was not decrypted.
+    /// Accepts only connections that the proxy does not decrypt.
     private let trustsOrigin: TLSTrust
 
-    /// The exchange that shows the most.
+    /// The path of the exchange that shows the most features.
     static let featuredPath = DemoProfile.rewrittenPath
     static let deadPort = 1
 

@@ -4,7 +4,7 @@ import Jobs
 import NIOCore
 import Wire
 
-/// A connection of the demo's client through the proxy to the origin, which checks the answers.
+/// A connection of the demo's client through the proxy to the origin. It checks the answers.
 final class DemoConnection {
     struct Response {
         let head: ResponseHead
@@ -88,7 +88,7 @@ final class DemoConnection {
 
     private static let hint = "The demo uses nothing outside this process, so this is probably a fault in Sluice."
 
-    /// Sends each message after the answer to the one before, and a pause.
+    /// Sends each message after the answer to the previous message and a pause.
     func converse(_ path: String, _ messages: [String], pause: Duration = .zero) async throws {
         try await fetch(
             "GET",

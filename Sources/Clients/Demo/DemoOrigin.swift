@@ -5,7 +5,7 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// An HTTP and three HTTPS servers on loopback until ``stop()``. The directory has files of authority and profile.
+/// An HTTP and three HTTPS servers on loopback until ``stop()``. The directory has the authority and profile files.
 package final class DemoOrigin: Sendable {
     let authority: CertificateAuthority
     let httpPort: Int
@@ -73,7 +73,7 @@ package final class DemoOrigin: Sendable {
         let key: LeafKey
         let ticketKeys = TLSTicketKeys()
 
-        /// A context for each connection, since there are few.
+        /// Each connection has its own TLS context, because there are few connections.
         func makeHandler() throws -> TLSChannelHandler {
             let certificate = try CertificateMint(authority: authority, leafKey: key).certificate(for: host)
             return TLSChannelHandler(

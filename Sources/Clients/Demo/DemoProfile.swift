@@ -8,7 +8,7 @@ enum DemoProfile {
     static let stamp = (name: "X-Stamped-By", value: "a rewrite rule")
     static let hours = "{ \"open\": \"06:00\", \"closed\": \"22:00\", \"from\": \"a file\" }\n"
 
-    /// Unattended, a held message is sent after a time.
+    /// If nobody attends the demo, a held message is sent after a time.
     static func text(isAttended: Bool) -> String {
         """
         # The rules of the demo, one of each of the usual kinds.

@@ -5,7 +5,7 @@ package import NIOCore
 package import Runner
 import Wire
 
-/// A request to send, and the text as which it is edited; without hop-by-hop fields.
+/// A request to send, without hop-by-hop fields, and its text for editing.
 package struct ComposedRequest: Sendable {
     /// The target is in origin form or `*`; a Content-Length keeps its place.
     let head: RequestHead
@@ -103,7 +103,7 @@ package struct ComposedRequest: Sendable {
         try self.init(try HoldDraft(original?.message ?? blank).apply(draft))
     }
 
-    /// `body` has the content coding of the fields. Fields that follow from it are dropped. Throws for a wrong part.
+    /// `body` is encoded as the fields say. Framing fields are dropped: Sluice sets them. Throws for a wrong part.
     package init(
         method: String,
         url: String,
@@ -137,7 +137,7 @@ extension Destination {
     var origin: RequestURL { RequestURL(scheme: scheme, host: host, port: port, path: "/") }
 }
 
-/// By the bytes to send and the destination.
+/// Compares the bytes to send and the destination.
 extension ComposedRequest: Hashable {
     package static func == (left: ComposedRequest, right: ComposedRequest) -> Bool {
         left.message.isSame(as: right.message)

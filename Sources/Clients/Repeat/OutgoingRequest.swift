@@ -4,7 +4,7 @@ import NIOCore
 package import Recording
 import Wire
 
-/// A request to a proxy: its head is framed, its body is in memory or read while it is sent.
+/// A request to a proxy. Its head has the framing fields; its body is in memory or read while it is sent.
 package struct OutgoingRequest: Sendable {
     /// In absolute form, or in origin form in a tunnel (RFC 9112 §3.2.2).
     let head: RequestHead
@@ -32,11 +32,11 @@ package struct OutgoingRequest: Sendable {
 
     var isSecure: Bool { origin.scheme == "https" }
 
-    /// Whether it may be sent on the same connection.
+    /// Whether this request may be sent on the connection of `other`.
     func canFollow(_ other: OutgoingRequest) -> Bool { isSecure ? other.origin == origin : !other.isSecure }
 }
 
-/// With its content coding.
+/// A body with its content coding.
 package struct OutgoingBody: Sendable {
     let size: Int64
     /// Returns fewer bytes only at the end.

@@ -4,8 +4,8 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// A connection to a proxy, and through it to one origin, for requests in HTTP/1.1; after an upgrade, or with another
-/// ALPN protocol, for bytes. Only the task that opened it uses it.
+/// A connection through a proxy to one origin. It carries HTTP/1.1 requests; after an upgrade, or with another ALPN
+/// protocol, it carries bytes. Only the task that opened it uses it.
 final class ProxyConnection {
     enum ConnectionError: Error, CustomStringConvertible {
         case noTunnel(Int)
@@ -35,7 +35,7 @@ final class ProxyConnection {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private var parser = HTTP1ResponseParser()
     private var keepsAlive = true
-    /// `Proxy-Authorization`, until there is a tunnel.
+    /// The value of `Proxy-Authorization`; `nil` once there is a tunnel.
     private var proxyAuthorization: String?
 
     /// In bytes; larger bodies are written while the answer is read.
@@ -73,7 +73,7 @@ final class ProxyConnection {
         self.outbound = outbound
     }
 
-    /// Our end, `host:port`; empty if unknown.
+    /// Our address (`host:port`); empty if unknown.
     var address: String {
         guard let host = channel.localAddress?.ipAddress, let port = channel.localAddress?.port else { return "" }
         return HostAddress.withPort(host, port)
@@ -92,14 +92,14 @@ final class ProxyConnection {
         try await channel.eventLoop.submit { [channel] in
             let context = try TLSClientContext(trust: trust)
             let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
-            // Before the handler that passes plaintext to us.
+            // TLS comes before the handler that passes plaintext to us.
             try channel.pipeline.syncOperations.addHandler(TLSChannelHandler(session: session), position: .first)
         }.get()
         parser = HTTP1ResponseParser()
         keepsAlive = true
     }
 
-    /// Closes the connection after a time and throws ``ConnectionError/expired(_:)``.
+    /// If `work` takes longer than `limit`, closes the connection and throws ``ConnectionError/expired(_:)``.
     func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
         let deadline = ContinuousClock.now + limit
         let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in channel.close(promise: nil) }
@@ -111,7 +111,7 @@ final class ProxyConnection {
         }
     }
 
-    /// Sends a request, whose framing fields must fit its body, and reads the final response, which `take` gets.
+    /// Sends a request and reads the final response, which `take` gets. The request's framing fields must fit the body.
     func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),
@@ -144,7 +144,7 @@ final class ProxyConnection {
         return try await withThrowingTaskGroup(of: Written.self) { [channel, outbound, output] writing in
             writing.addTask {
                 let written = await ProxyConnection.write(output, body, framing, trailers, to: outbound)
-                // The proxy would wait for the rest.
+                // Otherwise the proxy would wait for the rest of the body.
                 if case .unreadable = written { channel.close(promise: nil) }
                 return written
             }
@@ -158,7 +158,7 @@ final class ProxyConnection {
             switch try await writing.next() {
             case .whole: break
             case .unreadable(let reason): throw ConnectionError.unreadableBody(reason)
-            // The rest of an unread request would be read as the next one.
+            // The proxy would read the rest of this request as the next request.
             case .cut, nil: keepsAlive = false
             }
             return try outcome.get()
@@ -227,7 +227,7 @@ final class ProxyConnection {
         }
     }
 
-    /// The bytes after those of HTTP/1.1; `nil` at the end of the connection.
+    /// The next bytes after the HTTP/1.1 messages; `nil` at the end of the connection.
     func read() async throws -> ByteBuffer? {
         if let rest = parser.takeRemaining(), rest.readableBytes > 0 { return rest }
         return try await inbound.next()

@@ -4,9 +4,9 @@ package import Runner
 /// How often and how fast a request is sent again.
 package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     package let times: Int
-    /// How many at a time, from the beginning to the end.
+    /// The number of requests at a time: at the beginning, and at the end.
     package let parallel: ClosedRange<Int>
-    /// Between an answer and the next request of the same sender; drawn at random.
+    /// The pause between an answer and the next request of the same sender, chosen at random.
     package let delayMilliseconds: ClosedRange<Int>
 
     package static let mostTimes = 100_000
@@ -26,7 +26,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         self.delayMilliseconds = delayMilliseconds.clamped(to: 0...RepeatPlan.longestDelay)
     }
 
-    /// Reads parts: `10` or `2..10` at a time; `50`, `50ms`, `50..200ms` or `2s` between them.
+    /// Reads the parts of a plan: `10` or `2..10` at a time; `50`, `50ms`, `50..200ms` or `2s` between requests.
     package init(times: Int, parallel: String, delay: String) throws(ControlError) {
         guard (1...RepeatPlan.mostTimes).contains(times) else {
             throw ControlError("'\(times)' does not say how often: a number from 1 to \(RepeatPlan.mostTimes).")

@@ -1,7 +1,7 @@
 package import HTTPModel
 
 package struct SendOutcome: Sendable, Hashable {
-    /// The proxy may have made the answer.
+    /// The status of the answer, which the proxy itself may have made.
     package var status: Int?
     /// From sending the request on an open connection to the end of the answer, in microseconds.
     package var duration: Int64
@@ -9,9 +9,9 @@ package struct SendOutcome: Sendable, Hashable {
     package var bytes: Int64
     /// `nil` for a whole answer.
     package var failure: String?
-    /// Why the proxy made the answer, as its field says.
+    /// Why the proxy itself answered, from a field of the answer.
     package var failureCode: ExchangeFailure.Code?
-    /// Our address, `host:port`, which the record has as its client.
+    /// Our address (`host:port`), which is the client's address in the record.
     package var address: String?
     /// By the clock of the records, in microseconds since 1970.
     package var startedAt: Int64 = 0

@@ -7,7 +7,7 @@ import Runner
 import Synchronization
 package import Wire
 
-/// Sends requests through a proxy of this or another process, so that its rules apply and they are recorded.
+/// Sends requests through a proxy of this or another process, so that the proxy's rules apply and it records them.
 package final class RequestSender: Sendable {
     private let proxy: SocketAddress
     private let trust: TLSTrust
@@ -19,7 +19,7 @@ package final class RequestSender: Sendable {
 
     package var connections: SentConnections { used.withLock(\.self) }
 
-    /// `limit` is for one request, `authorization` for `Proxy-Authorization`. Trusts the system's authorities, too.
+    /// `limit` is for one request, `authorization` for `Proxy-Authorization`. Also trusts the system's authorities.
     package init(
         proxy: SocketAddress,
         authority: CertificateAuthority,
@@ -32,7 +32,7 @@ package final class RequestSender: Sendable {
         self.limit = limit
     }
 
-    /// A proxy of another process. `certificate` (DER) is that of its authority, in place of the PEM file `authority`.
+    /// For a proxy of another process. `certificate` (DER) is its authority's; the PEM file `authority` is then unused.
     package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
@@ -78,7 +78,7 @@ package final class RequestSender: Sendable {
     }
 
     /// Sends `count` requests as the plan says; if the task is cancelled, requests in flight have no outcome. `request`
-    /// makes the request of a number from 0; if it throws, that request has failed. Many tasks call `onOutcome`.
+    /// makes the request with a number from 0; its error makes that request fail. Several tasks call `onOutcome`.
     package func send(
         _ count: Int,
         _ plan: RepeatPlan,
@@ -90,7 +90,7 @@ package final class RequestSender: Sendable {
         await withTaskGroup { lanes in
             var iterator = ends.makeAsyncIterator()
             for lane in 0..<min(plan.parallel.upperBound, count) {
-                // Further senders begin after so many requests.
+                // Further senders begin after `threshold` requests have ended.
                 let threshold = plan.requests(beforeLane: lane, of: count)
                 while counts.ended.load(ordering: .relaxed) < threshold, await iterator.next() != nil {}
                 guard !Task.isCancelled else { break }
@@ -164,7 +164,7 @@ package final class RequestSender: Sendable {
         }
     }
 
-    /// Whether the proxy closed a connection when it was reused (RFC 9112 §9.3.1).
+    /// Whether the proxy may have closed a reused connection before the request arrived (RFC 9112 §9.3.1).
     private func mayRepeat(_ attempt: Attempt, of request: OutgoingRequest, after error: any Error) -> Bool {
         guard attempt.isOnUsedConnection, attempt.status == nil, request.head.isIdempotent else { return false }
         return switch error {

@@ -2,7 +2,7 @@ package import HTTPModel
 
 /// The connections of a sender, by which its exchanges are recognised.
 package struct SentConnections: Sendable, Hashable {
-    /// By address, `host:port`, in microseconds since 1970; an open connection has no end yet.
+    /// When connections were open, by address (`host:port`), in microseconds since 1970; `Int64.max` if still open.
     private var times: [String: [ClosedRange<Int64>]] = [:]
     /// Increases with each connection that begins or ends.
     package private(set) var version = 0
@@ -20,7 +20,7 @@ package struct SentConnections: Sendable, Hashable {
         version += 1
     }
 
-    /// Another client may have the same address at another time.
+    /// Another client may have used the same address at another time, so the time is compared, too.
     package func contains(_ record: ExchangeRecord) -> Bool {
         guard let address = record.clientAddress else { return false }
         return times[address]?.contains { $0.contains(record.startedAt) } ?? false

@@ -76,7 +76,7 @@ extension ComparedRequest {
 }
 
 extension BodyMeaning {
-    /// Without its content coding unless that fails or the body is too long; then by its bytes.
+    /// Compares the decoded body. If decoding fails or the body is too long, compares its bytes.
     fileprivate init(_ body: ComparedBody, _ fields: FieldSection) {
         guard let raw = body.bytes else {
             self = .long(body.size, body.fingerprint)

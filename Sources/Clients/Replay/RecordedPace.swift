@@ -3,7 +3,7 @@ import NIOCore
 import ProxyServer
 import Recording
 
-/// When the parts of a recorded answer arrived; without recorded arrivals, evenly over the time of the body.
+/// When the parts of a recorded answer arrived. If that was not recorded, the parts are spread over the body's time.
 struct RecordedPace {
     let exchange: RecordedExchange
     let reader: SessionReader

@@ -2,7 +2,7 @@ import Content
 import Formats
 import HTTPModel
 
-/// Moves `Date`, `Expires` and the end of cookies of a recorded response; `Last-Modified` is about the content.
+/// Moves `Date`, `Expires` and the end of cookies of a recorded response. `Last-Modified` stays: it is the content's.
 enum RefreshedDates {
     /// Texts that are not dates are not changed.
     static func move(_ fields: inout FieldSection, by seconds: Int64) {

@@ -30,14 +30,14 @@ package final class Replay: RecordedAnswers {
     private let options: Options
     private let recording: String
     private let choosesNothing: Bool
-    /// Several, so that one long body does not delay others.
+    /// Several readers, so that one long body does not delay other answers.
     private let readers: [SessionReader]
     private let nextReader = Atomic(0)
     private let progress: Mutex<Progress>
 
     private struct Progress {
         var isGiven: [Bool]
-        /// The index of the first answer that was not given.
+        /// The index of the first answer that was not given yet.
         var next: [Fingerprint: Int] = [:]
         /// The entry of the last answer.
         var last: [Fingerprint: Int32] = [:]
@@ -50,7 +50,7 @@ package final class Replay: RecordedAnswers {
     private static let mostMisses = 100
     private static let readerCount = 4
 
-    /// Throws `StartError` for a wrong filter or another file, `SessionError` or `FileError` for an unreadable one.
+    /// Throws `StartError` for a wrong filter or another kind of file, `SessionError` or `FileError` if unreadable.
     package init(_ session: String, filter: String = "", options: Options = Options()) throws {
         let chosen = try SessionQuery.filter(filter)
         recording = try SessionQuery.path(session)

@@ -13,7 +13,7 @@ struct ReplayIndex: Sendable {
         /// Excluded by the filter, or by `only` and `except`.
         case notChosen
 
-        /// Several of them, and why one has no answer (after "it is").
+        /// The noun after a count of such exchanges, and a clause that says why one of them gives no answer.
         var words: (noun: String, reason: String) {
             switch self {
             case .failed: ("that failed", "it failed, so there is no whole answer")
@@ -35,7 +35,7 @@ struct ReplayIndex: Sendable {
     struct Entry: Sendable {
         var id: Int64
         var condition: Fingerprint?
-        /// `nil` if it answers.
+        /// Why the entry gives no answer; `nil` if it gives one.
         var leftOut: LeftOut?
         var query: Fingerprint
         var header: Fingerprint
@@ -57,12 +57,12 @@ struct ReplayIndex: Sendable {
 
     var count: Int { entries.count { $0.leftOut == nil } }
 
-    /// Further ones are not candidates for the nearest request.
+    /// Further endpoints are not searched for the nearest request.
     private static let mostEndpoints = 100_000
 
     init(_ reader: SessionReader, numbers: Set<Int64>?, rules: ReplayRules, matching: ComparedRequest.Matching) throws {
         var places: [Endpoint: Int32] = [:]
-        // Received requests that differ from sent ones follow the sent ones.
+        // Requests as received, if they differ from the sent ones; they are added after all sent requests.
         var received: [(Fingerprint, Int32)] = []
         try reader.forEachRequest { recorded in
             let record = recorded.record
@@ -125,7 +125,7 @@ struct ReplayIndex: Sendable {
         guard hasBody, record.extras.masked.isEmpty, let text = head.fields.value(of: .contentLength),
             let length = Int64(text), length > record.sizes.responseBody
         else { return nil }
-        // Bodies that are coded again when an archive is read have another length.
+        // A body that was encoded again when an archive was imported has another length.
         let isRecoded = record.sizes.responseBody > 0 && head.fields.contains(.contentEncoding)
         return isRecoded ? nil : .cut
     }

@@ -86,7 +86,7 @@ struct ReplayMiss: Sendable {
         return "\(text); \(others) \(difference.count == 2 ? "differs" : "differ") too"
     }
 
-    /// Differences are counted for this many requests with equally near URLs.
+    /// Of requests with equally near URLs, only this many are compared in detail.
     private static let mostRead = 24
 
     private static func nearest(
@@ -103,7 +103,7 @@ struct ReplayMiss: Sendable {
             if score == best, places.count < mostRead { places.append(place) }
         }
         let parts = asked.fingerprints
-        // By the number of equal parts, then in the recorded order.
+        // By the equal parts (query before body before header), then in the recorded order.
         var byRank = [[ReplayIndex.Entry]](repeating: [], count: 8)
         for number in places.lazy.flatMap({ index.endpoints[$0].entries }) {
             let entry = index.entries[Int(number)]
@@ -116,7 +116,7 @@ struct ReplayMiss: Sendable {
         for entry in byRank.reversed().joined().prefix(mostRead) {
             guard let (recorded, request) = try source.request(entry.id, replay.matching) else { continue }
             let difference = ExchangeDifference(recorded: request, asked: asked)
-            // Of equally different ones, one that answers is preferred.
+            // Of requests with equally many differences, one that gives an answer is preferred.
             let isNearer = found.map { best in
                 (difference.count, entry.leftOut == nil ? 0 : 1) < (best.2.count, best.1.leftOut == nil ? 0 : 1)
             }

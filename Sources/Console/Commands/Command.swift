@@ -1,4 +1,4 @@
-/// A command of the console, given by a key, from the palette, or as a word on a line; see ``CommandTable``.
+/// A command of the console, given by a key, in the palette, or as a word in linear mode; see ``CommandTable``.
 package enum Command: String, CaseIterable, Sendable, Hashable {
     // Moving.
     case up, down, left, right, top, bottom, open, show, back, follow
@@ -64,7 +64,7 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case resetView = "reset-view"
 }
 
-/// A command with its argument, as a key is bound to it or a line says it.
+/// A command with its argument, as bound to a key or typed on a line.
 package struct CommandCall: Sendable, Hashable {
     package var command: Command
     package var argument: String?
@@ -89,24 +89,24 @@ package struct CommandEntry: Sendable {
 
     enum Form: Sendable { case both, screen, lines }
 
-    /// What linear mode writes of the list or of the open exchange after the command.
+    /// What linear mode prints after the command.
     enum Answer: Sendable {
         case none
         case rows
         case detail
-        /// The lines of the open text that contain the text searched for.
+        /// The lines of the open text that match the search.
         case matches
         case selected
-        /// The number of exchanges in the list; for the structure, its lines.
+        /// The number of exchanges in the list; in the structure view, the lines of the tree.
         case counts
     }
 
-    /// What a command does; an error that it throws refuses it.
+    /// The code that performs a command; it throws an error to reject the command.
     enum Action: Sendable {
         case plain(Plain)
-        /// With an argument; `nil` if a key gave the command.
+        /// Accepts an argument; it is `nil` if a key gave the command.
         case with(With)
-        /// With an argument, which is asked for if it is missing.
+        /// Requires an argument; the console prompts for a missing one.
         case asking(Asking)
 
         typealias Plain = @Sendable (inout ConsoleModel) throws -> [Effect]
@@ -116,20 +116,20 @@ package struct CommandEntry: Sendable {
 
     package let command: Command
     package let title: String
-    /// The default keys as the key file spells them: `ctrl-x`, or two keys with a space between.
+    /// The default keys, written as in the key file: `ctrl-x`, or two keys with a space between them.
     package let keys: [String]
     let argument: CommandArgument
     private(set) var action = Action.plain { _ in [] }
     package var group = Group.console
     package var contexts: Set<Context> = [.list, .detail]
-    /// Keys of these that mean it in fewer places.
+    /// Keys that mean this command in fewer contexts than ``contexts``.
     var places: [String: Set<Context>] = [:]
-    /// One or two words for the footer; empty for none.
+    /// One or two words for the footer; empty if the footer does not show the command.
     package var short = ""
     var shortPlaces: Set<Context>?
     var form = Form.both
     var answer = Answer.none
-    /// What to ask before it is performed from the palette, unless its own word was typed there; empty for nothing.
+    /// The question before the palette performs the command, unless its whole name was typed; empty for no question.
     var question = ""
     var problem: @Sendable (ConsoleModel) -> String? = { _ in nil }
 
@@ -152,7 +152,7 @@ package struct CommandEntry: Sendable {
     package func contexts(of key: String) -> Set<Context> { places[key].map { $0.intersection(contexts) } ?? contexts }
     func says(_ answer: Answer) -> Self { having { $0.answer = answer } }
     func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { having { $0.problem = problem } }
-    /// For what throws away something that was set up: letters that it has by chance do not perform it.
+    /// For commands that discard settings: a few letters that match by chance must not perform them.
     func asks(_ question: String) -> Self { having { $0.question = question } }
     var onScreen: Self { having { $0.form = .screen } }
     var onLines: Self { having { ($0.form, $0.contexts) = (.lines, []) } }
@@ -164,17 +164,17 @@ package struct CommandEntry: Sendable {
     }
 }
 
-/// What has the keys: it decides what a key means.
+/// The part of the screen that has the keyboard focus: it decides what a key means.
 package enum Context: String, CaseIterable, Sendable, Hashable {
     case list, detail, panel
     case editor
-    /// For the filter or a prompt.
+    /// The filter or a prompt.
     case line
     case picker
     case report
 }
 
-/// All commands: help, palette, footer, key file and linear mode are made from these rows of the features.
+/// All commands, from the rows of the features. Help, palette, footer, key file and linear mode are built from them.
 package enum CommandTable {
     package static let entries: [CommandEntry] = [
         (.move, moving), (.look, looking), (.tools, tools), (.holds, holds), (.share, share), (.send, send),

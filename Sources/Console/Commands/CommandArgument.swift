@@ -7,16 +7,16 @@ import Rules
 import Tools
 
 struct CommandArgument: Sendable {
-    /// What can be checked without the session.
+    /// How an argument can be checked without the session.
     enum Form: Sendable {
         case text, exchange, tool, preset, page
-        /// A host; on lines, also the number of an exchange, whose host is meant.
+        /// A host; in linear mode, also the number of an exchange, which stands for its host.
         case host
         /// A text, or a regular expression between slashes.
         case pattern
         case word(String, [String])
         case beginning(String, [String])
-        /// Several words, each perhaps after a `+` or a `-`.
+        /// Several words, each with an optional `+` or `-` before it.
         case words(String, [String])
     }
 
@@ -151,7 +151,7 @@ struct CommandArgument: Sendable {
         }
     }
 
-    /// What is wrong with an argument; `nil` for nothing, and if only the session can tell.
+    /// Why an argument is invalid; `nil` if it is valid, or if only the session can check it.
     func mistake(_ text: String) -> String? {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let first = words.first ?? ""

@@ -1,7 +1,7 @@
 extension CommandEntry {
     var synonyms: String { Command.synonyms[command] ?? "" }
 
-    /// On lines, what does what only the screen needs the command for; empty for a command that lines have.
+    /// What linear mode offers instead of a command for the screen; empty for a command that linear mode has.
     var instead: String { form == .screen ? Command.instead[command] ?? "" : "" }
 }
 
@@ -21,7 +21,7 @@ extension CommandEntry.Group {
 }
 
 extension Command {
-    /// The most used first: the order of the palette and of the first page of help.
+    /// The most used commands first: the order of the palette and of the first page of help.
     static let mostUsed: [Command] = [
         .open, .filter, .clearFilter, .findInDetail, .searchBodies, .copyCurl, .copy, .repeatRequest, .compose,
         .ruleFromExchange, .why, .toggleTool, .panel, .mark, .compare, .focusHost, .switchView, .saveBody, .export,
@@ -29,7 +29,7 @@ extension Command {
         .executeAll, .goTo, .decrypt, .palette, .help, .trust, .messages, .quit,
     ]
 
-    /// What it does in so few words that two commands have room beside each other; the title says it for the others.
+    /// A description so short that help shows two commands side by side; other commands show their title.
     static let brief: [Command: String] = [
         .switchView: "Sequence, tree, timeline", .clearFilter: "Show all again", .searchBodies: "Search in all bodies",
         .findInDetail: "Find text here",

@@ -11,7 +11,7 @@ package struct Keymap: Sendable, Hashable {
         case binding(CommandCall)
     }
 
-    /// By one key, or by two that follow each other.
+    /// The commands by one key or by a sequence of two keys.
     private var calls: [Context: [[Key]: CommandCall]] = [:]
 
     package static let standard: Keymap = {
@@ -29,7 +29,7 @@ package struct Keymap: Sendable, Hashable {
 
     package init() {}
 
-    /// The tool or page that one of several keys of a command selects.
+    /// The tool or page that these keys select, for a command with keys for each tool or page.
     private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
         switch entry.command {
         case .toggleTool, .panel, .ruleFromExchange: Tool.all.first { keys.lowercased().hasSuffix($0.letter) }?.key
@@ -38,7 +38,7 @@ package struct Keymap: Sendable, Hashable {
         }
     }
 
-    /// Binds one key, or two with a space between, to a command or to nothing; returns whether they could be read.
+    /// Binds one key, or two with a space between them, to a command or to `nil`; returns whether the keys are valid.
     @discardableResult
     package mutating func bind(_ keys: String, to binding: CommandCall?, in context: Context) -> Bool {
         guard let keys = Keymap.keys(keys) else { return false }
@@ -46,7 +46,7 @@ package struct Keymap: Sendable, Hashable {
         return true
     }
 
-    /// Reads one key, or two with a space between.
+    /// Reads one key, or two with a space between them.
     fileprivate static func keys(_ spelling: String) -> [Key]? {
         let words = spelling.split(separator: " ")
         let keys = words.compactMap { Key(spelling: String($0)) }
@@ -73,7 +73,7 @@ package struct Keymap: Sendable, Hashable {
         return all(in: context).sorted { rank($0) < rank($1) }
     }
 
-    /// The keys of a command in a context, shortest first, as they are spelled.
+    /// The spellings of a command's keys in a context, shortest first.
     package func keys(for command: Command, argument: String? = nil, in context: Context) -> [String] {
         all(in: context)
             .filter { $0.binding.command == command && (argument == nil || $0.binding.argument == argument) }
@@ -89,21 +89,21 @@ extension [Key] {
     fileprivate var spelling: String { map(\.spelling).joined(separator: " ") }
 }
 
-/// The user's file of keys: `keys.yaml` in Sluice's configuration directory.
+/// The user's key file: `keys.yaml` in Sluice's configuration directory.
 ///
 /// ```yaml
 /// keys:
 ///   list: { "ctrl-n": down, "x": null, "g g": top, "f2": toggle throttle }
 /// ```
-/// Keys that it does not name keep their standard meaning.
+/// Keys that are not in the file keep their standard meaning.
 package struct KeyFile: Sendable {
-    /// The keys of the file; the standard ones if it has an issue.
+    /// The keys of the file; the standard keys if the file has an issue.
     package let keymap: Keymap
     package let issues: [ProfileIssue]
 
     package static var path: String { StandardPaths.configuration + "/keys.yaml" }
 
-    /// Reads the user's file; the standard keys if there is none.
+    /// Reads the user's file; uses the standard keys if the file does not exist.
     package init() {
         let path = KeyFile.path
         self = FileManager.default.fileExists(atPath: path) ? KeyFile(file: path) : KeyFile("", file: path)
@@ -151,7 +151,7 @@ package struct KeyFile: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Whether a key is text in a context where one types, so that it cannot mean a command.
+    /// Whether a key types a character in a context with text input, so that it cannot mean a command.
     static func isTyped(_ keys: String, in context: Context) -> Bool {
         guard [.editor, .line, .picker].contains(context), let first = keys.split(separator: " ").first,
             let key = Key(spelling: String(first)), case .character = key.code
@@ -159,7 +159,7 @@ package struct KeyFile: Sendable {
         return key.modifiers.isDisjoint(with: [.control, .alt])
     }
 
-    /// Keys that a terminal sends as others.
+    /// Keys that a terminal cannot distinguish, because it sends the same byte for both.
     static let arrivesAs = ["ctrl-m": "enter", "ctrl-j": "enter", "ctrl-i": "tab", "ctrl-[": "esc"]
 
     private static func quoted(_ text: String) -> String {
@@ -203,7 +203,7 @@ private struct KeyFileReading {
         checkPrefixes(named, in: context)
     }
 
-    /// A key cannot mean a command and also begin two keys.
+    /// A key must not both mean a command and begin a sequence of two keys.
     private mutating func checkPrefixes(_ named: [[Key]: Node], in context: Context) {
         let places = named.sorted { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }
         for (keys, place) in places {
@@ -211,7 +211,7 @@ private struct KeyFileReading {
             guard keymap.call(of: [first], in: context) != nil else { continue }
             let following = keymap.continuations(of: first, in: context)
             guard let second = following.first?.key else { continue }
-            // One of two that was removed conflicts with nothing.
+            // A sequence that the file sets to null conflicts with nothing.
             guard keys.count == 1 || following.contains(where: { $0.key == keys[1] }) else { continue }
             let both = "\(first.spelling) \(second.spelling)"
             wrong(place, "'\(first.spelling)' is a command and also begins '\(both)'; set one of them to null")
@@ -234,7 +234,7 @@ private struct KeyFileReading {
         return known
     }
 
-    /// The command that a key is bound to, or nothing; `nil` if it cannot be read.
+    /// The command of a binding, or `.some(nil)` if the key means nothing; `nil` if the value is invalid.
     private mutating func binding(_ place: Node) -> CommandCall?? {
         if place.isNothing { return .some(nil) }
         guard let text = word(place) else { return nil }

@@ -108,7 +108,7 @@ extension ConsoleModel {
         return replaceTop(by: .picker(picker))
     }
 
-    /// Asks before a command that discards something, unless its own word was typed; `nil` if there is no question.
+    /// Asks before a command that discards something, unless its whole name was typed; `nil` if there is no question.
     private mutating func askFirst(_ command: Command, typed: String) -> [Effect]? {
         guard let question = CommandTable.entry(command)?.question, !question.isEmpty,
             typed.lowercased().filter({ $0 != " " }) != command.rawValue
@@ -116,7 +116,7 @@ extension ConsoleModel {
         return confirm(question, "reset", takesCare: true) { $0.perform(command, nil) }
     }
 
-    /// The words that may go on with what was typed into the palette: those of a command's argument, behind its word.
+    /// The completions in the palette: the values of the command's argument, once a space follows the command's name.
     private func words(in palette: PickerState) -> [String] {
         let typed = palette.line.characters.prefix(palette.line.cursor).drop { $0 == " " }
         guard let end = typed.firstIndex(of: " "), let command = CommandCall.command(typed: String(typed[..<end]))
@@ -124,7 +124,7 @@ extension ConsoleModel {
         return completions(for: command)
     }
 
-    /// Closes the uppermost overlay and does something; if that is refused, all stays as it was.
+    /// Closes the top overlay and performs an action; if the action is rejected, nothing changes.
     mutating func closeTop(_ action: (inout ConsoleModel) -> [Effect]) -> (effects: [Effect], refusal: Notice?) {
         var next = self
         next.overlays.removeLast()
@@ -137,7 +137,7 @@ extension ConsoleModel {
 
     mutating func answer(_ confirm: ConfirmState, _ key: Key) -> [Effect] {
         let isInterrupt = key == Key(.character("c"), .control)
-        // Pressed twice, it ends the console as it ends other programs.
+        // A second ctrl-c ends the console, as in other programs.
         if isInterrupt, confirm.isAboutQuitting { return [.terminal(.quit)] }
         if key.code == .escape || isInterrupt { return choose(nil) }
         guard let choice = confirm.choices.first(where: { key.code == .character($0.key) }) else { return [] }
@@ -147,7 +147,7 @@ extension ConsoleModel {
         return choose(choice)
     }
 
-    /// Closes the uppermost question and performs the answer; `nil` does nothing.
+    /// Closes the top question and performs the answer; `nil` only closes the question.
     mutating func choose(_ choice: ConfirmState.Choice?) -> [Effect] {
         guard case .confirm? = overlays.last else { return [] }
         overlays.removeLast()
@@ -171,8 +171,8 @@ extension Key {
 }
 
 package enum FuzzySearch {
-    /// The items that contain the letters of `query` in order, best first; all of them for an empty query. Adjacent
-    /// letters, beginnings of words and whole words score higher.
+    /// The items that contain the letters of `query` in this order, best first; all items if the query is empty.
+    /// Adjacent letters, beginnings of words and whole words score higher.
     package static func sorted<Item>(_ items: [Item], by query: String, text: (Item) -> String) -> [Item] {
         let query = Array(query.lowercased().filter { !$0.isWhitespace }.prefix(100))
         guard !query.isEmpty else { return items }
@@ -180,11 +180,11 @@ package enum FuzzySearch {
             let text = Array(text(item).lowercased())
             return score(text, query).map { (score: $0, length: text.count, index: index, item: item) }
         }
-        // Of equal scores the shortest wins, rather than a longer name that begins with the query.
+        // If scores are equal, the shorter name is first, before a longer name that begins with the query.
         return scored.sorted { ($0.score, -$0.length, -$0.index) > ($1.score, -$1.length, -$1.index) }.map(\.item)
     }
 
-    /// `nil` if the text does not contain the letters in that order.
+    /// The score of a text; `nil` if it does not contain the letters in this order.
     static func score(_ text: [Character], _ query: [Character]) -> Int? {
         var best: Int?
         for start in text.indices where text[start] == query.first {
@@ -202,11 +202,11 @@ package enum FuzzySearch {
                 position += 1
             }
             guard found == query.count else { break }
-            // Prefers a whole word to one that begins with the query.
+            // A whole word scores higher than a word that only begins with the query.
             if position == text.count || !(text[position].isLetter || text[position].isNumber) { total += 4 }
             best = max(best ?? Int.min, total)
         }
-        // Letters strewn over a long text match by chance.
+        // A negative score means that the letters are scattered over a long text, probably by chance.
         return best.flatMap { $0 < 0 ? nil : $0 }
     }
 }

@@ -71,13 +71,13 @@ extension ConsoleModel {
         default: break
         }
         var known: Set<String> = []
-        // What would be read otherwise is quoted by hand.
+        // Values that need quotation marks in a filter are not completed.
         return seen.filter { known.insert($0).inserted && !$0.contains { " ,()\"\\*?".contains($0) } }
     }
 }
 
 enum FilterWords {
-    /// The part of the text that reads as a term, which is given in its canonical form; that form if there is none.
+    /// The words of the text that form the given canonical term; if there are none, the canonical term itself.
     static func asTyped(_ term: String, in text: String) -> String {
         let words = text.split(separator: " ").prefix(40).map(String.init)
         for length in 1...max(1, min(6, words.count)) {
@@ -90,16 +90,16 @@ enum FilterWords {
     }
 }
 
-/// What Tab makes of a text: words, files, keys of a rule.
+/// The result of Tab on a text: completed words, file names, or keys of a rule.
 struct ValueCompletion: Hashable {
-    /// Where the part begins that is replaced, in characters; it ends at the cursor.
+    /// The start of the replaced part, in characters; the part ends at the cursor.
     var start: Int
     var text: String
     var candidates: [String] = []
 
     static let most = 40
 
-    /// Completes the line; returns what is left to choose from.
+    /// Completes the line; returns the remaining candidates.
     func complete(_ line: inout LineEditor) -> [String] {
         line.replace(from: start, with: text)
         return text.isEmpty && candidates.isEmpty ? ["no match"] : candidates
@@ -108,12 +108,12 @@ struct ValueCompletion: Hashable {
     static func word(in characters: [Character], at cursor: Int, of words: [String]) -> ValueCompletion {
         let before = characters.prefix(cursor)
         var start = before.lastIndex { $0 == " " || $0 == "," }.map { $0 + 1 } ?? 0
-        // A sign says that it is added or taken away.
+        // `+` adds the word and `-` removes it.
         if start < before.endIndex, "+-".contains(before[start]) { start += 1 }
         return complete(String(before[start...]), from: start, of: words, end: " ")
     }
 
-    /// Completes a path by the names in its directory; a name of a directory ends with `/`.
+    /// Completes a path with the names in its directory; the name of a directory ends with `/`.
     static func file(_ path: String, _ names: [String]) -> ValueCompletion {
         let start = path.lastIndex(of: "/").map { path.distance(from: path.startIndex, to: $0) + 1 } ?? 0
         return complete(String(path.dropFirst(start)), from: start, of: names, end: "")
@@ -134,11 +134,11 @@ struct ValueCompletion: Hashable {
         [.saveBody, .export, .saveProfile, .loadProfile, .openSession, .importSession].contains(command)
     }
 
-    /// Completes a key, a value or a host in a tool's rule; `nil` elsewhere, so that Tab indents.
+    /// Completes a key, a value or a host in a tool's rule; `nil` if Tab must indent instead.
     static func rule(_ line: String, at column: Int, of tool: Tool, hosts: [String] = []) -> ValueCompletion? {
         let before = line.prefix(column)
         let keys = tool.allKeys
-        // A list may have places before this one, and a place a scheme.
+        // Other locations of a list, or a scheme, may precede this location.
         let placeLine = #/^[ -]*([a-z-]+): *(?:\[.*[ ,\[])?["']?(?:[a-z]+://)?([^ "'/\[\],]*)$/#
         if !hosts.isEmpty, let place = before.firstMatch(of: placeLine),
             let key = named(String(place.1), in: keys), key.value.namesPlaces
@@ -162,7 +162,7 @@ struct ValueCompletion: Hashable {
 }
 
 extension GrammarValue {
-    /// Whether it names places, which begin with a host.
+    /// Whether the value is a location or contains locations, which begin with a host.
     fileprivate var namesPlaces: Bool {
         switch self {
         case .location, .locations: true

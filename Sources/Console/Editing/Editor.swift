@@ -6,7 +6,7 @@ import Terminal
 import Text
 
 extension ConsoleModel {
-    /// Opens an editor, or puts a newer text into the one that is open for the same purpose.
+    /// Opens an editor, or replaces the open editor of the same purpose and origin.
     mutating func open(_ editor: EditorState) -> [Effect] {
         if case .editor(let open)? = overlays.last, open.purpose == editor.purpose, open.origin == editor.origin {
             overlays.removeLast()
@@ -40,7 +40,7 @@ extension ConsoleModel {
         }
     }
 
-    /// The lines of an editor on the screen: all that fit; fewer for a rule, so that the list stays visible.
+    /// The number of text rows of an editor: all that fit; fewer for a rule, so that the list stays visible.
     func editorRows(_ editor: EditorState) -> Int {
         let most = max(1, size.height - 5 - EditorView.remark(editor, self).count)
         guard editor.isRule else { return most }
@@ -51,7 +51,7 @@ extension ConsoleModel {
         editor.area.reveal(rows: editorRows(editor), width: EditorView.textWidth(editor, self))
     }
 
-    /// Shows the editor with another text or cursor; a text that differs from the lines before is checked.
+    /// Shows the editor with its new text or cursor, and checks the text if it differs from `before`.
     mutating func changed(_ editor: EditorState, from before: [String]? = nil) -> [Effect] {
         var editor = editor
         reveal(&editor)
@@ -59,7 +59,7 @@ extension ConsoleModel {
         return editor.area.lines == before ? [] : check(editor)
     }
 
-    /// Drafts the rule with the next of its scopes: from one URL to the whole host.
+    /// Drafts the rule again with the next wider scope: from one URL to the whole host.
     func widen(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, nil) = editor.purpose, let origin = editor.origin else { return [] }
         return [.draftRule(tool, origin, level: editor.level + 1)]
@@ -86,7 +86,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Does with the text what the editor is for. The text of a message stays until the proxy has accepted it.
+    /// Submits the text for the editor's purpose. The editor of a message stays open until the proxy accepts the text.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
         case .rule(let tool, let replaced):
@@ -101,7 +101,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Closes the editor whose text was accepted; one whose text was refused stays open with the reason.
+    /// Closes the editor if its text was accepted; if it was rejected, the editor stays open and shows the reason.
     mutating func take(answerTo purpose: EditorState.Purpose, refusal: String?) {
         if let refusal {
             if !remark(refusal, isWrong: true, under: { $0.purpose == purpose }) { tell(refusal, .error) }
@@ -114,7 +114,7 @@ extension ConsoleModel {
         if case .hold(let id) = purpose { selectHold(beside: id) }
     }
 
-    /// Writes a remark under the first editor that is meant; returns whether there is one.
+    /// Writes a remark under the first editor that satisfies `isMeant`; returns whether there is such an editor.
     @discardableResult
     mutating func remark(_ words: String, isWrong: Bool, under isMeant: (EditorState) -> Bool) -> Bool {
         for index in overlays.indices {
@@ -128,7 +128,7 @@ extension ConsoleModel {
         return false
     }
 
-    /// Writes under the editor of a message that is no longer held that it is gone.
+    /// Writes a remark under the editor of a message that is no longer held.
     mutating func tellGoneHolds() {
         let words = "This message is no longer held: it was decided, its time ran out, or its client disconnected."
         remark(words, isWrong: true) { [holds = proxy.holds] editor in
@@ -170,7 +170,7 @@ enum EditorView {
 
     private static let frameWidth = 120
 
-    /// The columns of the text: one is left for the cursor behind the last character.
+    /// The columns of the text; one column is kept free for the cursor after the last character.
     static func textWidth(_ editor: EditorState, _ model: ConsoleModel) -> Int {
         let inside = OverlayView.place(width: frameWidth, height: model.size.height, model.size).inside
         return max(1, inside.width - String(editor.area.lines.count).count - 2)
@@ -178,7 +178,7 @@ enum EditorView {
 
     static func remark(_ editor: EditorState, _ model: ConsoleModel) -> [Substring] {
         let width = OverlayView.place(width: frameWidth, height: model.size.height, model.size).inside.width
-        // A text that was edited may match something else.
+        // The scope describes the unedited draft; an edited rule may match something else.
         let scope = editor.scope.isEmpty || editor.area.isChanged ? [] : ["Matches \(editor.scope)."]
         let words = (scope + [editor.remark]).joined(separator: " ")
         let lines = Array(TextWidth.wrap(words, to: max(1, width)).prefix(max(2, model.size.height / 3)))
@@ -186,13 +186,13 @@ enum EditorView {
     }
 }
 
-/// A JSON body that an editor shows laid out, one member or element a line.
+/// A JSON body that an editor shows formatted, with each member or element on its own line.
 struct LaidOutBody: Sendable {
-    /// The body before and after laying it out.
+    /// The body before and after formatting.
     private let original: String
     private let shown: String
 
-    /// Lays the body of a message out, which stands behind an empty line; `nil` if it is not JSON.
+    /// Formats the body of a message, which follows an empty line; `nil` if it is not JSON or needs no change.
     static func layOut(_ text: String) -> (text: String, body: LaidOutBody)? {
         let place = bodyStart(text)
         let original = String(text[place...])
@@ -219,12 +219,12 @@ struct LaidOutBody: Sendable {
         return bytes.endIndex
     }
 
-    /// JSON with a member or an element a line; numbers, escapes, order and duplicates stay. `nil` if it is not one.
+    /// Formats JSON and keeps numbers, escapes, order and duplicates. `nil` if the text is not JSON.
     static func layOut(json text: String) -> String? {
         let bytes = Array(text.utf8)
         var reader = JSONTokenReader(bytes)
         var laidOut: [UInt8] = []
-        // How many members or elements each open bracket has so far.
+        // The number of members or elements so far, for each open bracket.
         var counts: [Int] = []
         var isNamed = false
         func line() -> [UInt8] { [0x0A] + repeatElement(0x20, count: counts.count * 2) }

@@ -2,15 +2,15 @@ import HTTPModel
 package import Terminal
 import Text
 
-/// One line of text that is being typed, with the editing keys of readline.
+/// One line of text input, with the editing keys of readline.
 package struct LineEditor: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable { case ignored, moved, changed }
 
-    /// The longest text, in characters.
+    /// The maximum length of the text, in characters.
     package static let longest = 10_000
 
     package private(set) var characters: [Character]
-    /// Where the next character goes: 0 is before the first.
+    /// The position at which text is inserted: 0 is before the first character.
     package private(set) var cursor: Int
 
     /// Whether the text is a suggestion: typing replaces it, any other key keeps it.
@@ -49,7 +49,7 @@ package struct LineEditor: Sendable, Hashable {
         }
     }
 
-    /// Inserts text at the cursor; line ends become spaces.
+    /// Inserts text at the cursor; line breaks become spaces.
     @discardableResult
     package mutating func insert(_ text: String) -> Outcome {
         let room = Self.longest - characters.count
@@ -113,7 +113,7 @@ enum FieldView {
         screen.cursor = CursorPosition(x: min(rect.x + column, rect.maxX - 1), y: rect.y)
     }
 
-    /// The first visible character: of a line that is too long, the part before the cursor is shown.
+    /// The first visible character: if the line is too long, the part before the cursor is shown.
     static func start(_ line: LineEditor, _ width: Int) -> Int {
         var start = line.cursor
         var columns = 0

@@ -16,7 +16,7 @@ extension ConsoleModel {
         switch (key.code, key.modifiers) {
         case (.enter, _):
             guard let completing else { return submit(prompt) }
-            // What is typed ahead waits for the name.
+            // Enter before the file names have arrived: the prompt is submitted once its name is completed.
             prompt.completing = (completing.path, true)
         case (.tab, []): return complete(prompt)
         case (.up, []) where !prompt.history.isEmpty: prompt.recall(-1)
@@ -38,7 +38,7 @@ extension ConsoleModel {
         return replaceTop(by: .prompt(prompt))
     }
 
-    /// Performs the prompt's command; if it is refused, the prompt stays with its text and the reason.
+    /// Performs the prompt's command; if the command is rejected, the prompt stays open with its text and the reason.
     mutating func submit(_ prompt: PromptState) -> [Effect] {
         submitted = prompt
         let (effects, refusal) = closeTop { $0.perform(prompt.command, prompt.prefix + prompt.line.text) }
@@ -48,7 +48,7 @@ extension ConsoleModel {
         return replaceTop(by: .prompt(prompt))
     }
 
-    /// Opens the prompt again whose command was refused after it had closed, or only tells the reason.
+    /// Opens the prompt again if its command was rejected after the prompt had closed, or only reports the reason.
     mutating func promptAgain(_ command: Command, _ reason: String) -> [Effect] {
         guard var prompt = submitted, prompt.command == command, overlays.isEmpty, !isLinear else {
             return refuse(reason)
@@ -83,7 +83,7 @@ extension ConsoleModel {
         return take(completion, into: prompt)
     }
 
-    /// The names of files that begin as what stands before the cursor.
+    /// Completes the path with the file names that begin like the text before the cursor.
     mutating func takeFiles(_ names: [String], for path: String) -> [Effect] {
         guard case .prompt(var prompt)? = overlays.last, let completing = prompt.completing, completing.path == path
         else { return [] }
@@ -100,7 +100,7 @@ extension ConsoleModel {
         return replaceTop(by: .prompt(prompt))
     }
 
-    /// The words that may stand in a command's argument; empty if they are not known.
+    /// The known words for a command's argument; empty if none are known.
     func completions(for command: Command) -> [String] {
         guard let argument = CommandTable.entry(command)?.argument else { return [] }
         switch argument.form {
@@ -119,7 +119,7 @@ extension ConsoleModel {
 }
 
 extension PromptState {
-    /// Shows why the text was refused, and where: what the reason quotes of it is wrong.
+    /// Shows why the text was rejected, and marks the column; without a column, the part that the reason quotes.
     mutating func show(_ refusal: Notice) {
         problem = refusal.text
         candidates = []
@@ -170,7 +170,7 @@ enum PromptView {
         return wrapped(candidates.isEmpty ? prompt.hint : candidates, .faint)
     }
 
-    /// The sign below the column that is wrong; none if that is not known or not visible.
+    /// The `^` below the wrong column; empty if the column is unknown or not visible.
     private static func sign(_ prompt: PromptState, _ width: Int) -> [(text: String, role: Role)] {
         guard let column = prompt.problemColumn, column >= 0, column <= prompt.line.characters.count else { return [] }
         let before = TextWidth.columns(String(prompt.line.characters.prefix(column)))

@@ -7,19 +7,19 @@ package struct TextArea: Sendable {
         package var column: Int
     }
 
-    /// The longest text that typing may make, in bytes: more than any message that is opened here has.
+    /// The maximum size that typing can reach, in bytes: larger than any message that is opened here.
     package static let longest = 16 << 20
 
-    /// The lines without their ends (LF, CR LF or CR), at least one.
+    /// The lines without their line ends (LF, CR LF or CR); at least one line.
     package private(set) var lines: [String]
     private var ends: [Character]
     package private(set) var cursor = Position(line: 0, column: 0)
-    /// The line at the upper edge, and which of its rows.
+    /// The line at the upper edge, and the first visible row of this line.
     package private(set) var top = 0
     private(set) var topRow = 0
-    /// The columns of a row; longer lines take several.
+    /// The columns of a row; longer lines use several rows.
     private(set) var width = Int.max
-    /// The states before each change, the newest last; neighbouring characters count as one change.
+    /// The states before each change, the newest last; characters typed one after the other count as one change.
     private var past: [(lines: [String], ends: [Character], cursor: Position)] = []
     private var isTyping = false
     private let original: String
@@ -65,7 +65,7 @@ package struct TextArea: Sendable {
         return true
     }
 
-    /// Inserts text at the cursor; its lines get the line end of the line at the cursor.
+    /// Inserts text at the cursor; its line ends become the line end of the line at the cursor.
     package mutating func insert(_ text: String) {
         guard text.utf8.count + lines.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.longest else { return }
         keep(isTyping: text.count == 1 && text != "\n")
@@ -93,7 +93,7 @@ package struct TextArea: Sendable {
         cursor = Position(line: line, column: min(max(0, column), lines[line].count))
     }
 
-    /// Begins a line that is indented as the one before, and deeper behind a key without a value.
+    /// Starts a line with the indentation of the current line, and deeper after a key without a value.
     mutating func insertIndentedLine() {
         let before = lines[cursor.line].prefix(cursor.column)
         let blanks = before.prefix { $0 == " " }
@@ -182,7 +182,7 @@ package struct TextArea: Sendable {
 }
 
 extension String {
-    /// Compares bytes; to `==`, an accented letter equals the letter followed by its accent.
+    /// Compares bytes, because `==` treats an accented letter and a letter with a combining accent as equal.
     func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 

@@ -7,11 +7,11 @@ import Rules
 extension LinearLoop {
     private static let mostLines = 100
 
-    /// Writes the overlays, the uppermost first; returns the text to edit if there is a terminal for an editor.
+    /// Prints the overlays, the top one first; returns the text to edit if there is a terminal for an editor.
     func writeOverlays() -> EditorState? {
         for overlay in model.overlays.reversed() {
             switch overlay {
-            // Questions are asked separately, once nothing lies above; on lines there are no prompts.
+            // Questions are printed separately, once no overlay is above them; linear mode has no prompts.
             case .confirm, .prompt: break
             case .report(let report):
                 say("\(report.title):")
@@ -130,7 +130,7 @@ struct LinearAwaited {
     mutating func add(_ effect: Effect) {
         switch effect {
         case .setQuery:
-            // Questions about the previous list get no answers.
+            // Requests about the previous list are never answered.
             self = LinearAwaited()
             list = true
         case .load: rows += 1
@@ -159,7 +159,7 @@ struct LinearAwaited {
 }
 
 struct LinearNews {
-    /// The most sentences at once; further exchanges are only counted.
+    /// The maximum number of sentences at once; further exchanges are only counted.
     static let most = 20
     private static let mostOpen = 1_000
 
@@ -178,7 +178,7 @@ struct LinearNews {
         let records = try reader.records(open)
         let still = zip(open, records).filter { $1.map { $0.state == .inFlight } ?? true }
         open = still.map(\.0).suffix(LinearNews.mostOpen)
-        // An import says in one sentence how many came.
+        // An import reports the number of its exchanges in one sentence.
         return records.compactMap(\.self).filter { $0.state != .inFlight && $0.extras.origin == nil }
     }
 }

@@ -3,7 +3,7 @@ import Rules
 import Runner
 
 extension ConsoleModel {
-    /// Closes what was written, but keeps a drafted rule or request; the next line is about the list.
+    /// Closes the printed overlays, but keeps a drafted rule or request; the next line applies to the list.
     mutating func endLine() {
         while let overlay = overlays.last {
             if case .confirm = overlay { break }
@@ -21,7 +21,7 @@ extension ConsoleModel {
         return list.total > 0 ? [.load(listed(count), generation: list.generation)] : []
     }
 
-    /// The rows that `list` says: the newest; if the list is sorted, those that come first.
+    /// The rows that `list` prints: the newest rows, or the first rows of a sorted list.
     func listed(_ count: Int) -> Range<Int> {
         let count = min(count, list.total)
         return list.query.sort == nil ? 0..<count : list.total - count..<list.total
@@ -76,7 +76,7 @@ extension ConsoleModel {
         return tell("New exchanges are \(areTold ? "" : "not ")reported.")
     }
 
-    /// How many exchanges the list has, and why it has none.
+    /// The number of exchanges in the list, and the reason if there are none.
     var counts: [String] {
         let total = LinearSentence.count(list.total, "exchange")
         let isWhole = list.total == list.sessionTotal

@@ -23,7 +23,7 @@ extension ConsoleModel {
 }
 
 enum LinearHelp {
-    /// In columns: what a reader's line holds on a screen of 80.
+    /// The maximum width of a line on a screen of 80 columns.
     private static let width = 76
 
     private static let rows = CommandTable.entries.filter { $0.form != .screen }

@@ -5,9 +5,9 @@ import Runner
 import Terminal
 import Text
 
-/// The console without a screen: reads a line, performs it, waits for the answer and writes it, then reads the next. It
-/// updates the same model with the same messages as the screen's loop. Overlays are written as lines and then closed by
-/// ``Message/written``.
+/// The console without a screen: reads a line, performs it, waits for the answer and prints it, then reads the next
+/// line. It updates the same model with the same messages as the screen's loop. Overlays are printed as lines and then
+/// closed by ``Message/written``.
 final class LinearLoop {
     private(set) var model: ConsoleModel
     let effects: EffectRunner
@@ -15,24 +15,24 @@ final class LinearLoop {
     private let write: (String) -> Void
     private var input: LinearInput
     private var awaited = LinearAwaited()
-    /// The answer that the last line asks for; `nil` once it is written.
+    /// The kind of answer that the last line needs; `nil` once the answer is printed.
     private(set) var answer: CommandEntry.Answer?
-    /// How many rows `list` asked for, and these rows, newest first.
+    /// The number of rows that `list` has to print, and these rows, newest first.
     private var wantedRows = 0
     private(set) var rows: [ExchangeRecord?] = []
     private(set) var hasFailed = false { didSet { hasEverFailed = hasEverFailed || hasFailed } }
     private var hasEverFailed = false
-    /// A line that names the last exchange of the list, until that is known.
+    /// A line that refers to the last exchange of the list, until this exchange is known.
     private var postponed: String?
     private var newest: ExchangeID?
-    /// The next line, how many exchanges the session had when it came, and until when the list is waited for.
+    /// The next line, the number of exchanges in the session when it was read, and the time limit for the list.
     private var arrived: (line: String, total: Int, by: ContinuousClock.Instant)?
-    /// How many exchanges the session had before a request was sent; `nil` once it has one more.
+    /// The number of exchanges in the session before a request was sent; `nil` once there are more.
     private var totalBefore: Int?
     private var sentBy: ContinuousClock.Instant?
     private var isInterrupted = false
     private var hasEnded = false
-    /// Whether a new held message lets the next line be read while the current one goes on.
+    /// Whether the next line is read as soon as a new message is held, before the current line has finished.
     private var yieldsToHolds = false
     private var left = 0
     private var isStarting = true
@@ -51,7 +51,7 @@ final class LinearLoop {
         signals = try TerminalSignals([.terminate, .hangUp, .interrupt])
     }
 
-    /// Runs until the input ends or `quit`; returns whether all lines succeeded.
+    /// Runs until the input ends or a line says `quit`; returns whether all lines succeeded.
     func run() throws -> Bool {
         perform([.setQuery(model.list.query, generation: 0)])
         while !hasEnded {
@@ -90,7 +90,7 @@ final class LinearLoop {
         return !hasEverFailed
     }
 
-    /// Writes a line; control characters are made visible.
+    /// Prints a line, with control characters made visible.
     func say(_ line: String) {
         let lines = line.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         write(lines.map { VisibleText.of(String($0)) + "\n" }.joined())
@@ -149,7 +149,7 @@ final class LinearLoop {
 
     // MARK: - Waiting
 
-    /// Handles the messages that have come; returns whether no more are expected.
+    /// Handles the received messages; returns whether no more are expected.
     private func settle() -> Bool {
         let unfinished = effects.unfinished
         left = min(left, unfinished)
@@ -163,7 +163,7 @@ final class LinearLoop {
         return true
     }
 
-    /// Whether what a line sent is in the list, where the next line looks for it; after a second it is not waited for.
+    /// Whether the list contains the exchange that a line sent, for the next line to find it; `true` after a second.
     private func hasSent() -> Bool {
         guard let before = totalBefore, !hasFailed, model.list.sessionTotal <= before else {
             (totalBefore, sentBy) = (nil, nil)
@@ -175,7 +175,7 @@ final class LinearLoop {
         return false
     }
 
-    /// Whether the list has what the session had when the line came; after a second it is not waited for.
+    /// Whether the list contains all exchanges that the session had when the line was read; `true` after a second.
     private func isListCurrent(for line: String) -> Bool {
         if arrived == nil {
             guard model.isLive, let total = try? effects.reader?.count() else { return true }
@@ -191,7 +191,7 @@ final class LinearLoop {
         if ready.contains(input.descriptor) { input.read() }
         guard ready.contains(signals.descriptor) else { return }
         let signals = signals.drain()
-        // Interrupts a running job first; if there is none, the console.
+        // An interrupt stops the running job; without a job, it ends the console.
         if signals == [.interrupt], answer != nil, !model.jobs.isEmpty {
             update(.answer { $0.perform(.stop, nil) })
         } else if !signals.isEmpty {
@@ -214,7 +214,7 @@ final class LinearLoop {
         let before = model.noticeCount
         let list = model.update(message)
         for notice in model.notices.suffix(model.noticeCount - before) {
-            // What a line began may go on while others are read.
+            // The work of a line may continue while later lines are read, and its errors count too.
             if notice.kind == .error, answer != nil || left > 0 { hasFailed = true }
             say(notice.text)
         }

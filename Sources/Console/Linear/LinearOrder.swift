@@ -3,7 +3,7 @@ import Rules
 import Text
 
 extension CommandCall {
-    /// Reads a line; `nil` if it is empty or a comment (`#`). Throws if the word begins no command, or several.
+    /// Reads a line; `nil` if it is empty or a comment (`#`). Throws if no command or several begin with the word.
     init?(_ line: String) throws(ConsoleError) {
         let text = CommandCall.trimmed(line)
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
@@ -20,7 +20,7 @@ extension CommandCall {
         self.init(command, rest.isEmpty ? nil : rest)
     }
 
-    /// Reads what was typed into the palette as a command of the screen with its argument; `nil` if it is not one.
+    /// Reads palette input as a command of the screen with its argument; `nil` if the input is not such a command.
     init?(typed line: String) {
         let (word, rest) = CommandCall.split(CommandCall.trimmed(line))
         guard !rest.isEmpty, let command = CommandCall.command(typed: word) else { return nil }
@@ -35,7 +35,7 @@ extension CommandCall {
 
     private static func commands(beginningWith word: String, _ isMeant: (CommandEntry) -> Bool) -> [Command] {
         let all = CommandTable.entries.filter(isMeant).map(\.command)
-        // A whole word means its command, also one that the other form of the console has.
+        // A whole name is never an abbreviation, even if only the other form of the console has its command.
         if let whole = Command(rawValue: word) { return all.contains(whole) ? [whole] : [] }
         return all.filter { $0.rawValue.hasPrefix(word) }.sorted { $0.rawValue < $1.rawValue }
     }
@@ -68,7 +68,7 @@ extension CommandCall {
 }
 
 struct LinearInput {
-    /// In bytes.
+    /// The maximum length of a line, in bytes.
     static let longestLine = 1 << 20
 
     let descriptor: Int32
@@ -81,7 +81,7 @@ struct LinearInput {
 
     var isOver: Bool { hasEnded && lines.isEmpty }
 
-    /// The next whole line; throws ``ConsoleError`` in place of a line that is too long.
+    /// The next complete line; throws ``ConsoleError`` if this line is too long.
     mutating func next() throws(ConsoleError) -> String? {
         guard let next = lines.popFirst() else { return nil }
         guard let line = next else {

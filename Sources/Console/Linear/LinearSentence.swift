@@ -52,10 +52,10 @@ enum LinearSentence {
 
     static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    /// What a sentence says anyway, or cannot say.
+    /// The columns that every sentence contains anyway, or that a sentence cannot express.
     static let always: Set<Column> = [.id, .method, .host, .path, .status, .time, .comment, .waterfall]
 
-    /// What a column says that a sentence does not say anyway; empty for nothing.
+    /// The words for a column whose value is not in the sentence anyway; empty if there is nothing to say.
     private static func part(_ column: Column, _ record: ExchangeRecord) -> String {
         func named(_ value: String?) -> String { value.map { $0.isEmpty ? "" : "\(column.rawValue) \($0)" } ?? "" }
         switch column {

@@ -2,8 +2,8 @@ import Foundation
 import HTTPModel
 import Terminal
 
-/// The screen's thread: waits for keys and messages, updates the model and draws. A key is drawn at once, and so is the
-/// first answer to it. Changes by the traffic are drawn with the next frame, so their cost does not grow with it.
+/// The screen's thread: waits for keys and messages, updates the model and draws. A key and the first answer to it are
+/// drawn at once. Changes by traffic wait for the next frame, so that heavy traffic does not cause more drawing.
 final class ConsoleLoop {
     static let framesPerSecond = 30
 
@@ -16,7 +16,7 @@ final class ConsoleLoop {
     private var hasEnded = false
     private var failure: (any Error)?
     private var isDirty = true
-    /// Whether a key was drawn and no answer to it since.
+    /// Whether the first answer to the last key is still to come.
     private var awaitsAnswer = false
     private var lastFrame = ContinuousClock.now - .seconds(1)
     private var lastTick = ContinuousClock.now - .seconds(1)
@@ -41,7 +41,7 @@ final class ConsoleLoop {
         terminal.reportsMouse = model.isMouseOn
         try terminal.enter()
         defer { terminal.leave() }
-        // Not at the thread's very beginning: Foundation does not tell the system then.
+        // Not set at the start of the thread, because Foundation would not pass the name to the system then.
         Thread.current.name = "sluice.console"
         askForBackground()
         tick()
@@ -60,13 +60,13 @@ final class ConsoleLoop {
         if let failure { throw failure }
     }
 
-    /// Asks for the background's colour, which decides the theme. Linux' own console would show a part of the question.
+    /// Queries the background colour, which decides the theme. The Linux console would print a part of the query.
     private func askForBackground() {
         guard terminal.capabilities.colorDepth != .none, !terminal.capabilities.name.hasPrefix("linux") else { return }
         terminal.write(TerminalBackground.query)
     }
 
-    /// In milliseconds: until the next frame is due, a lone escape is a key, or the clock is redrawn.
+    /// The time until the next frame is due, a lone Esc becomes a key, or the clock is redrawn; in milliseconds.
     private var timeout: Int32 {
         if parser.isPending { return 25 }
         guard isDirty else { return 100 }

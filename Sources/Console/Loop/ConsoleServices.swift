@@ -10,16 +10,16 @@ package struct ConsoleServices: Sendable {
     package var session: String?
     package var archive: String?
     package var control: (any ControlTarget)?
-    /// Changes the session if no proxy does; `nil` if it is only read.
+    /// Changes the session if no proxy does this; `nil` if the session is read-only.
     package var edits: (any SessionEdits)?
-    /// Brings exchanges of other files into the session; `nil` if nothing can be added to it.
+    /// Imports exchanges from other files into the session; `nil` if the session cannot be extended.
     package var imports: (any SessionImports)?
     package var sender: RequestSender?
     /// Grows whenever the session has changed; `nil` if the session must be polled.
     package var revision: (@Sendable () -> Int)?
     package var authorityPath = ""
     package var trustHelp: [TrustHelp.Line] = []
-    /// What the proxy says unasked: a profile that was read again, a recording that stopped.
+    /// Messages that the proxy sends by itself: a profile was reloaded, the recording stopped.
     package var remarks = DeferredOutput()
     package var background: (@Sendable () async -> Void)?
 
@@ -33,7 +33,7 @@ package struct ConsoleError: Error, Sendable, CustomStringConvertible {
     init(isMissing id: ExchangeID) { description = "Exchange \(id) is not in this session." }
 }
 
-/// What the proxy says while the console has the screen, kept until the console listens.
+/// The proxy's messages while the console has the screen, stored until the console listens.
 package final class DeferredOutput: Sendable {
     private struct State {
         var lines: [String] = []
@@ -83,7 +83,7 @@ final class MessageQueue: Sendable {
         }
         guard isFirst else { return }
         var byte: UInt8 = 1
-        // A full pipe has woken it already.
+        // If the pipe is full, the thread has been woken already.
         _ = write(pipe.writing, &byte, 1)
     }
 

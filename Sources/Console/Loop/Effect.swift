@@ -5,7 +5,7 @@ package import Rules
 package import Runner
 package import Terminal
 
-/// Work outside of the model: plain data, performed by ``EffectRunner``.
+/// Work outside the model, as plain data; ``EffectRunner`` performs it.
 package enum Effect: Sendable {
     // The session.
     case setQuery(ListQuery, generation: Int)
@@ -15,10 +15,10 @@ package enum Effect: Sendable {
     case find(JumpKind, from: Int, forward: Bool, generation: Int)
     case structure(StructureNode, generation: Int)
     case statistics(StatisticsScope?, generation: Int)
-    /// Statistics as a text; of exchanges by their numbers, `nil` for all that the filter leaves.
+    /// Statistics as text; if `numbers` is `nil`, of all exchanges that match the filter.
     case statisticsReport(filter: Filter, numbers: [Int64]?, title: String, width: Int)
     case exchanges(at: StructureNode, generation: Int)
-    /// Reads what to mark: all of the list, or of it what is below a place.
+    /// Loads the numbers of the exchanges to mark: the whole list, or its exchanges at and below a node.
     case numbers(below: StructureNode?, most: Int, generation: Int)
     case countHidden([ExchangeID], generation: Int)
     case cancelJobs
@@ -51,16 +51,16 @@ package enum Effect: Sendable {
     case decide([String], HoldDecision)
     // Sending.
     case openRequest(ExchangeID)
-    /// Reads `[METHOD] URL` or a cURL command, and opens the request in an editor; on lines it is sent.
+    /// Reads `[METHOD] URL` or a cURL command, and opens the request in an editor; in linear mode, as the draft.
     case composeRequest(String)
     case sendEach([ExchangeID])
     case editDraft(EditorState, words: String)
-    /// The request that a draft changes, or without a draft the recorded one.
+    /// Sends the request in a draft; without a draft, the recorded request.
     case send(draft: String? = nil, EditorState.Purpose)
     case repeating(ExchangeID, RepeatPlan)
-    /// Whether the file that a rule names is there.
+    /// Checks whether the file that a rule names exists.
     case offerAnswer(EditorState, ExchangeID, [ProfileSource])
-    /// Applies texts, if given, and then saves the rules.
+    /// Applies the texts, and then saves the rules.
     case saveSwitched([ProfileSource], madeFrom: String?)
     case loadProfile(String?, discardsEdits: Bool)
     // Other sessions.
@@ -78,30 +78,30 @@ package enum Effect: Sendable {
 package enum TerminalEffect: Sendable {
     case edit(EditorState)
     case editFile(String)
-    /// Shows a file in the pager if it is text, else in the system's viewer.
+    /// Shows a text file in the pager, or any other file in the system's viewer.
     case view(String, isText: Bool)
     case copy(String)
     case redraw, suspend, quit
 }
 
-/// What has happened: the only thing that changes the model.
+/// An event. Only messages change the model.
 package enum Message: Sendable {
     package typealias Change = @Sendable (inout ConsoleModel) -> [Effect]
 
     case input(InputEvent)
-    /// On lines: the overlays and the answer to the last line were written.
+    /// In linear mode: the overlays and the answer to the last line were printed.
     case written
     case resized(Size)
     /// In microseconds since 1970.
     case tick(Int64)
     case query(QueryEvent)
-    /// The proxy runs or the session is open; with the path of the authority's certificate.
+    /// The proxy runs or the session is open; `authority` is the path of the authority's certificate.
     case ready(authority: String)
     case proxy(ControlStatus, [HoldSummary])
     case proxyLost(String)
-    /// The result of an effect, as the change that its feature makes.
+    /// The result of an effect, as a change of the model.
     case answer(Change)
-    /// The same for what no user waits for: progress, connections, a rotated session.
+    /// Like `answer`, but the user does not wait for the result: progress, connections, a rotated session.
     case news(Change)
     case failed(any Error)
     case stop

@@ -26,13 +26,13 @@ final class EffectRunner: Sendable {
     let connected = Mutex<Connected?>(nil)
     private let waiting = Mutex<[Effect]>([])
     private let submit: @Sendable (@escaping Work) -> Void
-    /// Reads and formats one exchange after the other; only the newest question counts.
+    /// Loads and formats one exchange after the other; only the newest request counts.
     private let reading = DispatchQueue(label: "sluice.console.reading", qos: .userInitiated)
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
     private let newestDetail = Mutex((id: ExchangeID(0), page: DetailPage.overview, generation: 0))
-    /// What gRPC messages mean, and the files of the profile that say so.
+    /// The descriptors of gRPC messages, and the descriptor files that the profile names.
     let descriptors = Mutex<(set: DescriptorSet?, paths: [String])>((nil, []))
-    /// The texts of the rules in force, as the proxy said them last; empty if there are none.
+    /// The texts of the active rules, as the proxy reported them last; empty if there are none.
     let rulesInForce = Mutex<[ProfileSource]>([])
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
@@ -41,12 +41,12 @@ final class EffectRunner: Sendable {
     private let isAsking = Atomic(false)
     let viewed = ViewedBodies()
     let isLinear: Bool
-    /// What is in force while another session is shown.
+    /// The services of the console's own session while a different session is shown.
     let behind = Mutex<Connected?>(nil)
     let archives = Mutex<[ImportedArchive]>([])
-    /// Unfinished work; its messages are in the inbox before it counts as finished.
+    /// The amount of unfinished work. Work puts its messages into the inbox before it counts as finished.
     private let working = Atomic(0)
-    /// Grows with each cancellation, so that work can see that it is cancelled.
+    /// Grows with each cancellation: work that has seen a lower number is cancelled.
     let cancellations = Atomic(0)
 
     init(inbox: MessageQueue, isLinear: Bool = false, submit: @escaping @Sendable (@escaping Work) -> Void) {
@@ -71,7 +71,7 @@ final class EffectRunner: Sendable {
         }
         services.remarks.listen { [weak self] words in
             self?.say(words)
-            // The profile may have been read again.
+            // The remark may be about a profile that was reloaded.
             self?.loadRules()
         }
         for effect in waiting.withLock({ exchange(&$0, with: []) }) { perform(effect) }
@@ -99,9 +99,9 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Does something that may take a while; an error that it throws is reported.
+    /// Performs work that may take a while, and reports an error that the work throws.
     ///
-    /// - Parameter command: the command whose prompt opens again with the error; `nil` for none.
+    /// - Parameter command: the command whose prompt opens again with the error; `nil` if no prompt does.
     func attempt(
         _ command: Command? = nil,
         on queue: DispatchQueue? = nil,
@@ -116,7 +116,7 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Performs an effect, as soon as the services are there; those on the terminal are performed by the loops.
+    /// Performs an effect once the services are available. The loops perform effects on the terminal.
     func perform(_ effect: Effect) {
         guard connected.withLock({ $0 != nil }) else {
             waiting.withLock { $0.append(effect) }
@@ -194,7 +194,7 @@ final class EffectRunner: Sendable {
             let now = revision()
             if lastRevision.exchange(now, ordering: .relaxed) != now { connected.queries?.refresh() }
         } else if count % 2 == 0 {
-            // A recording may still be growing.
+            // The session may be a recording that is still growing.
             connected.queries?.refresh()
         }
         if let connections = connected.services.sender?.connections,
@@ -234,7 +234,7 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Asks the proxy for something or changes something there, reports errors, and refreshes the proxy's state.
+    /// Calls the proxy, reports errors, and refreshes the proxy's state.
     func control(_ body: @escaping @Sendable (any ControlTarget) async throws -> Void) {
         guard let control = services?.control else { return }
         start { [self] in
@@ -257,7 +257,7 @@ final class EffectRunner: Sendable {
         let asked = options.page
         newestDetail.withLock { $0 = (id, asked, generation) }
         onReader { [self] reader in
-            // A newer question makes this one needless.
+            // If there is a newer request, this one is not needed any more.
             guard newestDetail.withLock({ $0.generation == generation }) else { return }
             guard let exchange = try reader.exchange(id) else {
                 let failure = ConsoleError(isMissing: id)
@@ -273,7 +273,7 @@ final class EffectRunner: Sendable {
             let pages = builder.pages
             var options = options
             options.isPageChosen = options.isPageChosen && pages.contains(options.page)
-            // A newer question for the same page waits for this one; any other cancels it.
+            // A newer request for the same page waits for this one; any other request cancels this one.
             let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
             let document = builder.document(options, budget)
             let beside = builder.beside(document.page, options, budget)
@@ -301,7 +301,7 @@ final class EffectRunner: Sendable {
     private func showTrust(_ steps: FirstSteps, _ width: Int) {
         start(on: reading) { [self] in
             var steps = steps
-            // The machine may be in another network by now.
+            // The machine may have joined a different network since the last call.
             steps.addresses = LocalAddresses.all()
             inbox.answer { [addresses = steps.addresses] in $0.proxy.addresses = addresses }
             let trust = services?.trustHelp ?? []
@@ -320,7 +320,7 @@ extension DetailDocument {
 }
 
 extension DetailLine {
-    /// A line of how to trust the certificate. A command in it is copied by itself, on one line, however it is broken.
+    /// A line of the trust instructions. A command in it is copied alone and on one line, even if it is wrapped.
     init(_ help: TrustHelp.Line) {
         let text = help.text.drop { $0 == " " }
         self.init([Span(String(text))], indent: help.text.count - text.count)
@@ -339,7 +339,7 @@ extension SessionReader {
 extension EffectRunner {
     private static let mostNames = 20_000
 
-    /// Reads the names in the directory of a path that is typed; a directory's name ends with `/`.
+    /// Reads the names in the directory of a typed path; the name of a directory ends with `/`.
     func completeFile(_ path: String) {
         start(on: passes) { [inbox] in
             let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"

@@ -7,7 +7,7 @@ package import Terminal
 package struct ConsoleModel: Sendable {
     package enum Source: Sendable, Hashable {
         case live
-        /// To a proxy in another process.
+        /// Connected to a proxy in a different process.
         case attached(canSteer: Bool)
         case recorded(name: String)
         case demo
@@ -19,10 +19,9 @@ package struct ConsoleModel: Sendable {
     package var size: Size
     package var look: Look
     package var keymap = Keymap.standard
-    /// The first of two keys, while the second is awaited.
+    /// The first key of a sequence of two, while the second key is awaited.
     package var pendingKey: Key?
     package var view = ListView.sequence
-    /// Whether the detail, not the list, has the keys.
     package var isDetailFocused = false
     package var list = ListState()
     package var structure = StructureState()
@@ -30,7 +29,7 @@ package struct ConsoleModel: Sendable {
     var seen = SeenValues()
     package var detail = DetailState()
     package var filter = FilterState()
-    /// What lies over the list and the detail; the last has the keys.
+    /// The overlays above the list and the detail; the last overlay has the keyboard focus.
     package var overlays: [Overlay] = []
     package var proxy = ProxyState()
     package var rules = RulesState()
@@ -39,9 +38,9 @@ package struct ConsoleModel: Sendable {
     var sending = SendState()
     package var marks: [ExchangeID] = [] { didSet { marked = Set(marks) } }
     package private(set) var marked: Set<ExchangeID> = []
-    /// Whether the terminal reports the mouse; without, it selects text with it.
+    /// Whether the terminal reports the mouse; if not, the mouse selects text in the terminal.
     package var isMouseOn = true
-    /// The same if the user has chosen neither.
+    /// The default of ``isMouseOn``, if the user has not chosen.
     package var isMouseOnAtFirst = true
     var copying = CopyState()
     package var highlights: [Highlight] = []
@@ -51,30 +50,30 @@ package struct ConsoleModel: Sendable {
     package var now: Int64 = 0
     /// The width of the detail beside the list, in thousandths of the screen.
     package var split = 500
-    /// The height of the detail below the list, in thousandths of what is left by the lines at the edges.
+    /// The height of the detail below the list, in thousandths of the screen without the lines at its edges.
     package var splitBelow = 800
     package var layout = ReadingLayout.split
     package var wraps = true
     package var isDraggingSplit = false
-    /// Whether the user chose the theme, so that the terminal's background does not.
+    /// Whether the user chose the theme; if not, the terminal's background decides it.
     package var isThemeChosen = false
     package var isLinear = false
     var tellsExchanges = true
-    /// On lines, the rule that was drafted last and that `apply` puts in force.
+    /// In linear mode, the rule or request that was drafted last; `apply` applies or sends it.
     var draft: EditorState?
     /// The number of all notices so far, kept or not.
     private(set) var noticeCount = 0
     /// When the console was opened, in microseconds since 1970.
     var openedAt: Int64 = 0
-    /// The hosts of which was told that a client does not trust the certificate, and what was told.
+    /// The hosts for which a client's rejection of the certificate was reported, with the kind of the message.
     var toldHosts: Set<String> = []
     /// Whether an opened recording is still being made by another Sluice.
     package var isGrowing = false
-    /// Whether exchanges were imported here, so that a session that grows is not being recorded elsewhere.
+    /// Whether exchanges were imported here: then a growing session does not mean that another Sluice records it.
     var hasImported = false
-    /// What is the console's own, while another session is shown.
+    /// The state of the console's own session, while a different session is shown.
     var home: HomeState?
-    /// The prompt that was answered last, which comes back if its command is refused later.
+    /// The prompt that was submitted last; it opens again if its command is rejected later.
     var submitted: PromptState?
     package var makeGuide: @Sendable () -> Guide = { Guide() }
     /// Counts queries, so that late answers are recognised.
@@ -101,7 +100,7 @@ package struct ConsoleModel: Sendable {
         return true
     }
 
-    /// How to give a command: its key; its word if it has none, or on lines.
+    /// How to give a command: its key, or its name if it has no key or in linear mode.
     func way(to command: Command, in place: Context? = nil) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, in: place ?? .list).first
         return key ?? (isLinear ? command.rawValue : ":\(command.rawValue)")
@@ -140,7 +139,7 @@ extension String {
 }
 
 package struct Look: Sendable, Hashable {
-    /// Dark or light, or without colours; as the terminal can show it.
+    /// Dark, light, or without colours; limited to the colours of the terminal.
     package var theme: Theme { didSet { theme = theme.at(oldValue.depth) } }
     package var isUnicode: Bool
 
@@ -154,35 +153,35 @@ package struct Notice: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case info, error }
 
     package static let most = 500
-    /// How long one is in the status line if no key is pressed, in microseconds.
+    /// How long a notice stays in the status line if no key is pressed, in microseconds.
     package static let shown: Int64 = 6_000_000
-    /// How long an answer is there at the least before news take its place.
+    /// The minimum time that an answer is shown before news replace it, in microseconds.
     static let read: Int64 = 1_500_000
-    /// How long one is there at the most that waits for a key, so that the line says again what is going on.
+    /// The maximum time that a pinned notice waits for a key, in microseconds; then the line shows the state again.
     package static let shownPinned: Int64 = 120_000_000
 
     package var text: String
     package var kind: Kind
     /// In microseconds since 1970.
     package var at: Int64
-    /// Whether it stays in the status line until a key is pressed, or for ``shownPinned``.
+    /// Whether the notice stays in the status line until a key is pressed, or for ``shownPinned``.
     var isPinned = false
-    /// Whether a key was pressed since, so that the status line has its room again.
+    /// Whether a key was pressed since the notice appeared, so that the status line is free again.
     var isRead = false
-    /// Whether it came unasked, so that it lets an answer to a key be read first.
+    /// Whether the notice does not answer a key; then an answer is shown first.
     var isNews = false
-    /// Whether it only says that a key means nothing, which is not worth keeping.
+    /// Whether the notice only says that a key does nothing; such a notice is not kept.
     var isAboutKey = false
     var column: Int?
 }
 
 package struct Job: Sendable, Hashable, Identifiable {
-    /// One of each kind runs at a time; ``matching`` counts the matches of a rule.
+    /// At most one job of each kind runs at a time; ``matching`` counts the matches of a rule.
     package enum Kind: Sendable, Hashable { case pass, find, repeating, export, importing, matching }
 
     package var id: Kind
     package var title: String
-    /// From 0 to 1; `nil` if it is not known.
+    /// From 0 to 1; `nil` if the progress is unknown.
     package var progress: Double?
     /// In microseconds since 1970.
     package var startedAt: Int64
@@ -190,7 +189,7 @@ package struct Job: Sendable, Hashable, Identifiable {
 
 package struct Highlight: Sendable, Hashable {
     package var filter: Filter
-    /// Shown beside the row, so that colour alone carries no meaning.
+    /// The number beside the row, so that the highlight can be recognised without its colour.
     package var number: Int
 }
 
@@ -207,7 +206,7 @@ package enum JumpChoice: String, CaseIterable, Sendable, Hashable {
     /// In bytes.
     static let largeFrom: Int64 = 1_000_000
 
-    /// Empty if the word says it.
+    /// An explanation; empty if the name needs none.
     var meaning: String {
         switch self {
         case .error: "failed, or status 400 and above"

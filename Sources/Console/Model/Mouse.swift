@@ -68,7 +68,7 @@ extension ConsoleModel {
         return isAgain ? effects + open(nil) : effects
     }
 
-    /// Sorts by the column under the mouse; the same one again turns the order.
+    /// Sorts by the column under the mouse; a second click on the same column reverses the order.
     private mutating func pressTitle(_ layout: Layout, _ mouse: MouseEvent) -> [Effect] {
         guard view == .sequence, list.total > 0 else { return [] }
         var x = layout.list.x
@@ -79,7 +79,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Does what a key does to the row under the mouse: chooses it, or selects it and, once more, opens it.
+    /// Acts like a key on the row under the mouse: chooses the row, or selects it and opens it at the second click.
     private mutating func press(_ overlay: Overlay, _ mouse: MouseEvent) -> [Effect] {
         func row(_ count: Int, _ selected: Int, _ rect: Rect) -> Int? {
             let rows = OverlayView.rows(count, selected: selected, in: rect)
@@ -114,7 +114,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Moves the cursor of the open text to a row on the screen; once more folds it.
+    /// Moves the cursor of the open text to a row of the screen; a second click folds the row's section.
     private mutating func pressText(_ line: Int) -> [Effect] {
         var isAgain = false
         read { reading, rows, _ in
@@ -142,7 +142,7 @@ extension ConsoleModel {
         return pressText(line)
     }
 
-    /// Gives the keys to the page under the mouse, if it is beside the one that has them.
+    /// Focuses the page under the mouse, if it is the page beside the focused one.
     private mutating func turn(to mouse: MouseEvent) {
         if overlays.isEmpty, detailHalves.other?.contains(x: mouse.x, y: mouse.y) == true { turnToOtherHalf() }
     }

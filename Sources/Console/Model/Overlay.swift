@@ -10,7 +10,7 @@ package enum Overlay: Sendable {
     case report(ReportState)
     case editor(EditorState)
     case panel(PanelState)
-    /// The held messages, and the name of the selected one; `nil` for none.
+    /// The held messages, and the name of the selected message; `nil` if none is selected.
     case holds(selected: String?)
 
     package var context: Context {
@@ -37,21 +37,21 @@ package struct PickerState: Sendable {
         }
     }
 
-    /// The command that gets the choice as its argument; `nil` for the palette.
+    /// The command that receives the chosen value as its argument; `nil` for the palette.
     package var command: Command?
     package var title: String
     package var items: [Item]
     package var line = LineEditor()
     package var selected = 0
-    /// Whether it chooses the list's columns: keys then show, hide and move them.
+    /// Whether the picker chooses the list's columns; then keys show, hide and move columns.
     var isColumnChoice = false
     package var problem = ""
-    /// What the argument of a command that is typed can be completed to, if several words fit.
+    /// The completions for the argument of a typed command, if there are several.
     package var candidates: [String] = []
 
     package var matches: [Item] {
         let known = knownMatches
-        // More than a name may be typed: `time desc`.
+        // The user may type more words than a name: `time desc`.
         guard known.isEmpty, let command, let argument = CommandTable.entry(command)?.argument,
             argument.isChecked, argument.mistake(line.text) == nil
         else { return known }
@@ -60,17 +60,17 @@ package struct PickerState: Sendable {
 
     private var knownMatches: [Item] {
         let typed = line.text.lowercased().split(separator: " ").joined(separator: " ")
-        // A title that has the value is not two texts: letters would be found in both together.
+        // A value that the title contains is not added, because the letters would match across both texts.
         let found = FuzzySearch.sorted(items, by: typed) {
             $0.title.contains($0.value) ? "\($0.title) \($0.synonyms)" : "\($0.title) \($0.value) \($0.synonyms)"
         }
         guard !typed.isEmpty else { return found.filter { $0.disabled == nil } + found.filter { $0.disabled != nil } }
-        // Choices stay in their order, but the one of that name comes first, then a title's beginning, then a whole word. What
-        // cannot be chosen now comes behind those, and before letters that are strewn over a title.
+        // Choices keep their order, except that an exact name comes first, then the beginning of a title, then a whole
+        // word. Disabled choices come after all enabled ones, but before choices that match only by scattered letters.
         guard command == nil else {
             func match(_ item: Item) -> Int {
                 if [item.value, item.title].contains(where: { $0.lowercased() == typed }) { return -2 }
-                // A word in another's title is not that one.
+                // The beginning of a title ranks higher than the same word elsewhere in a title.
                 if item.title.lowercased().hasPrefix(typed) { return -1 }
                 let text = "\(item.title) \(item.value)".lowercased()
                 return text.split { !$0.isLetter && !$0.isNumber }.contains { $0 == typed }
@@ -80,8 +80,7 @@ package struct PickerState: Sendable {
             let order = items.filter { found.contains($0) }.enumerated()
             return order.sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
         }
-        // The beginning of a title counts most, then words of title and name, then words for the same thing; letters that are
-        // strewn over them count least.
+        // Ranks the beginning of a title highest, then words of title and name, then synonyms, then scattered letters.
         let wanted = typed.split(separator: " ")
         func has(_ text: String) -> Bool {
             let words = text.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "-" }
@@ -95,15 +94,14 @@ package struct PickerState: Sendable {
                 ? 0 : has(names) ? 2 : has("\(names) \(item.synonyms)") ? 4 : 6
             return match + (item.disabled == nil ? 0 : 1)
         }
-        // Of titles that begin with it, the one that fits what is selected comes first.
+        // Titles that begin with the text keep their original order, in which the best for the selection comes first.
         let places = Dictionary(items.enumerated().map { ($1, $0) }) { first, _ in first }
         let ranked = found.enumerated().map { ($1, rank: rank($1), place: rank($1) < 2 ? places[$1] ?? 0 : $0) }
         return withArgument(ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }.map(\.0), typed)
     }
 
-    /// The matches, and first among them a command that was typed with its argument, unless those are words of a title.
-    /// What begins with a command's word stays that command's: if the argument is wrong, no other row is left that
-    /// Enter might do instead, but one whose title has just these words.
+    /// The matches; a command that was typed with its argument is first, unless the text is part of a title. If the
+    /// argument is invalid, only titles that contain the text remain, so that Enter cannot do something else.
     private func withArgument(_ matches: [Item], _ typed: String) -> [Item] {
         guard command == nil, let order = CommandCall(typed: line.text), let argument = order.argument,
             let entry = CommandTable.entry(order.command),
@@ -111,7 +109,7 @@ package struct PickerState: Sendable {
         else { return matches }
         func isNamed(_ item: Item) -> Bool { " \(item.title.lowercased())".contains(" \(typed)") }
         let isWrong = entry.argument.mistake(argument) != nil
-        // A letter or two begin too much to be meant as a command.
+        // One or two letters are the beginning of too many commands.
         if isWrong, typed.prefix(while: { $0 != " " }).count < 3 { return matches }
         var whole = Item("\(item.value) \(argument)", "\(item.value) \(argument)", detail: item.title)
         whole.disabled = item.disabled
@@ -125,22 +123,22 @@ package struct PromptState: Sendable {
     package var command: Command
     package var title: String
     package var line: LineEditor
-    /// What the command gets before the line: what was chosen already.
+    /// The part of the command's argument before the line, which was chosen already.
     package var prefix = ""
-    /// What may be typed, or what is in force now.
+    /// The possible input, or the current setting.
     package var hint = ""
-    /// Why the text was refused, and the column of it that is wrong, from 0, if that is known.
+    /// Why the text was rejected, and the wrong column, from 0, if it is known.
     package var problem = ""
     package var problemColumn: Int?
     package var candidates: [String] = []
-    /// The path whose names in the directory are looked for, and whether Enter was pressed meanwhile.
+    /// The path for which file names are being loaded, and whether Enter was pressed meanwhile.
     var completing: (path: String, isSubmitted: Bool)?
-    /// Earlier texts, the newest last; the index of the one in the line, their count for none.
+    /// Earlier texts, the newest last; and the index of the text in the line, or `history.count` if it is new.
     package var history: [String] = []
     package var historyIndex = 0
-    /// The search before its text was typed, which is shown again if the prompt is left; `nil` while nothing was typed.
+    /// The search before the preview, which is restored if the prompt is closed; `nil` while nothing was typed.
     var before: SearchState?
-    /// Whether it is at the top, as what it finds is in the lowest rows.
+    /// Whether the prompt is at the top of the screen, because the match is in the lowest rows.
     var isHigh = false
 }
 
@@ -148,7 +146,7 @@ package struct ConfirmState: Sendable {
     package struct Choice: Sendable {
         package var key: Character
         package var title: String
-        /// Whether it sends, releases or discards something, so that a key typed before the question does not count.
+        /// Whether the choice sends, releases or discards something; then a key pressed too early does not count.
         var takesCare = false
         var action: Message.Change?
 
@@ -157,14 +155,14 @@ package struct ConfirmState: Sendable {
         }
     }
 
-    /// How long a question is there before such an answer counts, in microseconds.
+    /// How long the question must be visible before the key of such a choice counts, in microseconds.
     static let readingTime: Int64 = 300_000
 
     package var question: String
     package var choices: [Choice]
     /// In microseconds since 1970.
     package var askedAt: Int64 = 0
-    /// Whether ctrl-c, pressed again, ends the console.
+    /// Whether a second ctrl-c ends the console.
     var isAboutQuitting = false
 }
 
@@ -174,7 +172,7 @@ package struct ReportState: Sendable {
     package var sought = ""
     var pages: [HelpPage] = []
     var page = 0
-    /// The guide's page about it; of help, the one about what it was asked for.
+    /// The topic of the guide page about the report; for help, about the context in which help was opened.
     var topic: String?
 
     var isHelp: Bool { !pages.isEmpty }
@@ -194,21 +192,21 @@ package struct EditorState: Sendable {
     package var purpose: Purpose
     package var title: String
     package var area: TextArea
-    /// What is wrong with the text, or what it would do.
+    /// Why the text is wrong, or what it would do.
     package var remark = ""
     package var isWrong = false
     package var origin: RuleOrigin?
     package var level = 0
-    /// What that scope matches; empty if none was suggested.
+    /// What the suggested scope matches; empty if no scope was suggested.
     var scope = ""
     var laidOut: LaidOutBody?
 
     var isNewRule: Bool { if case .rule(_, nil) = purpose { true } else { false } }
     var isRule: Bool { if case .rule = purpose { true } else { false } }
 
-    /// The text to send: a body that was laid out and not edited goes out as it came.
+    /// The text to send: a formatted body that was not edited is sent in its original form.
     var finishedText: String { laidOut?.restored(area.text) ?? area.text }
-    /// Whether line mode keeps the text as a draft until the user applies it. Edits of a held message are applied at once.
+    /// Whether linear mode keeps the text as a draft until `apply`. Edits of a held message are applied at once.
     var isDraft: Bool { if case .hold = purpose { false } else { true } }
 }
 

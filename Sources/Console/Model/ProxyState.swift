@@ -9,7 +9,7 @@ package struct ProxyState: Sendable {
     var forward: String? {
         listeners.isEmpty ? (address.isEmpty ? nil : address) : listeners.first(where: \.isForward)?.address
     }
-    /// Where it listens, as a sentence goes on after "on": with the mode of each listener that is no forward proxy.
+    /// The listening addresses as words after "Listening on"; with the mode of each that is not a forward proxy.
     var places: String {
         guard !listeners.isEmpty else { return address }
         return listeners.map { $0.isForward ? $0.address : "\($0.address) as \($0.mode)" }.joined(separator: ", ")
@@ -21,16 +21,16 @@ package struct ProxyState: Sendable {
     var edits: Int?
     package var tools: [ToolState] = []
     package var holds: [HoldSummary] = []
-    /// Exchanges of the session that failed, or have a status from 400 up or of gRPC other than OK.
+    /// Exchanges of the session that failed, or have an HTTP status of at least 400 or a gRPC status other than OK.
     package var errors: Int64 = 0
     /// Exchanges per second, the newest last.
     package var rates: [Int] = []
     package var counted = 0
     package var countedAt: Int64 = 0
-    /// The preset of the rules, whether its tool is on or off; `nil` for none.
+    /// The preset in the rules, whether its tool is on or off; `nil` if the rules have no preset.
     package var preset: String?
     package var authorityPath = ""
-    /// The addresses of this machine in its networks, without brackets; those of IPv4 first.
+    /// The addresses of this machine in its networks, without brackets, IPv4 first.
     package var addresses: [String] = []
     package var problem: String?
 

@@ -3,7 +3,7 @@ package import HTTPModel
 import Tools
 
 extension ConsoleModel {
-    /// Performs a command, or says why it cannot be performed. A missing argument may open a choice or a prompt.
+    /// Performs a command, or reports why this is not possible. A missing argument may open a choice or a prompt.
     package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         guard let entry = CommandTable.entry(command) else { return [] }
         if let reason = entry.problem(self) { return refuse(reason) }
@@ -16,18 +16,18 @@ extension ConsoleModel {
         case (.asking(let action), let argument?): return attempt { try action(&$0, argument) }
         case (.asking(let action), nil):
             if let choices = entry.argument.choices { return push(.picker(choices(self, command))) }
-            // On lines, an optional argument is not asked for.
+            // Linear mode does not prompt for a missing optional argument.
             if isLinear, entry.argument.isOptional { return attempt { try action(&$0, "") } }
             let line = LineEditor(entry.argument.known(self), isSuggestion: true)
             var prompt = PromptState(command: command, title: entry.argument.prompt, line: line)
-            // Marked exchanges may be anywhere.
+            // The title names the target, because marked exchanges may not be visible.
             if command == .comment { prompt.title += " on \(selectionWords); empty removes it" }
             prompt.hint = hint(for: entry)
             return ask(prompt)
         }
     }
 
-    /// Does something that an error refuses.
+    /// Performs an action, and reports an error that the action throws as its rejection.
     mutating func attempt(_ action: (inout ConsoleModel) throws -> [Effect]) -> [Effect] {
         do {
             return try action(&self)
@@ -59,7 +59,7 @@ extension ConsoleModel {
         push(.confirm(ConfirmState(question: question, choices: choices, askedAt: now)))
     }
 
-    /// Asks a question that one answer affirms; the other one cancels.
+    /// Asks a question with two answers: one performs the action, and `n` cancels.
     mutating func confirm(
         _ question: String,
         _ title: String,
@@ -77,7 +77,7 @@ extension ConsoleModel {
     }
 
     var noExchange: String? { list.total == 0 && selectedID == nil ? nothingHere : nil }
-    /// That nothing is selected, as the tree is not there yet, nothing was recorded, or nothing fits.
+    /// Why there is nothing to select: the tree is still loading, nothing was recorded, or nothing matches.
     var nothingHere: String {
         if isTreeInUse, list.sessionTotal > 0, structure.levels[.root] == nil {
             return "The tree is still loading; press the key again when it is shown."
@@ -105,14 +105,14 @@ extension ConsoleModel {
     var noCopy: String? { isInReport || !marks.isEmpty ? nil : noRecord }
     var noJob: String? { jobs.isEmpty ? "No job is running." : nil }
     var noDraft: String? { draft == nil ? "There is no draft; rule TOOL or compose makes one." : nil }
-    /// On lines, a draft can be edited too.
+    /// In linear mode, a draft can be edited too.
     var noEdit: String? { isLinear && draft != nil ? nil : noDecision }
     var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message is held." : nil) }
     var noDecision: String? { noSteering ?? noHold }
 
     var noText: String? { isInReport ? nil : noDetail }
 
-    /// Why there is no exchange to go on to from the open one; `nil` if there may be.
+    /// Why there is no next or previous exchange; `nil` if there may be one.
     var noStep: String? { noSequence ?? (isLinear ? noExchange : noDetail) }
 
     var noSequence: String? {
@@ -121,10 +121,10 @@ extension ConsoleModel {
         return "Only in the sequence; \(way(to: .switchView))\(times) shows it."
     }
 
-    /// On lines, the rule itself may follow.
+    /// In linear mode, the argument may be the rule itself, so no exchange has to be selected.
     var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? nothingHere : nil) }
 
-    /// On the screen, a list that is still being filled may have something to open.
+    /// On the screen, a list that is still being filled may soon have something to open.
     var nothingToOpen: String? { isLinear || list.progress == nil ? noExchange : nil }
 
     var noSelection: String? {
@@ -159,17 +159,17 @@ extension ConsoleModel {
 
     mutating func selected(_ argument: String?) -> ExchangeID? { argument.map { number($0) } ?? selectedID }
 
-    /// Whether commands are about the selected row of the structure; on lines they are always about the list.
+    /// Whether commands apply to the selected row of the structure; in linear mode, they always apply to the list.
     var isTreeInUse: Bool { view == .structure && !isLinear && !(isDetailFocused && detail.isOpen) }
 
-    /// The open exchange if the detail has the keys, else the selected one or a leaf's newest; `nil` for a branch.
+    /// The open exchange if the detail has the focus, or the selected one, or a leaf's newest; `nil` for a branch.
     package var selectedID: ExchangeID? {
         if isDetailFocused, detail.isOpen { return detail.id }
         if isTimelineInUse { return nil }
         if isTreeInUse { return structure.selectedRow?.id }
-        // A row that is still looked for may be seen soon.
+        // While the list is being filled, the selected exchange may still appear in it.
         if list.total == 0, list.progress == nil, !isLinear || list.sessionTotal == 0 { return nil }
-        // On lines, nobody would see another exchange take the row's place.
+        // In linear mode, the user would not see that a different exchange has moved into the row.
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }
 
@@ -192,7 +192,7 @@ extension ConsoleModel {
         return row.child.node
     }
 
-    /// What a rule is made from: the selected exchange, or all below the selected branch.
+    /// The source of a new rule: the selected exchange, or everything at and below the selected branch.
     var ruleOrigin: RuleOrigin? {
         if let id = selectedID { return .exchange(id) }
         return isTreeInUse ? structure.selectedRow.map { .place($0.child.node) } : nil

@@ -6,7 +6,7 @@ extension ConsoleModel {
     package mutating func update(_ message: Message) -> [Effect] {
         let before = Layout(self).list
         let effects = carryOut(message)
-        // A held message or a further line of keys takes rows from the list.
+        // A held message or further rows of key hints make the list smaller.
         if Layout(self).list != before { revealAll() }
         return effects
     }
@@ -49,20 +49,20 @@ extension ConsoleModel {
         if passed >= 1_000_000 { (proxy.counted, proxy.countedAt) = (list.sessionTotal, now) }
         if openedAt == 0 {
             openedAt = now
-            // What was told before there was a time is new.
+            // Notices from before the first tick have no time yet: they count as new.
             for index in notices.indices where notices[index].at == 0 && !notices[index].isPinned {
                 notices[index].at = now
             }
         }
         for index in notices.indices where notices[index].isPinned {
-            // One may be from before there was a time.
+            // A pinned notice may be from before the first tick, without a time.
             notices[index].isPinned = now - max(notices[index].at, openedAt) < Notice.shownPinned
         }
         return readOn() + readUnfinishedRows() + readUnfinishedExchanges() + refreshStatistics()
     }
 
-    /// Reads the rows on the screen again, at most five times a second, while one of them is in flight, or its client
-    /// may still be found. An exchange that ends changes no number of the list, so that no event reports it.
+    /// Loads the rows on the screen again, at most five times a second, while one of them is in flight, or its client
+    /// may still be found. If an exchange ends, the counts of the list stay the same, so that no event reports the end.
     private mutating func readUnfinishedRows() -> [Effect] {
         guard now - list.readAt >= 200_000, view == .sequence, isLive else { return [] }
         let shown = list.bottom..<max(list.bottom, min(list.total, list.bottom + Layout(self).listRows))
@@ -71,7 +71,7 @@ extension ConsoleModel {
         return loadRows(always: true)
     }
 
-    /// Whether more may become known of an exchange: its client is looked up for a moment after it has ended, too.
+    /// Whether an exchange may still change: its client is also looked up for a moment after the exchange has ended.
     private func isUnsettled(_ record: ExchangeRecord) -> Bool {
         if record.state == .inFlight { return true }
         let end = record.startedAt &+ max(0, record.timings.total ?? 0)
@@ -117,7 +117,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Chooses the theme by the terminal's background, unless the user has chosen one.
+    /// Chooses the theme for the terminal's background, unless the user has chosen a theme.
     private mutating func suit(_ background: TerminalBackground) -> [Effect] {
         let theme: Theme = background.isDark ? .dark : .light
         guard !isThemeChosen, look.theme != .plain, look.theme != theme else { return [] }
@@ -167,7 +167,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Says that a key means nothing, or in the detail, where one does something in the list only, how to do it there.
+    /// Reports that a key does nothing; in the detail, for a key of the list, reports what to press or type instead.
     private mutating func refuseOutsideList(_ key: Key) -> [Effect] {
         guard context == .detail, case .binding(let binding) = keymap.lookUp(key, after: nil, in: .list),
             let entry = CommandTable.entry(binding.command)

@@ -4,8 +4,8 @@ import HTTPModel
 import Jobs
 import NIOCore
 
-/// What a user set up on the screen and finds again at the next start. ``init(_:)`` and ``apply(to:)`` are the only
-/// places that know which part of the model it is.
+/// The user's settings of the screen, which are restored at the next start. Only ``init(_:)`` and ``apply(to:)`` know
+/// the parts of the model that belong to them.
 package struct ViewSettings: Codable, Sendable, Equatable {
     var columns: [String]?
     /// `nil` if the terminal's background decides.
@@ -60,7 +60,7 @@ package struct ViewSettings: Codable, Sendable, Equatable {
     private static let split = 500
     private static let splitBelow = 800
 
-    /// The settings that change what the list shows, as a sentence; `nil` for none.
+    /// A sentence about the settings that change the content of the list; `nil` if there are none.
     func effects(on model: ConsoleModel) -> String? {
         var parts: [String] = []
         if let focusedHosts { parts.append("only \(focusedHosts.joined(separator: ", ")) is shown") }
@@ -92,14 +92,14 @@ extension ConsoleModel {
 
 /// The file with the user's ``ViewSettings``: `view.json` in Sluice's configuration directory.
 package struct ViewSettingsFile: Sendable {
-    /// In bytes.
+    /// The maximum size of the file, in bytes.
     private static let longest = 1 << 20
 
     let path: String
 
     package init(path: String = StandardPaths.configuration + "/view.json") { self.path = path }
 
-    /// Applies the settings and reports what they hide; reports a file that cannot be read, and ignores it.
+    /// Applies the settings and reports what they hide. A file that cannot be read is reported and ignored.
     package func configure(_ model: inout ConsoleModel) {
         guard FileManager.default.fileExists(atPath: path) else { return }
         do {
@@ -112,7 +112,7 @@ package struct ViewSettingsFile: Sendable {
         }
     }
 
-    /// Writes the settings as a whole, readable only by the user; settings as at the first start need no file.
+    /// Writes all settings, readable only by the user; if all settings have their defaults, removes the file instead.
     func write(_ settings: ViewSettings) throws {
         guard settings != ViewSettings() else {
             if unlink(path) != 0, errno != ENOENT { throw ConsoleError("\(path) cannot be removed.") }
@@ -139,7 +139,7 @@ final class ViewSettingsKeeper {
     func changes(of model: ConsoleModel, isEnd: Bool = false) -> (@Sendable () throws -> Void)? {
         guard isEnd || ContinuousClock.now - keptAt >= .seconds(1) else { return nil }
         keptAt = .now
-        // What an opened session hides comes back with the console's own.
+        // What an opened session hides does not belong to the console's own session, so it is not saved.
         guard model.home == nil else { return nil }
         let settings = ViewSettings(model)
         guard settings != kept else { return nil }

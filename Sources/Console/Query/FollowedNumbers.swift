@@ -5,19 +5,19 @@ import HTTPModel
 import Recording
 import Synchronization
 
-/// Which exchanges of a growing session are read again: those in flight, and numbers that have no row yet. Both are
-/// bounded: beyond that the oldest are given up.
+/// The exchanges of a growing session that are read again: those in flight, and numbers without a row. Both are
+/// limited: the oldest exchanges in flight are dropped, and each number is tried a limited number of times.
 struct FollowedNumbers {
     private static let most = 20_000
-    /// How far from the newest number a row may still appear.
+    /// How far below the newest number a row may still appear.
     private static let lateness: Int64 = 5_000
     private static let patience = 100
     private static let atOnce = 2_048
 
     private(set) var bounds: ClosedRange<Int64>?
-    /// Those in flight, the least recently read first.
+    /// The exchanges in flight, the least recently read first.
     private(set) var inFlight: [Int64] = []
-    /// Numbers without a row, with the tries that are left.
+    /// Numbers without a row, with the remaining number of tries.
     private var missing: [Int64: Int] = [:]
 
     var unsettled: [Int64] { inFlight + missing.keys }
@@ -27,14 +27,14 @@ struct FollowedNumbers {
         guard let bounds else { return }
         let latest = max(bounds.lowerBound, bounds.upperBound - Self.lateness)...bounds.upperBound
         var open = Set(try reader.numbersInFlight().filter(bounds.contains))
-        // A row that came since the previous question is in one of the answers.
+        // A row that is added between the two queries is in the result of one of them.
         let states = try reader.states(of: .range(latest))
         open.formUnion(states.filter(\.isInFlight).map(\.number))
         inFlight = open.sorted().suffix(Self.most)
         note(latest, without: states.map(\.number))
     }
 
-    /// Reads what has changed; returns what has ended or, in flight, may have changed.
+    /// Reads what has changed; returns the exchanges that have ended, and those in flight that may have changed.
     mutating func advance(_ reader: SessionReader) throws -> (settled: [Int64], inFlight: [Int64]) {
         let watched = Array(inFlight.prefix(Self.atOnce)) + missing.keys
         inFlight.removeFirst(min(inFlight.count, Self.atOnce))
@@ -55,7 +55,7 @@ struct FollowedNumbers {
         return (states.filter { !$0.isInFlight }.map(\.number), open)
     }
 
-    /// Adds the rows that ended since the last call: at first all, in blocks. `tell` gets the done part (0 to 1).
+    /// Adds the rows that ended since the last call; the first call adds all, in blocks. `tell` gets 0 to 1.
     mutating func addEnded(
         _ reader: SessionReader,
         for filter: Filter,
@@ -85,14 +85,14 @@ struct FollowedNumbers {
     }
 }
 
-/// Finds the exchanges of a growing session whose clients do not trust the certificate, whatever the list shows.
+/// Finds the exchanges of a growing session whose clients do not trust the certificate, regardless of the list.
 struct UntrustingClients {
     /// How far below the newest number a row may still appear.
     private static let lateness: Int64 = 256
-    /// How many exchanges one look reads at most; it gives up the older ones.
+    /// The maximum number of exchanges that one look reads; older exchanges are skipped.
     private static let most: Int64 = 20_000
 
-    /// The lowest number that no look has read.
+    /// The lowest number that no look has read yet.
     private var next: Int64 = 0
     private var found: Set<Int64> = []
 
@@ -111,11 +111,11 @@ struct UntrustingClients {
     }
 }
 
-/// The operations of GraphQL that requests of the list ask for; each request is read once.
+/// The GraphQL operations in requests of the list; each request is read once.
 struct RequestedOperations {
     private static let most = 20_000
 
-    /// `nil` for a request that is not one of GraphQL.
+    /// `nil` for a request that is not GraphQL.
     private var known: [ExchangeID: String?] = [:]
 
     mutating func titles(of records: [ExchangeRecord], _ source: any ExchangeSource) -> [ExchangeID: String] {

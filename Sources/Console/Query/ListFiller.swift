@@ -5,7 +5,7 @@ import Synchronization
 
 /// Fills the list by passes over the session, keeps it up to date and sorts it.
 struct ListFiller {
-    /// The most rows of a sorted list that is sorted again when exchanges come.
+    /// A sorted list with at most this many rows is sorted again when exchanges arrive.
     private static let mostInOrder = 50_000
 
     private let reader: SessionReader
@@ -16,26 +16,26 @@ struct ListFiller {
     private var generation = 0
     private var followed = FollowedNumbers()
     private var untrusting = UntrustingClients()
-    /// The last that ended, and until when their clients may become known, in nanoseconds of the monotonic clock.
+    /// The exchanges that ended last, and until when their clients may become known, in monotonic nanoseconds.
     private var justEnded: [(number: Int64, until: UInt64)] = []
-    /// The lowest number that the pass has seen; zero if it is done.
+    /// The lowest number that the pass has searched; 0 once the pass is done.
     private var passed: Int64 = 0
-    /// How far the pass has come, from 0 to 1; `nil` while there is none.
+    /// The progress of the pass, from 0 to 1; `nil` if no pass runs.
     private var progress: Double?
     private var error: String?
     private var excludedBy: (term: Filter, words: String)?
     private var unfinished = UnfinishedSearches()
     private var isOrderStale = false
-    /// The highest number at the moment since when numbers below it have no row, in nanoseconds of the monotonic clock.
+    /// The highest number when missing rows were noticed, and the time of this, in monotonic nanoseconds.
     private var suspicion: (upper: Int64, since: UInt64)?
-    /// How late a row may come, in nanoseconds.
+    /// How late a row may appear, in nanoseconds.
     private static let lateness: UInt64 = 300_000_000
-    /// How many exchanges that have ended are read again for their clients, and for how long, in nanoseconds.
+    /// How many ended exchanges are read again to find their clients, and for how long, in nanoseconds.
     private static let (mostNamedLate, namingTime) = (256, 3_000_000_000 as UInt64)
     private var lastOrder: UInt64 = 0
     private var sorts = 0
     private static let orderPause: UInt64 = 1_000_000_000
-    /// Whether something was in flight at the last look, which changes its place in the order when it ends.
+    /// Whether exchanges were in flight at the last look: when they end, their position in the order changes.
     private var hadInFlight = false
     private var isLookArranged = false
 
@@ -79,7 +79,7 @@ struct ListFiller {
             error = "The search text is longer than \(ListQuery.longestBodyText) bytes."
             return
         }
-        // A deletion is the usual reason to ask again.
+        // The same query usually comes again because exchanges were deleted, so the summary may have changed.
         try tellSummary()
         guard let bounds = followed.bounds else { return }
         let hasHoles = summary?.exchanges != Int64(bounds.count)
@@ -123,7 +123,7 @@ struct ListFiller {
         }
     }
 
-    /// The term of the filter that alone excludes everything; terms on messages or bodies are tested only alone.
+    /// The filter term that alone excludes everything. A term on messages or bodies counts only if it is the only term.
     private func excludingTerm(of filter: Filter) throws -> (term: Filter, words: String)? {
         func hasMatch(_ filter: Filter) throws -> Bool { try !reader.numbers(matching: filter, limit: 1).isEmpty }
         if let text = query.bodyText, !text.isEmpty, try hasMatch(query.filterWithoutBody) {
@@ -141,7 +141,7 @@ struct ListFiller {
         let (filter, count) = change { ($0.filter, $0.matchCount) }
         guard let sort = query.sort else { return }
         isOrderStale = false
-        // The pass found what needs bodies; sorting that many numbers by themselves takes longer than asking again.
+        // Sorting very many numbers takes longer than a new search, unless the search has to read bodies again.
         let isAskedAnew =
             query.only == nil
             && (filter.matchesEverything || filter.needs == .record && count > Self.mostInOrder)
@@ -167,7 +167,7 @@ struct ListFiller {
         lastOrder = DispatchTime.now().uptimeNanoseconds
     }
 
-    /// Sorts a small list again, at most once a second; a large one stays as it is until the next query.
+    /// Sorts a small list again, at most once a second; a large list stays unchanged until the next query.
     private mutating func orderAgain() throws {
         guard isToBeOrdered, DispatchTime.now().uptimeNanoseconds - lastOrder > Self.orderPause else { return }
         try order(Cancellation(), isFirst: false)
@@ -180,7 +180,7 @@ struct ListFiller {
 
     // MARK: - What is new
 
-    /// In how many seconds to look again, though nothing may change until then; `nil` for not, or if that is arranged.
+    /// The delay in seconds until the next look, even without a change; `nil` if none is needed or one is scheduled.
     mutating func nextLook() -> Double? {
         guard !isLookArranged else { return nil }
         var delay: UInt64?
@@ -234,8 +234,8 @@ struct ListFiller {
         try tellSummary()
     }
 
-    /// Asks for another list if numbers stay without a row: exchanges that were deleted, or passed unrecorded. Others
-    /// are late for some milliseconds, as several loops record.
+    /// Requests a new list if numbers stay without a row, because exchanges were deleted or not recorded. Other rows
+    /// are only some milliseconds late, because several loops record.
     private mutating func lookForHoles(in bounds: ClosedRange<Int64>) throws {
         let count = try reader.summary().exchanges
         let now = DispatchTime.now().uptimeNanoseconds
@@ -258,7 +258,7 @@ struct ListFiller {
             return list.filter
         }
         let late = filter.asksForProcess ? namedLate(changes.settled) : []
-        // The pass will see the others as they are then.
+        // The pass will read the exchanges below `passed` later, with their changes.
         var changed = (changes.settled + changes.inFlight + late).filter { $0 >= passed }
         if let only = query.only, !changed.isEmpty { changed = Array(Set(changed).intersection(only)) }
         guard !changed.isEmpty else { return }
@@ -267,14 +267,14 @@ struct ListFiller {
         let hasChanged = change { list in
             changed.reduce(false) { list.set($1, isIn: matches.contains($1)) || $0 }
         }
-        // What has ended, or goes on, may have another place.
+        // An exchange that has ended or changed may have a different position in the order.
         isOrderStale = isOrderStale || hasChanged || !matches.isEmpty
         if let term = excludedBy?.term, try !reader.numbers(of: .numbers(changed), matching: term).isEmpty {
             excludedBy = nil
         }
     }
 
-    /// The exchanges that ended lately and before these, whose clients may have become known since.
+    /// The exchanges that ended shortly before `settled`, whose clients may have become known since.
     private mutating func namedLate(_ settled: [Int64]) -> [Int64] {
         let now = DispatchTime.now().uptimeNanoseconds
         justEnded.removeAll { $0.until < now }
@@ -286,7 +286,7 @@ struct ListFiller {
 
     // MARK: - Telling
 
-    /// Changes or reads the list, unless another query has replaced it: then changes are lost.
+    /// Changes or reads the list. If a newer query has replaced the list, the changes are lost.
     @discardableResult
     private func change<Result>(_ body: (inout ResultList) -> Result) -> Result {
         list.value.withLock { list in
@@ -331,12 +331,12 @@ struct ListFiller {
         )
     }
 
-    /// Delivers how far the list has come, at most ten times a second unless forced, and never the same twice.
+    /// Delivers the list's status, at most ten times a second unless forced, and never the same status twice.
     private mutating func tellStatus(force: Bool = false) {
         guard list.value.withLock({ $0.generation == generation }) else { return }
         if progress == nil { change { $0.isFilled = true } }
         let status = status(progress: progress)
-        // The first rows are delivered at once.
+        // The first page of rows is delivered at once.
         let wasShort = lastStatus?.generation != generation || lastStatus?.total ?? 0 < 50
         let isFirstPage = wasShort && status.total > 0 && (status.total >= 50 || lastStatus?.generation != generation)
         guard force || isFirstPage || pace.isDue, status != lastStatus else { return }

@@ -5,18 +5,18 @@ package import Recording
 import Synchronization
 import Text
 
-/// Answers the console's questions about a session by events: lists, rows, jumps, the structure.
+/// Answers the console's requests about a session with events: lists, rows, jumps, the structure.
 ///
 /// Calls return at once. Three queues do the work and deliver the events, each with its own connection to the file: one
-/// reads rows for the screen, one fills the list and keeps it up to date, one counts and searches. So none waits for a
-/// pass over the whole session, and a newer query ends the statement of an older one.
+/// reads rows for the screen, one fills the list and keeps it up to date, one counts and searches. So the screen never
+/// waits for a pass over the whole session, and a newer query ends the statement of an older one.
 package final class QueryService: Sendable {
     private struct Running {
         var pass = Cancellation()
         var counting = Cancellation()
         var search: (generation: Int, cancellation: Cancellation)?
         var places: Set<StructureNode> = []
-        /// The newest question for statistics that is not being answered yet, with its list's generation.
+        /// The newest request for statistics that was not started yet, with the generation of its list.
         var statistics: (scope: StatisticsScope?, generation: Int)?
         /// The last reported failure, so that a damaged row is not reported with every page.
         var lastFailure = ""
@@ -51,8 +51,8 @@ package final class QueryService: Sendable {
     private let counter: Owned<StructureCounter>
     private let statistics: Owned<StatisticsCounter>
 
-    /// Opens a session; the list is that of all exchanges, generation 0. `deliver` is called on the service's queues and
-    /// must not wait. Throws `SessionError`.
+    /// Opens a session. The first list has all exchanges and generation 0. `deliver` is called on the service's queues
+    /// and must not block. Throws `SessionError`.
     package init(path: String, deliver: @escaping @Sendable (QueryEvent) -> Void) throws {
         self.deliver = deliver
         reader = try SessionReader(path: path)
@@ -68,8 +68,8 @@ package final class QueryService: Sendable {
 
     deinit { running.value.withLock { $0.cancel() } }
 
-    /// Begins another list, and ends the work for the previous one. `.list` events say how far it has come, at most ten
-    /// a second; matches are found newest first. Requests with another generation are not answered.
+    /// Starts a new list, and ends the work for the previous list. `.list` events report the progress, at most ten a
+    /// second; matches are found newest first. Requests with a different generation are not answered.
     package func setQuery(_ query: ListQuery, generation: Int) {
         let pass = running.value.withLock { running in
             running.cancel()
@@ -82,7 +82,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Reads rows by their distance from the list's end, where 0 is the last row; answered by `.rows`.
+    /// Loads rows by their distance from the list's end, where 0 is the last row; answered by `.rows`.
     package func load(last rows: Range<Int>, generation: Int) {
         pages.async { [running, list, pageReader, operations, deliver] in
             let numbers = list.value.withLock { $0.generation == generation ? $0.numbers(last: rows) : nil }
@@ -106,14 +106,14 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Reads the values of exchanges at places, each on one line of at most ``longestValue`` characters; answered by `.values`.
+    /// Loads values of exchanges, each on one line of at most ``longestValue`` characters; answered by `.values`.
     package func readValues(of ids: [ExchangeID], at places: [Place], generation: Int) {
         pages.async { [pageReader, deliver] in
             var values: [ExchangeID: [Place: String]] = [:]
             for id in ids {
                 guard let exchange = try? pageReader.exchange(id) else { continue }
                 let reader = ExchangePlaces(exchange, source: pageReader)
-                // A body on its way would be read again with each look.
+                // Values in the body of an open exchange are skipped, because each look would read the body again.
                 let isOpen = exchange.record.state == .inFlight
                 for place in places where !isOpen || place.needs != .bodies {
                     let found = (try? reader.values(at: place)) ?? []
@@ -127,7 +127,7 @@ package final class QueryService: Sendable {
 
     private static let longestValue = 100
 
-    /// Looks up an exchange's place in the list; answered by `.position`.
+    /// Looks up an exchange's position in the list; answered by `.position`.
     package func locate(_ id: ExchangeID, generation: Int) {
         pages.async { [list, deliver] in
             let place = list.value.withLock { $0.generation == generation ? $0.position(of: id.number) : nil }
@@ -135,8 +135,8 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Finds the next row of a kind after `row`, a distance from the list's end; `forward` goes towards the end.
-    /// Answered by `.found`; ends with the next search, query or ``cancel()``.
+    /// Finds the next row of a kind after `row`, which counts from the list's end; `forward` means towards the end.
+    /// Answered by `.found`. The next search, query or ``cancel()`` ends the search.
     package func find(_ kind: JumpKind, from row: Int, forward: Bool, generation: Int) {
         let cancellation = running.value.withLock { running in
             running.search?.cancellation.cancel()
@@ -163,8 +163,8 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Counts the children of a node, over the exchanges of the list; answered by `.structure`, several times. Asking
-    /// again later is cheap, since only new exchanges are counted then.
+    /// Counts the children of a node over the exchanges of the list; answered by several `.structure` events. A
+    /// repeated request is cheap, because it counts only new exchanges.
     package func loadStructure(_ node: StructureNode, generation: Int) {
         let cancellation = running.value.withLock { running in
             running.places.insert(node).inserted ? running.counting : nil
@@ -176,8 +176,8 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Counts the exchanges of the list by host and over time, and those of a part of it; answered by `.statistics`, several
-    /// times. Of questions that wait only the newest is answered; asking again later is cheap.
+    /// Counts the exchanges of the list, and of `scope`, by host and over time; answered by several `.statistics`
+    /// events. Of several waiting requests, only the newest is answered. A repeated request is cheap.
     package func loadStatistics(_ scope: StatisticsScope?, generation: Int) {
         let isNew = running.value.withLock { running in
             defer { running.statistics = (scope, generation) }
@@ -196,7 +196,7 @@ package final class QueryService: Sendable {
 
     static let mostExchanges = 50
 
-    /// Reads the newest exchanges at a place of the structure itself; answered by `.exchanges`.
+    /// Loads the newest exchanges at a node of the structure, not below it; answered by `.exchanges`.
     package func loadExchanges(at node: StructureNode, generation: Int) {
         ask(generation) { list, reader, cancellation in
             guard let url = node.url else { return nil }
@@ -218,7 +218,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Reads the numbers of the list's exchanges, or of those at and below a place; answered by `.numbers`.
+    /// Loads the numbers of the list's exchanges, or of those at and below a node; answered by `.numbers`.
     package func loadNumbers(below node: StructureNode?, most: Int, generation: Int) {
         ask(generation) { list, reader, cancellation in
             let place = node?.url.map { Filter.place($0, withBelow: true) } ?? .everything
@@ -230,7 +230,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Counts which of some exchanges the list does not have; answered by `.hidden`.
+    /// Counts the given exchanges that are not in the list; answered by `.hidden`.
     package func countHidden(_ ids: [ExchangeID], generation: Int) {
         ask(generation) { list, _, _ in
             guard list.isFiltered else { return .hidden(generation: generation, 0) }
@@ -239,7 +239,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Answers a question about the present list, which ends with it.
+    /// Answers a request about the current list; a new list ends the request.
     private func ask(
         _ generation: Int,
         _ body: @escaping @Sendable (ResultList, SessionReader, Cancellation) throws -> QueryEvent?
@@ -266,7 +266,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Looks once more if the list asks for it, until it does not.
+    /// Looks again after the delay that the list requests, until the list requests none.
     private static func lookAgain(_ filler: Owned<ListFiller>, on passes: DispatchQueue) {
         guard let delay = filler.value.withLock({ $0.nextLook() }) else { return }
         passes.asyncAfter(deadline: .now() + delay) { [weak filler] in
@@ -276,7 +276,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Ends passes and searches; the list stays as far as it has come.
+    /// Ends passes and searches; the list keeps the matches found so far.
     package func cancel() {
         let search = running.value.withLock { running in
             defer { running = Running() }
@@ -320,35 +320,35 @@ extension SharedList {
 
 package enum QueryEvent: Sendable {
     case list(ListStatus)
-    /// Rows of the list from its row `first` on, by distance from its end; `nil` for a number that has no record.
+    /// Rows of the list from row `first` on, by distance from the list's end; `nil` for a number without a record.
     case rows(generation: Int, first: Int, [ExchangeRecord?])
-    /// The operations of GraphQL that exchanges of those rows ask for, in a few words.
+    /// The GraphQL operations in the requests of these rows, in a few words.
     case operations(generation: Int, [ExchangeID: String])
     case values(generation: Int, [ExchangeID: [Place: String]])
     case position(generation: Int, id: ExchangeID, ListPlace)
-    /// The next matching row as a distance from the list's end; `nil` if there is none in that direction.
+    /// The next matching row, by distance from the list's end; `nil` if no row matches in this direction.
     case found(generation: Int, index: Int?)
     case structure(StructureLevel)
     case statistics(StatisticsAnswer)
-    /// The newest exchanges at a place itself, the newest first.
+    /// The newest exchanges at a node itself, the newest first.
     case exchanges(at: StructureNode, generation: Int, [ExchangeRecord])
-    /// What is to be marked: the numbers of what the list has, or has below a place; and whether there are more.
+    /// The numbers to mark, of the whole list or of its exchanges at and below a node; and whether there are more.
     case numbers(generation: Int, [Int64], hasMore: Bool)
-    /// How many of the exchanges that were asked about the list does not have.
+    /// How many of the given exchanges are not in the list.
     case hidden(generation: Int, Int)
     case untrusting([ExchangeRecord])
     case summary(SessionSummary)
-    /// The list of a generation does not fit the session any more, as exchanges are gone: it must be asked for again.
+    /// The list no longer matches the session, because exchanges are gone: the query has to be set again.
     case stale(generation: Int)
     case failed(String)
 }
 
-/// Where an exchange is in a list, as a distance from the list's end.
+/// The position of an exchange in a list, as a distance from the list's end.
 package enum ListPlace: Hashable, Sendable {
     case row(Int)
-    /// Not in the list; with the nearest row, if the list is in the order of numbers.
+    /// Not in the list; with the nearest row, if the list is sorted by number.
     case nowhere(nearest: Int?)
-    /// Not in the list so far, which is still being filled.
+    /// Not found yet, because the list is still being filled.
     case unknown
 }
 
@@ -356,13 +356,13 @@ package struct ListStatus: Hashable, Sendable {
     package var generation: Int
     package var total: Int
     package var sessionTotal: Int
-    /// How far the pass has come, from 0 to 1; `nil` once it is done.
+    /// The progress of the pass, from 0 to 1; `nil` once the pass is done.
     package var progress: Double?
-    /// Where the list is empty after a whole pass: the term of the filter that alone excludes everything.
+    /// If the list is empty after a complete pass, the filter term that alone excludes everything.
     package var excludedBy: String?
     package var error: String?
     package var unfinished: String?
-    /// How often the list was sorted: rows change places without their number changing.
+    /// How often the list was sorted: sorting moves rows, even if their number stays the same.
     package var sorts = 0
 }
 

@@ -2,25 +2,25 @@ import HTTPModel
 import Synchronization
 import Text
 
-/// The list of a query, as numbers of exchanges; shared by the thread that fills it and the one that reads pages.
-/// Without a filter the numbers are not stored. Places are counted from the list's end, which does not move while a
-/// pass runs from the newest exchange to the oldest.
+/// The list of a query as exchange numbers, shared by the thread that fills it and the thread that reads pages. Without
+/// a filter, the numbers are not stored. Positions count from the list's end, which does not move while a pass runs
+/// from the newest exchange to the oldest.
 struct ResultList: Sendable {
     private(set) var generation = 0
     var bounds: ClosedRange<Int64>?
     private(set) var filter = Filter.everything
-    /// Whether numbers of the session have no row, so that those that have one are found as by a filter.
+    /// Whether some numbers of the session have no row; then the others are stored, as with a filter.
     var hasHoles = false
-    /// Whether the query names the exchanges, beside its filter.
+    /// Whether the query lists the exchanges, in addition to its filter.
     private(set) var isRestricted = false
-    /// Whether the order is another than that of numbers.
+    /// Whether the list is sorted by something other than the number.
     private(set) var isSorted = false
-    /// Whether the pass is over or was stopped, so that it adds nothing more.
+    /// Whether the pass has ended or was stopped, so that it adds no more matches.
     var isFilled = false
     private(set) var isReversed = false
     /// Matches that the pass found, newest first.
     private var older: [Int64] = []
-    /// Matches that came since the pass began, oldest first.
+    /// Matches since the start of the pass, oldest first.
     private var newer: [Int64] = []
     private var sorted: [Int64] = []
 
@@ -42,7 +42,7 @@ struct ResultList: Sendable {
 
     var matches: [Int64] { older + newer }
 
-    /// The numbers of rows, by their distance from the end; rows beyond the list are left out.
+    /// The numbers of rows, by their distance from the end; rows outside the list are left out.
     func numbers(last rows: Range<Int>) -> [Int64] { rows.clamped(to: 0..<count).map(number(last:)) }
 
     func number(last place: Int) -> Int64 {
@@ -57,7 +57,7 @@ struct ResultList: Sendable {
         return isFilled ? .nowhere(nearest: place) : .unknown
     }
 
-    /// The next row of one of some sorted numbers; `nil` if there is none in that direction.
+    /// The next row whose number is in `numbers`, which is sorted; `nil` if there is no such row in this direction.
     func nextPlace(of numbers: [Int64], from row: Int, forward: Bool) -> Int? {
         func isAmong(_ number: Int64) -> Bool {
             let place = numbers.partitioningIndex { $0 < number }
@@ -68,7 +68,7 @@ struct ResultList: Sendable {
             : (row + 1..<max(row + 1, count)).first { isAmong(number(last: $0)) }
     }
 
-    /// An exchange's distance from the end, else that of the nearest row; `nil` if the list is sorted.
+    /// An exchange's distance from the end, or the distance of the nearest row; a sorted list has no nearest row.
     private func place(of number: Int64) -> Int? {
         guard count > 0 else { return nil }
         if isSorted { return sorted.firstIndex(of: number).map { sorted.count - 1 - $0 } }
@@ -87,7 +87,7 @@ struct ResultList: Sendable {
 
     mutating func addOlder(_ numbers: [Int64]) { older += numbers }
 
-    /// Adds an exchange to a filtered list or removes it; returns whether that changed anything.
+    /// Adds an exchange to a filtered list or removes it; returns whether the list has changed.
     mutating func set(_ number: Int64, isIn: Bool) -> Bool {
         let place = newerPlace(of: number)
         let wasIn = place < matchCount && position(newest: place) == number

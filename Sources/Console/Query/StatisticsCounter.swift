@@ -2,10 +2,10 @@ import HTTPModel
 package import Recording
 import Synchronization
 
-/// A part of the list of which statistics are asked beside those of all of it.
+/// A part of the list that is counted in addition to the whole list.
 package enum StatisticsScope: Hashable, Sendable {
     case exchanges([Int64])
-    /// Those that began then, in microseconds since 1970.
+    /// The exchanges that began in this time range, in microseconds since 1970.
     case period(Range<Int64>)
 }
 
@@ -14,7 +14,7 @@ package struct StatisticsRow: Hashable, Sendable {
     package var count: Int64 = 0
     package var errors: Int64 = 0
     package var bytes: Int64 = 0
-    /// In microseconds, at most 3.2 % off; `nil` if none has ended.
+    /// In microseconds, with an error of at most 3.2 %; `nil` if no exchange has ended.
     package var median: Int64?
     package var p95: Int64?
     package var slowest: SessionStatistics.Totals.Slowest?
@@ -42,11 +42,11 @@ package struct StatisticsAnswer: Hashable, Sendable {
     package var timeline: Timeline
     package var part: StatisticsRow?
     package var scope: StatisticsScope?
-    /// How far the counting has come, from 0 to 1; `nil` once it is done.
+    /// The progress of the count, from 0 to 1; `nil` once the count is done.
     package var progress: Double?
 }
 
-/// Counts the exchanges of the present list by host and over time; later only those that have come since.
+/// Counts the exchanges of the current list by host and over time; repeated counts read only new exchanges.
 struct StatisticsCounter {
     private let reader: SessionReader
     private let list: SharedList
@@ -77,7 +77,7 @@ struct StatisticsCounter {
         let (filter, matches) = list.value.withLock { ($0.filter, $0.filter.needs == .record ? [] : $0.matches) }
         var whole: SessionStatistics
         if filter.needs != .record {
-            // The pass knows what matches; searching all bodies again would take as long.
+            // The pass has stored the matches; searching all bodies again would take as long as the pass.
             whole = SessionStatistics()
             try reader.add(.numbers(matches), matching: .everything, to: &whole, watch: watch)
         } else {

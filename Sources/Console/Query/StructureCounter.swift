@@ -35,7 +35,7 @@ struct StructureCounter {
         (self.reader, self.list, self.deliver) = (reader, list, deliver)
     }
 
-    /// Counts a place, or what has come since it was counted, and delivers the result.
+    /// Counts a node, or only the exchanges since its last count, and delivers the result.
     mutating func load(_ node: StructureNode, generation: Int, _ cancellation: Cancellation) {
         guard list.value.withLock({ $0.generation }) == generation else { return }
         if generation != self.generation || places.count >= Self.mostPlaces { places = [:] }
@@ -59,7 +59,7 @@ struct StructureCounter {
         }
         var place = places[node] ?? Place()
         if filter.needs != .record || isRestricted {
-            // The pass knows what matches; searching all bodies again would take as long.
+            // The pass has stored the matches; searching all bodies again would take as long as the pass.
             let matches = list.value.withLock { $0.matches }
             place.add(try groups(.numbers(matches), inFlight: false, .everything))
             return tell(node, place, try groups(.numbers(matches), inFlight: true, .everything))
@@ -69,7 +69,7 @@ struct StructureCounter {
             guard case .range(let block, let others) = rows else {
                 return place.add(try groups(rows, inFlight: false, filter))
             }
-            // SQLite sorts to group, which is cheapest in small ranges.
+            // SQLite sorts the rows to group them, which is fastest in small ranges.
             for start in stride(from: block.lowerBound, through: block.upperBound, by: 8_192) {
                 let rows = start...min(block.upperBound, start + 8_191)
                 place.add(try groups(.range(rows, except: others), inFlight: false, filter))
@@ -83,7 +83,7 @@ struct StructureCounter {
         tell(node, place, inFlight.isEmpty ? [] : try groups(.numbers(inFlight), inFlight: true, filter))
     }
 
-    /// The newest exchange of each leaf: those that are known to have ended, the others from the session.
+    /// The newest exchange of each leaf; only exchanges that are not known to have ended are read from the session.
     private func newest(_ place: Place) -> [Int64: ExchangeRecord] {
         let wanted = Set(place.settled.values.filter { $0.further == 0 }.map(\.newest))
         var newest = place.newest.filter { wanted.contains($0.key) && $0.value.state != .inFlight }
@@ -131,7 +131,7 @@ struct StructureCounter {
 package struct StructureNode: Hashable, Sendable {
     /// `scheme://host`, with the port if it is not the scheme's default; `nil` for the root.
     package var site: String?
-    /// The segments of the path; an empty one if two slashes meet, or a path ends with one.
+    /// The segments of the path; a segment is empty if two slashes meet, or if the path ends with a slash.
     package var segments: [String]
 
     package init(site: String? = nil, segments: [String] = []) {
@@ -153,7 +153,7 @@ extension StructureNode {
         return RequestURL(scheme: scheme, host: String(host), port: port, path: "")
     }
 
-    /// The place's URL, without a path for a site; `nil` for the root.
+    /// The node's URL, for a site without a path; `nil` for the root.
     var url: RequestURL? {
         var url = siteURL
         url?.path = segments.map { "/" + $0 }.joined()
@@ -165,9 +165,9 @@ package struct StructureLevel: Sendable, Hashable {
     package var node: StructureNode
     package var generation: Int
     package var children: [StructureChild]
-    /// Exchanges below further children, if there are too many to list.
+    /// The number of exchanges at and below children that are not listed because there are too many.
     package var more = 0
-    /// How far the counting has come, from 0 to 1; `nil` once it is done.
+    /// The progress of the count, from 0 to 1; `nil` once the count is done.
     package var progress: Double?
 }
 
@@ -175,11 +175,11 @@ package struct StructureChild: Sendable, Hashable {
     package var name: String
     package var node: StructureNode
     package var isLeaf: Bool
-    /// The exchange at or below it that began last.
+    /// The newest exchange at or below the child, by its start.
     package var newest: ExchangeID
     package var record: ExchangeRecord?
     package var count: Int
-    /// Those that failed, or have a status from 400 on or a gRPC status other than OK.
+    /// The exchanges that failed, or have an HTTP status of at least 400 or a gRPC status other than OK.
     package var errors = 0
     package var inFlight = 0
 }

@@ -81,9 +81,9 @@ package struct Layout: Sendable, Hashable {
     /// The line with the tabs; empty on small screens.
     package var title = Rect(x: 0, y: 0, width: 0, height: 0)
     package var holds = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// List or tree with the titles of its columns.
+    /// List or tree, with its column titles.
     package var list = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The line between list and detail beside it; below it, the names of the detail's pages are that line.
+    /// The line between the list and the detail beside it; empty if the detail, headed by its page names, is below.
     package var divider = Rect(x: 0, y: 0, width: 0, height: 0)
     package var detail = Rect(x: 0, y: 0, width: 0, height: 0)
     package var filter = Rect(x: 0, y: 0, width: 0, height: 0)
@@ -129,9 +129,9 @@ package struct Layout: Sendable, Hashable {
 
     var isBelow: Bool { !list.isEmpty && !detail.isEmpty && divider.isEmpty }
 
-    /// Fewer rows for a page than this are few: its headers are folded, so that the body is seen.
+    /// A page with fewer rows than this has its headers folded, so that the body is visible.
     static let fewRows = 28
 
-    /// The exchanges that the list shows: its height without the titles of the columns.
+    /// The number of exchanges that the list can show: its height without the column titles.
     package var listRows: Int { max(0, list.height - 1) }
 }

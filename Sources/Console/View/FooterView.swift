@@ -19,7 +19,7 @@ enum FooterView {
         }
     }
 
-    /// One line, but as many as needed for what may follow a first key.
+    /// One row; as many rows as needed for the keys that can follow a first key.
     static func rows(_ model: ConsoleModel) -> Int {
         model.pendingKey == nil ? 1 : max(1, lines(model, width: model.size.width).count)
     }
@@ -36,7 +36,7 @@ enum FooterView {
         return lines
     }
 
-    /// As many hints as fit; if one is left out, the last one is help.
+    /// The hints that fit; if a hint is left out, the last hint is help.
     static func fitting(_ hints: [Hint], help: Hint?, width: Int) -> [Hint] {
         func columns(_ hint: Hint) -> Int { TextWidth.columns(hint.key) + TextWidth.columns(hint.word) + 3 }
         if hints.reduce(0, { $0 + columns($1) }) <= width + 2 { return hints }
@@ -62,7 +62,7 @@ enum FooterView {
         }
     }
 
-    /// What can be done with the selected one of the held messages, by the keys that do it everywhere.
+    /// The hints for the selected held message. The keys are the same as in the list.
     static func holdHints(_ model: ConsoleModel) -> [Hint] {
         Command.ofHolds.compactMap { command in
             let word = command == .executeAll ? "execute all" : command.rawValue
@@ -80,7 +80,7 @@ enum FooterView {
                 let tool = binding.argument.flatMap { ToolRegistry.standard[key: $0] }?.title.lowercased()
                 return (key.spelling, tool ?? binding.command.rawValue)
             }
-            // A tool's panel has the capital of the letter that switches it.
+            // The panel of a tool opens with the capital of the letter that switches the tool.
             return panels.isEmpty ? hints : [("a-z", "on/off"), ("A-Z", "rules")] + hints
         }
         switch model.overlays.last {

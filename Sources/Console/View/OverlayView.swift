@@ -18,10 +18,10 @@ enum OverlayView {
         }
     }
 
-    /// Where a frame is; the raw value is how many halves of the free rows are above it.
+    /// The position of a frame; the raw value is the number of halves of the free rows above the frame.
     enum Place: Int { case top, middle, bottom }
 
-    /// Draws an empty frame, by default in the middle of the screen, at most as large as the screen; returns its inside.
+    /// Draws an empty frame, at most as large as the screen and by default in its middle; returns the inside.
     static func frame(
         _ title: String,
         width: Int,
@@ -48,7 +48,7 @@ enum OverlayView {
         return inside
     }
 
-    /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are equal.
+    /// The area of a frame and its inside; on a screen that is too small for a frame, both are equal.
     static func place(width: Int, height: Int, at place: Place = .middle, _ size: Size) -> (frame: Rect, inside: Rect) {
         let footer = size.height >= 8 ? 2 : 0
         let outer = Size(width: min(size.width, width + 4), height: min(max(1, size.height - footer), height + 2))
@@ -66,7 +66,7 @@ enum OverlayView {
         return body.splitBottom(min(below, max(0, body.height - 1))).rest
     }
 
-    /// What stands below a picker's rows: why the choice was refused, or how the text may go on.
+    /// The lines below a picker's rows: why the choice was rejected, or the possible completions.
     private static func pickerLines(_ picker: PickerState, _ size: Size) -> [String] {
         let width = place(width: 72, height: 4, size).inside.width
         let text = picker.problem.isEmpty ? picker.candidates.joined(separator: "  ") : picker.problem
@@ -109,7 +109,7 @@ enum OverlayView {
         }
     }
 
-    /// The rows of a list that fit in a rectangle, scrolled so that the selected one is among them.
+    /// The rows of a list that fit in a rectangle, scrolled so that the selected row is visible.
     static func rows(_ count: Int, selected: Int, in rect: Rect) -> [(index: Int, isSelected: Bool, line: Rect)] {
         let start = max(0, selected - rect.height + 1)
         return (start..<max(start, min(count, start + rect.height))).map { ($0, $0 == selected, rect.row($0 - start)) }
@@ -147,7 +147,7 @@ enum OverlayView {
 }
 
 extension CellBuffer {
-    /// Writes one text at the left of a line and another at its right, which is never cut for the first.
+    /// Writes a text at the left of a line and one at the right; the left text is cut to make room for the right.
     mutating func write(_ left: String, right: String, in line: Rect, style: Style) {
         let room = max(0, line.width - TextWidth.columns(right))
         write(left, x: line.x, y: line.y, style: style, limit: room)

@@ -7,15 +7,15 @@ import Tools
 
 /// Address, tools, holds and rate; for a moment, a notice.
 enum StatusView {
-    /// Something that the line says, in forms from the longest to the shortest.
+    /// One part of the status line, in forms from the longest to the shortest.
     struct Item {
         var forms: [String]
-        /// How much it matters, 0 the most.
+        /// The importance; 0 is the most important.
         var rank: Int
         var isRight = false
         var isAlarming = false
 
-        /// What is on, by its name, has this rank at the most; counts and rates have the other one at least.
+        /// Items that name what is on have a rank of at most `named`; counts and rates, of at least `numbers`.
         static let (named, numbers) = (3, 9)
 
         init(_ rank: Int, _ forms: String..., isRight: Bool = false, isAlarming: Bool = false) {
@@ -23,7 +23,7 @@ enum StatusView {
         }
     }
 
-    /// The most rows that a notice takes that stays until a key is pressed.
+    /// The maximum number of rows of a pinned notice.
     private static let mostRows = 4
 
     static func rows(_ model: ConsoleModel) -> Int {
@@ -35,7 +35,7 @@ enum StatusView {
         guard !rect.isEmpty else { return }
         let theme = model.look.theme
         screen.fill(rect, style: theme.bar)
-        // A longer one takes more rows, see ``NoticeView``.
+        // ``NoticeView`` draws a notice that is longer than the line.
         if let notice = model.shownNotice {
             let used = screen.write(" \(notice.text) ", x: rect.x, y: rect.y, style: style(notice, theme))
             let right = text(items(model).filter(\.isRight)) + " "
@@ -73,17 +73,17 @@ enum StatusView {
 
     static func text(_ items: [Item]) -> String { items.compactMap(\.forms.first).joined(separator: separator) }
 
-    /// The items that fit, in their order: first the least important become shorter, then they are left out.
+    /// The items that fit, in their order. The least important items are first shortened, then left out.
     static func fitting(_ items: [Item], width: Int) -> [Item] {
         var items = items
         func isTooLong() -> Bool {
             let sides = [items.filter(\.isRight), items.filter { !$0.isRight }].map { TextWidth.columns(text($0)) }
-            // A space at both ends, and two between the sides.
+            // One space at each end, and two between the sides.
             return sides.reduce(0, +) + 4 > width
         }
         while isTooLong(), items.count > 1 {
             let last = items.indices.max { items[$0].rank < items[$1].rank } ?? 0
-            // What is on is named for longer than numbers are there.
+            // Names of what is switched on are shortened only after all counts and rates were left out.
             let long = items.indices.filter { items[$0].forms.count > 1 }.max { items[$0].rank < items[$1].rank }
             if let long, items[long].rank > Item.named || items[last].rank < Item.numbers {
                 items[long].forms.removeFirst()
@@ -111,7 +111,7 @@ enum StatusView {
         let port = model.proxy.address.lastIndex(of: ":").map { String(model.proxy.address[$0...]) } ?? ""
         let listeners = model.proxy.listeners
         let more = listeners.count > 1 ? " +\(listeners.count - 1)" : ""
-        // One listener alone says what it is, if it is no forward proxy.
+        // A single listener shows its mode, unless it is a forward proxy.
         let mode = listeners.count == 1 && listeners[0].isForward == false ? " \(listeners[0].mode)" : ""
         let address =
             mode.isEmpty
@@ -127,7 +127,7 @@ enum StatusView {
         return [address, Item(10, "recording", "rec")]
     }
 
-    /// All listeners with their modes; those on the first one's host only with their ports.
+    /// All listeners with their modes; listeners on the host of the first one show only their ports.
     private static func places(_ proxy: ProxyState) -> String {
         let host = proxy.address.lastIndex(of: ":").map { proxy.address[..<$0] } ?? ""
         let others = proxy.listeners.filter { $0.address != proxy.address }
@@ -152,7 +152,7 @@ enum StatusView {
         var items: [Item] = []
         let throttle = ToolRegistry.standard.withPresets?.key
         if let preset = model.proxy.presetInForce { items.append(Item(2, "\(throttle ?? "") \(preset)", preset)) }
-        // Without a preset, its rules are for some hosts only.
+        // Without a preset, rules of throttle apply only to some hosts, so throttle is listed like other tools.
         let on = model.proxy.tools.filter {
             $0.isOn && $0.enabled > 0 && ($0.name != throttle || model.proxy.preset == nil)
         }.map(\.name)
@@ -187,7 +187,7 @@ enum StatusView {
         return items
     }
 
-    /// Small columns, the highest for the highest rate.
+    /// A small bar for each rate; the highest rate has the highest bar.
     static func sparkline(_ rates: some Collection<Int>, _ look: Look) -> String {
         let signs: [Character] = look.isUnicode ? Array("▁▂▃▄▅▆▇█") : Array("_.-=+*#@")
         let most = max(1, rates.max() ?? 1)
@@ -198,7 +198,7 @@ enum StatusView {
 extension ConsoleModel {
     fileprivate var shownJob: Job? { jobs.last { now - $0.startedAt > 300_000 } }
 
-    /// The notice that the status line shows now; a running job, and how to stop it, matters more than an older one.
+    /// The notice in the status line. A running job, and how to stop it, has priority over an older notice.
     var shownNotice: Notice? {
         if let pinned = notices.last(where: \.isPinned) { return pinned }
         let answer = notices.last { !$0.isNews }.flatMap { now - $0.at < Notice.read ? $0 : nil }
@@ -208,7 +208,7 @@ extension ConsoleModel {
     }
 }
 
-/// A notice that is longer than the status line: it takes the footer's rows too.
+/// A notice that is longer than the status line also uses the rows of the footer.
 enum NoticeView {
     static func draw(_ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
         let rect = layout.status

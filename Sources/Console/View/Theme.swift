@@ -2,11 +2,11 @@ package import Description
 import HTTPModel
 package import Terminal
 
-/// The colours and attributes of each role, chosen for what the terminal can show.
+/// The colours and attributes of each role, chosen for the colours of the terminal.
 ///
-/// Each pair of text and background has a contrast of 4.5 : 1 at least (WCAG 2, 1.4.3) on the usual backgrounds. The
-/// eight or sixteen colours differ from terminal to terminal: results, hosts and queries have those of them whose contrast is
-/// 3 : 1 at least on the usual palettes, and everything else is told by attributes, in the terminal's own two colours.
+/// Text and background have a contrast of at least 4.5 : 1 (WCAG 2, 1.4.3) on the usual backgrounds. Eight or sixteen
+/// colours differ from terminal to terminal: results, hosts and queries use those with a contrast of at least 3 : 1 on
+/// the usual palettes. Everything else then has attributes and the terminal's two default colours.
 package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
     package static let dark = Theme("dark")
     package static let light = Theme("light")
@@ -15,7 +15,7 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
     package static let allCases = [dark, light, plain]
 
     package let rawValue: String
-    /// What the terminal can show: no part of the choice, so that it does not count in comparisons.
+    /// The terminal's colour depth. The user does not choose it, so it does not count in comparisons.
     package private(set) var depth = ColorDepth.palette256
 
     private init(_ name: String) { rawValue = name }
@@ -63,11 +63,11 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
     /// For the titles of columns and the status line.
     var bar: Style { style(252, 235, on: (236, 254), few: .reverse) }
 
-    /// The selected line, in the view that has the keys and in another one.
+    /// The selected line, in the focused view and in other views.
     var selection: Style { style(255, 16, on: (24, 153), few: .reverse) }
     var dimSelection: Style { style(255, 16, on: (237, 253), few: .underline) }
 
-    /// A host and a query beside the path, which has the terminal's own colour.
+    /// The host and the query. The path between them has the terminal's own colour.
     var host: Style { style(110, 25, ansi: (6, 4)) }
     var query: Style { style(248, 241, ansi: (2, 5)) }
 
@@ -105,7 +105,7 @@ package struct Theme: RawRepresentable, CaseIterable, Hashable, Sendable {
 
     var hasColours: Bool { self != .plain && depth == .palette256 }
 
-    /// A style in the dark and the light theme; if there are few colours in one of them or with attributes alone.
+    /// A style for the dark and the light theme. With few colours, it has an `ansi` colour or the attributes in `few`.
     private func style(
         _ dark: UInt8,
         _ light: UInt8,

@@ -14,16 +14,16 @@ struct DecoderStep {
 /// One content coding's decoder over a C library: owns the library's handle and frees it.
 protocol CodingDecoder: AnyObject {
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep
-    /// Makes ready for another member or frame of the same coding; `false` if a coding is but one stream.
+    /// Prepares for another member or frame; `false` if the coding has only one stream.
     func beginNextMember() -> Bool
-    /// Whether another member may begin so, with these four bytes or fewer.
+    /// Whether another member may begin with these bytes (at most four).
     func isBeginning(_ bytes: [UInt8]) -> Bool
-    /// What is to be tried again, from the first byte, where the stream fails before it gave any output.
+    /// Prepares to read a stream again, in another format, if it failed without output; `false` if there is none.
     func beginFallback() -> Bool
 }
 
 extension CodingDecoder {
-    /// How much input a library gets at once that, in a call that fails, loses all that it decoded.
+    /// How many bytes are passed at once to libraries that lose the output of a call if the call fails.
     var longestStep: Int { 256 }
 
     func beginNextMember() -> Bool { false }

@@ -1,4 +1,4 @@
-/// A content coding (RFC 9110 §8.4.1), as it stands in `Content-Encoding` and `Accept-Encoding`.
+/// A content coding (RFC 9110 §8.4.1), as written in `Content-Encoding` and `Accept-Encoding`.
 package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     case identity
     /// `gzip`, also written `x-gzip` (RFC 1952).

@@ -8,7 +8,7 @@ package struct DecodedContent: Sendable, Hashable {
     package var stoppedAtLimit: Bool { problem?.kind == .stoppedAtLimit }
 }
 
-/// How much a coding may make of few bytes: so many times as many, but so many in any case.
+/// Bounds a coding's output by its input: at most `times` as many bytes; `always` bytes are allowed in any case.
 package struct DecodedGrowth: Sendable, Hashable {
     package var times: Int
     package var always: Int
@@ -24,11 +24,11 @@ package struct DecodedGrowth: Sendable, Hashable {
     }
 }
 
-/// Undoes content codings piece by piece (RFC 9110 §8.4), in memory that does not grow. The first problem ends it.
+/// Decodes content codings piece by piece (RFC 9110 §8.4) in constant memory. The first problem ends the decoding.
 package final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
     static let mostCodings = 8
-    /// More of a body is not decoded where all of it is to be kept or looked at, against decompression bombs.
+    /// The most bytes to decode of a body that is kept or searched as a whole; limits decompression bombs.
     package static let mostDecoded = 256 << 20
 
     private let links: [DecodingLink]
@@ -37,13 +37,13 @@ package final class ContentDecoder {
     private var ownProblem: DecodingProblem?
     private let unknown: DecodingProblem?
 
-    /// `codings` are in the order in which they were applied. `growth` bounds what each may make of its bytes.
+    /// `codings` are in the order in which they were applied. `growth` bounds the output of each coding.
     package init(codings: [ContentCoding], limit: Int, growth: DecodedGrowth? = nil) {
         self.limit = max(limit, 0)
         var links: [DecodingLink] = []
         var unknown: DecodingProblem?
         for coding in codings.reversed() where coding != .identity {
-            // Before it is made: each link has memory of its own.
+            // Checked before the link is made, because each link allocates memory.
             let isTooMany = links.count >= ContentDecoder.mostCodings
             guard !isTooMany, let link = DecodingLink(coding, limit: max(limit, 0), growth: growth) else {
                 let count = codings.count { $0 != .identity }
@@ -62,7 +62,7 @@ package final class ContentDecoder {
     }
 
     package var problem: DecodingProblem? {
-        // Nothing goes into a link behind one that has stopped, so the last of several problems was the first to arise.
+        // A link behind a stopped link gets no more input, so the last of several problems occurred first.
         ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
     }
 
@@ -74,12 +74,12 @@ package final class ContentDecoder {
         return output
     }
 
-    /// Hands over what the next bytes decode to, in pieces of at most 64 KiB: a few bytes may stand for a great many.
+    /// Calls `forward` with decoded pieces of at most 64 KiB, because a few bytes may decode to a great many.
     package func decode(_ input: ByteBuffer, forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         if !isStopped { try input.withUnsafeReadableBytes { try push($0, through: links[...], forward) } }
     }
 
-    /// Says that the body has ended, which is a problem where a coding has not.
+    /// Ends the body; a coding that has not ended becomes a ``problem``.
     package func finish() {
         for link in links where !isStopped { link.finish() }
     }

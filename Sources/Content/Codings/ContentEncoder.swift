@@ -14,7 +14,7 @@ package enum ContentEncoder {
     private static let brotliQuality: Int32 = 5
     private static let zstdLevel: Int32 = 3
 
-    /// Applies one coding; throws `EncodingError` for a coding that is not known, or where the library fails.
+    /// Applies one coding; throws `EncodingError` if the coding is unknown or the library fails.
     package static func encode(_ bytes: ByteBuffer, coding: ContentCoding) throws -> ByteBuffer {
         switch coding {
         case .identity: bytes
@@ -27,7 +27,7 @@ package enum ContentEncoder {
         }
     }
 
-    /// Applies codings in this order; throws also for more of them than ``ContentDecoder`` undoes.
+    /// Applies codings in this order; also throws if there are more than ``ContentDecoder`` can decode.
     package static func encode(_ bytes: ByteBuffer, codings: [ContentCoding]) throws -> ByteBuffer {
         let codings = codings.filter { $0 != .identity }
         if codings.count > ContentDecoder.mostCodings, let last = codings.last {
@@ -48,7 +48,7 @@ package enum ContentEncoder {
             throw EncodingError(coding: coding, description: "zlib cannot start")
         }
         defer { deflateEnd(stream) }
-        // 18 bytes are the header and trailer of gzip, which the bound does not count in every version of zlib.
+        // Plus 18 bytes for gzip's header and trailer, which some versions of zlib do not include in the bound.
         let capacity = Int(deflateBound(stream, UInt(bytes.readableBytes))) + 18
         return try fill(capacity, bytes, coding) { source, target in
             let input = source.assumingMemoryBound(to: UInt8.self).baseAddress

@@ -2,13 +2,13 @@ import NIOCore
 
 /// One decoder in a chain of codings, with its offsets, members and limits. Its output is in pieces of at most 64 KiB.
 final class DecodingLink {
-    /// Enough to tell a gzip member's or zstd frame's beginning from anything else.
+    /// Enough bytes to recognise the beginning of a gzip member or zstd frame.
     private static let shortestMember = 10
     private static let pieceSize = 64 * 1024
-    /// A zlib header is two bytes; a decoder that got further took them for one.
+    /// A zlib header has two bytes. A decoder that read more has accepted them as a header.
     private static let longestReplay = 2
     private static let longestBeginning = 4
-    /// Bytes of a compressed stream are not so many printable characters in turn.
+    /// A compressed stream does not begin with so many printable characters.
     private static let shortestText = 24
     private static let tellingText = 64
 
@@ -30,13 +30,13 @@ final class DecodingLink {
     private var memberProduced = 0
     /// The first bytes after a member.
     private var beginning: [UInt8] = []
-    /// What a decoder has read without giving output, for as long as it might have to start over.
+    /// The bytes read before the first output, kept while the decoder may have to start over.
     private var replay: [UInt8]?
     private var piece = [UInt8](repeating: 0, count: DecodingLink.pieceSize)
 
     private(set) var problem: DecodingProblem?
 
-    /// Makes the link for a coding; `nil` for one that cannot be undone.
+    /// `nil` if the coding cannot be decoded.
     init?(_ coding: ContentCoding, limit: Int, growth: DecodedGrowth? = nil) {
         switch coding {
         case .gzip: decoder = ZlibDecoder(.gzip)
@@ -66,7 +66,7 @@ final class DecodingLink {
                 beginning = []
                 state = .reading
             }
-            // As long as a member has given nothing, all that is taken in is used.
+            // A member without output has consumed all earlier input, so `input` continues its beginning.
             if memberStart > 0, memberProduced == 0, beginning.count < DecodingLink.longestBeginning {
                 beginning += input.prefix(DecodingLink.longestBeginning - beginning.count)
             }
@@ -77,7 +77,7 @@ final class DecodingLink {
                 let isText = DecodingLink.isText((replay ?? []) + input.prefix(DecodingLink.tellingText))
                 if produced == 0, isEarly, !isText, let earlier = replay, decoder.beginFallback() {
                     replay = nil
-                    // All that was read is still there: of a ZIP file each entry has the rest of the file behind it.
+                    // `input` has all bytes. Not copied, because a ZIP entry's input is the rest of the file.
                     guard !earlier.isEmpty else {
                         consumed = 0
                         return try feed(input, forward)
@@ -98,7 +98,7 @@ final class DecodingLink {
             case .outputFull: hasOutputLeft = true
             case .needsInput, .failed: hasOutputLeft = false
             }
-            // A decoder that neither takes nor gives would go round for ever.
+            // A decoder that neither reads nor writes would loop forever.
             if step.consumed == 0, step.produced == 0, case .needsInput = step.status { return }
         }
     }
@@ -135,7 +135,7 @@ final class DecodingLink {
     }
 
     private func failed(_ reason: String, at offset: Int) {
-        // What follows a whole member and never was the start of another is not a fault of the member.
+        // Bytes after a whole member that do not begin another member are trailing data, not a corrupt member.
         if memberStart > 0, memberProduced == 0, !decoder.isBeginning(beginning) {
             fail(.trailingData, "more data follows its end", memberStart)
         } else {

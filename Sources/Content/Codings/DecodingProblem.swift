@@ -14,7 +14,7 @@ package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
 
     package var kind: Kind
     package var coding: ContentCoding
-    /// Where it arose: the offset in the bytes that were fed to that coding's decoder.
+    /// The offset of the problem in the input of the coding's decoder.
     package var offset: Int
     package var message: String
 

@@ -2,10 +2,10 @@ package import NIOCore
 
 /// Bodies without the content coding that their head names, as some servers and tests send them: shown unchanged.
 extension DecodingProblem {
-    /// How many of the first bytes of a body tell whether it has its coding.
+    /// How many first bytes of a body show whether it really has its content coding.
     package static let tellingBytes = 4_096
 
-    /// Whether a decoding that gave `decoded` bytes ended at its beginning. Short texts may end a coding too early.
+    /// Whether decoding failed at the beginning, without output. A short text without coding looks like truncated data.
     package func isAtBeginning(decoded: Int, _ beginning: ByteBuffer) -> Bool {
         guard decoded == 0 else { return false }
         switch kind {
@@ -15,7 +15,7 @@ extension DecodingProblem {
         }
     }
 
-    /// Whether such a body can be read as it came: it is text, or a file of a known kind, and not one that is packed.
+    /// Whether a body can be read without decoding: it is text or a file of a known kind, but not compressed.
     package static func isPlain(_ beginning: ByteBuffer) -> Bool {
         let packed: [[UInt8]] = [[0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD]]
         if packed.contains(where: { beginning.readableBytesView.starts(with: $0) }) { return false }
@@ -28,10 +28,10 @@ extension DecodingProblem {
 }
 
 extension DecodedContent {
-    /// Decodes a whole body to be shown; one of which nothing can be decoded is returned unchanged.
+    /// Decodes a whole body for display; returns the body unchanged if nothing can be decoded.
     package static func shown(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
         let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
-        // Text under the name of a coding that nobody knows never had it, or lost it before it was recorded.
+        // A text with an unknown coding never had this coding, or lost it before it was recorded.
         let isText = decoded.problem?.kind == .unknownCoding && TextDecoder.isText(bytes)
         guard let problem = decoded.problem,
             isText || problem.isAtBeginning(decoded: decoded.bytes.readableBytes, bytes)

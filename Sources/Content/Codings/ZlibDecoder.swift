@@ -8,7 +8,7 @@ final class ZlibDecoder: CodingDecoder {
         case raw = -15
     }
 
-    /// zlib keeps its address, so it must not move.
+    /// zlib stores this address, so the stream must not move.
     let stream: UnsafeMutablePointer<z_stream>
     private var format: Format
     let isReady: Bool
@@ -52,7 +52,7 @@ final class ZlibDecoder: CodingDecoder {
 
     func isBeginning(_ bytes: [UInt8]) -> Bool { format == .gzip && bytes.starts(with: [0x1F, 0x8B]) }
 
-    /// Servers that took `deflate` to mean RFC 1951 send no zlib header.
+    /// Servers that read `deflate` as RFC 1951 send no zlib header.
     func beginFallback() -> Bool {
         guard format == .zlib else { return false }
         format = .raw

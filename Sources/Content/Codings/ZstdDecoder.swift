@@ -2,7 +2,7 @@ import CZstd
 
 /// Decodes consecutive Zstandard frames.
 final class ZstdDecoder: CodingDecoder {
-    /// RFC 9659 §3 lets a sender use no larger window than 8 MiB for a content coding, which bounds our memory too.
+    /// RFC 9659 §3 limits the window of a content coding to 8 MiB, which bounds the memory that decoding takes.
     private static let largestWindowLog: Int32 = 23
 
     private let stream: OpaquePointer?

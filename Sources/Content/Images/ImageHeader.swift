@@ -9,7 +9,7 @@ package struct ImageHeader: Sendable, Hashable {
         case bmp = "BMP"
         /// AV1 or HEVC images in an ISO base media file.
         case avif = "AVIF"
-        /// A Windows icon: of several images, the largest.
+        /// A Windows icon; its size is that of its largest image.
         case icon = "ICO"
     }
 
@@ -17,10 +17,10 @@ package struct ImageHeader: Sendable, Hashable {
     /// In pixels; 0 if unknown.
     package var width: Int
     package var height: Int
-    /// What else there is to say, for example `8 bits, RGB with alpha`; empty for nothing.
+    /// Other details, for example `8 bits, RGB with alpha`; may be empty.
     package var remark: String
 
-    /// How many pixels a side can have; an image that says otherwise says nothing of its size.
+    /// The allowed width and height in pixels; any other size counts as unknown.
     static let sides = 1...1 << 24
 
     private init(_ format: Format, _ width: Int, _ height: Int, _ remark: String = "") {
@@ -30,7 +30,7 @@ package struct ImageHeader: Sendable, Hashable {
         self.remark = remark
     }
 
-    /// Reads the header of an image; `nil` if the bytes are none that is known. The first 64 KiB are looked at.
+    /// Reads an image's header from the first 64 KiB; `nil` if the format is unknown.
     package init?(_ bytes: ByteBuffer) {
         let reader = ImageBytes(bytes: Array(bytes.readableBytesView.prefix(64 * 1024)))
         let forms = [Self.png, Self.jpeg, Self.gif, Self.webP, Self.bmp, Self.avif, Self.icon]
@@ -56,7 +56,7 @@ package struct ImageHeader: Sendable, Hashable {
     private static func bmp(_ bytes: ImageBytes) -> ImageHeader? {
         guard bytes.has("BM", at: 0), let size = bytes.little(4, at: 14), (12...256).contains(size) else { return nil }
         if size == 12 { return ImageHeader(.bmp, bytes.little(2, at: 18) ?? 0, bytes.little(2, at: 20) ?? 0) }
-        // The height is negative where the rows come from the top.
+        // The height is negative if the rows are stored from top to bottom.
         let height = bytes.little(4, at: 22).map { Int(Int32(truncatingIfNeeded: $0).magnitude) }
         let depth = bytes.little(2, at: 28).map { "\($0) bits" }
         return ImageHeader(.bmp, bytes.little(4, at: 18) ?? 0, height ?? 0, depth ?? "")
@@ -94,7 +94,7 @@ package struct ImageHeader: Sendable, Hashable {
         return ImageHeader(.webP, 0, 0)
     }
 
-    /// Searches the segments for the first start of a frame.
+    /// Searches the segments for the first start of frame (SOF), which has the size.
     private static func jpeg(_ bytes: ImageBytes) -> ImageHeader? {
         guard bytes.has([0xFF, 0xD8, 0xFF], at: 0) else { return nil }
         var place = 2
@@ -115,7 +115,7 @@ package struct ImageHeader: Sendable, Hashable {
         return ImageHeader(.jpeg, 0, 0)
     }
 
-    /// Searches the first `ispe` box, which has the image's size.
+    /// Searches the `ispe` boxes, which have image sizes, for the largest.
     private static func avif(_ bytes: ImageBytes) -> ImageHeader? {
         guard bytes.has("ftyp", at: 4), let brand = bytes.text(4, at: 8),
             ["avif", "avis", "mif1", "heic", "heix", "msf1"].contains(brand)

@@ -1,4 +1,4 @@
-/// The rows of a PNG image as they come out of the decoder: unfiltered, read as pixels, and added to the means.
+/// Reads the decompressed rows of a PNG image: undoes their filters, and adds their pixels to the thumbnail's means.
 struct PNGRows {
     private let shape: PNGShape
     private let width: Int
@@ -11,7 +11,7 @@ struct PNGRows {
     private var filter: UInt8?
     private var filled = 0
     private(set) var rowCount = 0
-    /// Sums of red, green, blue (each times alpha) and alpha, and how many pixels are in them.
+    /// Sums of red, green, blue (each times alpha) and alpha, and the number of pixels in the sums.
     private var sums: [(values: SIMD4<Int>, count: Int)]
 
     init(shape: PNGShape, width: Int, height: Int) {
@@ -35,7 +35,7 @@ struct PNGRows {
         return palette
     }
 
-    /// Takes what the image says of transparency: an alpha for each colour of the palette, or one colour.
+    /// Reads the transparency chunk (`tRNS`): an alpha for each palette colour, or one transparent colour.
     mutating func setTransparency(_ bytes: ArraySlice<UInt8>) {
         if shape.colourType == 3 {
             for (index, alpha) in bytes.enumerated() where index * 4 + 3 < palette.count {
@@ -164,7 +164,7 @@ private struct PNGRow {
         }
     }
 
-    /// Whether the samples are those of the colour that stands for nothing.
+    /// Whether the samples are those of the transparent colour.
     private func isClear(_ first: Int, _ count: Int) -> Bool {
         guard transparent.count >= count else { return false }
         for index in 0..<count where raw(first + index) != transparent[index] { return false }

@@ -35,7 +35,7 @@ private struct PNGChunks {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The next chunk's type and content; of a chunk that is cut off, what is there.
+    /// The next chunk's type and content; if the chunk is cut off, its beginning.
     mutating func next() -> (type: String, range: Range<Int>)? {
         guard place + 8 <= bytes.count else { return nil }
         let length = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }

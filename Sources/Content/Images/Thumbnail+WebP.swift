@@ -1,7 +1,7 @@
 internal import CWebP
 
 extension Thumbnail {
-    /// Decodes a WebP image that does not move; the library makes it small.
+    /// Decodes a WebP image without animation; the library scales it down.
     static func webP(_ bytes: [UInt8], _ bounds: Bounds) throws(ImageError) -> Thumbnail {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0, WebPGetFeatures(bytes, bytes.count, &config.input) == VP8_STATUS_OK
@@ -15,7 +15,7 @@ extension Thumbnail {
         config.options.use_scaling = 1
         config.options.scaled_width = CInt(size.width)
         config.options.scaled_height = CInt(size.height)
-        // Red, green and blue come as they look upon black.
+        // Red, green and blue are premultiplied by alpha.
         config.output.colorspace = MODE_rgbA
         var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
         let status = pixels.withUnsafeMutableBufferPointer { pixels in

@@ -1,17 +1,17 @@
 package import NIOCore
 
-/// An image made small: each pixel is the mean of those that it stands for.
+/// A scaled-down image: each pixel is the mean of the original pixels that it covers.
 package struct Thumbnail: Sendable, Hashable {
     package struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         package var description: String
     }
 
-    /// A pixel; red, green and blue are as they look upon black.
+    /// A pixel; red, green and blue are premultiplied by alpha (as seen on black).
     package struct Pixel: Sendable, Hashable {
         package var red: UInt8
         package var green: UInt8
         package var blue: UInt8
-        /// How opaque it is: 0 cannot be seen.
+        /// The opacity: 0 is fully transparent.
         package var alpha: UInt8
 
         package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8, alpha: UInt8 = 255) {
@@ -50,7 +50,7 @@ package struct Thumbnail: Sendable, Hashable {
         }
     }
 
-    /// The means of an image's pixels, each four bytes of red, green, blue and alpha, as they look upon black.
+    /// Scales an image down by averaging. Its pixels are four bytes: red, green, blue (premultiplied by alpha), alpha.
     static func means(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ width: Int,
@@ -77,7 +77,7 @@ package struct Thumbnail: Sendable, Hashable {
         return pixels
     }
 
-    /// Which of `whole` lines one of `count` stands for: at least one.
+    /// The original rows or columns, out of `whole`, that row or column `index` of `count` covers: at least one.
     private static func span(_ index: Int, of count: Int, in whole: Int) -> Range<Int> {
         let start = index * whole / count
         return start..<max(start + 1, (index + 1) * whole / count)
@@ -85,8 +85,8 @@ package struct Thumbnail: Sendable, Hashable {
 }
 
 extension Thumbnail {
-    /// Decodes an image of one of ``formats``; a smaller image than the maximum keeps its size. `goesOn` is asked now
-    /// and then whether anybody still waits. Throws ``ImageError`` for an image that is not read, or too large.
+    /// Decodes an image of one of ``formats``; an image smaller than the maximum keeps its size. `goesOn` is called now
+    /// and then; `false` ends the decoding. Throws ``ImageError`` if the image cannot be decoded, or is too large.
     package init(
         _ bytes: ByteBuffer,
         _ format: ImageHeader.Format,

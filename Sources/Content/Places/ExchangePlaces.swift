@@ -1,7 +1,7 @@
 package import HTTPModel
 import NIOCore
 
-/// The values of an exchange at places, read when they are asked for.
+/// The values at places of an exchange, read on demand.
 package final class ExchangePlaces {
     private let exchange: RecordedExchange
     private let source: any ExchangeSource
@@ -18,10 +18,10 @@ package final class ExchangePlaces {
         (self.exchange, self.source, self.grpcMessages) = (exchange, source, grpcMessages)
     }
 
-    /// Why the body that was asked last has no values, in a sentence without a full stop; `nil` if it was read.
+    /// Why the last call found no values in a body: a sentence without a full stop; `nil` if the body was read.
     package var problem: String? { lastSide.flatMap { messages[$0]?.problem } }
 
-    /// The values at a place, in their order; none if the exchange does not have it. Throws the source's errors.
+    /// The values at a place, in order; empty if the exchange does not have the place. Throws the source's errors.
     package func values(at place: Place) throws -> [PlaceValue] {
         lastSide = nil
         if let text = place.text(of: exchange.record) { return [PlaceValue(text)] }
@@ -35,7 +35,7 @@ package final class ExchangePlaces {
             let status = exchange.record.receivedStatus(exchange.messages)
             return status > 0 ? [PlaceValue(String(status))] : []
         default:
-            // GraphQL asks in the request that the client sent.
+            // GraphQL places are in the request as the client sent it.
             let side = place.root.side ?? .requestReceived
             return try message(of: side).values(place.part, place.steps)
         }
@@ -54,7 +54,7 @@ package final class ExchangePlaces {
             query: side.isRequest ? url.query : nil,
             isCoded: !source.isMasking
         ) {
-            // The bytes of a WebSocket or a tunnel are no body.
+            // The bytes of a WebSocket or a tunnel are not a body.
             guard record.kind == .http else { return ByteBuffer() }
             var bytes = ByteBuffer()
             try body.read(MessagePlaces.longestBody + 1, into: &bytes)

@@ -6,8 +6,8 @@ package struct JSONPlaces {
     private let steps: [Place.Step]
     private var found: [PlaceValue] = []
 
-    /// The values at the end of the steps, in the order of the text; of duplicate names all count. The text is read to
-    /// its end. Throws `JSONSyntaxError` if it is not JSON in UTF-8, or nested deeper than 256 levels.
+    /// The values at the end of the steps, in the order of the text; duplicate names all count. Reads the text to its
+    /// end. Throws `JSONSyntaxError` if it is not JSON in UTF-8, or is nested deeper than 256 levels.
     package static func values(of bytes: [UInt8], at steps: [Place.Step]) throws(JSONSyntaxError) -> [PlaceValue] {
         var places = JSONPlaces(reader: JSONTokenReader(bytes), steps: steps)
         guard let first = try places.reader.next() else { return [] }
@@ -44,7 +44,7 @@ package struct JSONPlaces {
         return JSONTree.isName(reader.bytes[token.range], name)
     }
 
-    /// How many elements the array has whose first token was just read. The reader stays there.
+    /// The number of elements in the array whose first token was just read. Does not move the reader.
     private func count() throws(JSONSyntaxError) -> Int {
         var ahead = self
         var count = 0

@@ -1,15 +1,15 @@
 package import HTTPModel
 package import NIOCore
 
-/// The values of one message, read when they are asked for.
+/// The values of one message, read on demand.
 package final class MessagePlaces {
-    /// In bytes, without content coding; longer bodies have no places but `body`, which is cut there.
+    /// In bytes, without content coding. A longer body has only the place `body`, which is cut at this length.
     package static let longestBody = 16 << 20
 
     private let head: ByteBuffer?
     private let trailers: ByteBuffer?
     private let isRequest: Bool
-    /// The URL's query; `nil` for none, and for responses.
+    /// The URL's query; `nil` if there is none, and in responses.
     private let query: String?
     private let isCoded: Bool
     private let loadBody: () throws -> ByteBuffer
@@ -17,10 +17,10 @@ package final class MessagePlaces {
     private lazy var mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
     private var loaded: (bytes: ByteBuffer, isWhole: Bool)?
 
-    /// Why the body that was read last has no values, in a sentence without a full stop; `nil` if it was read.
+    /// Why the last call found no values in the body: a sentence without a full stop; `nil` if the body was read.
     package private(set) var problem: String?
 
-    /// `isCoded`: the body has the content coding of the head. `body` reads ``longestBody`` and one byte.
+    /// `isCoded`: the body has the content coding that the head names. `body` reads up to ``longestBody`` + 1 bytes.
     package init(
         isRequest: Bool,
         head: ByteBuffer?,
@@ -33,7 +33,7 @@ package final class MessagePlaces {
         (self.isCoded, loadBody) = (isCoded, body)
     }
 
-    /// The values at a part of the message and the steps from there, in order. Throws what reading the body throws.
+    /// The values at `steps` in a part of the message, in order. Throws the errors of reading the body.
     package func values(_ part: Place.Part, _ steps: [Place.Step]) throws -> [PlaceValue] {
         problem = nil
         switch part {
@@ -98,7 +98,7 @@ package final class MessagePlaces {
         }
     }
 
-    /// curl sends JSON as a form unless told otherwise, and some programs do not name a type.
+    /// Forms count too: curl sends JSON with the type of a form by default. Some programs send no type.
     private var mayBeJSON: Bool {
         guard let mediaType else { return true }
         if mediaType.isJSON { return true }
@@ -145,7 +145,7 @@ package final class MessagePlaces {
 
     private func wholeText() throws -> [UInt8]? { try whole() == nil ? nil : text() }
 
-    /// The beginning of the body; in UTF-8 if the head names another charset.
+    /// The body up to ``longestBody``, converted to UTF-8 if the head names another charset.
     private func text() throws -> [UInt8] {
         let bytes = try body().bytes
         guard let label = mediaType?.parameter("charset"), Charset(label) != .utf8 else {

@@ -1,5 +1,5 @@
 package struct PlaceValue: Sendable, Hashable {
-    /// How a value is written where it stands.
+    /// How a value is written in its message.
     package enum Notation: Sendable, Hashable {
         case plain
         /// Percent-encoded, with `+` for a space.

@@ -10,7 +10,7 @@ package struct PlaceWriteError: Error, Sendable, Equatable, CustomStringConverti
 /// Sets and removes header fields, cookies, query parameters, form fields and JSON values at places; other bytes stay.
 package struct PlaceWriter {
     package private(set) var fields: FieldSection
-    /// Without its `?`; `nil` for none, and for responses.
+    /// Without its `?`; `nil` if there is no query, and in responses.
     package private(set) var query: [UInt8]?
     /// Without content coding.
     package var body: [UInt8] = []
@@ -20,8 +20,8 @@ package struct PlaceWriter {
         (self.isRequest, self.fields, self.query) = (isRequest, fields, query)
     }
 
-    /// Sets the value at a place or adds it; `nil` removes it. Without a number the value is the only one of its name.
-    /// In JSON a value that is not JSON is a string, and the number after the last element adds one.
+    /// Sets or adds the value at a place; `nil` removes it. Without a number, the value replaces all values of its
+    /// name. In JSON, a value that is not JSON becomes a string; the number after the last element appends one.
     package mutating func set(_ value: String?, at place: Place) throws(PlaceWriteError) {
         switch place.part {
         case .header: try writeField(value, place)
@@ -35,7 +35,7 @@ package struct PlaceWriter {
         }
     }
 
-    /// The values to edit among all of the name; none if a value is to be added.
+    /// The values to edit, among all with the name; empty if `value` is to be added.
     private func picked<Position>(
         _ all: [Position],
         _ value: String?,
@@ -63,7 +63,7 @@ package struct PlaceWriter {
         try write(value.map { Array($0.utf8) }, named: name, to: picked(positions, value, place))
     }
 
-    /// Sets the first of some fields, or adds one, and removes the others.
+    /// Sets the first of the edited fields, or appends a field if `edited` is empty; removes the others.
     private mutating func write(_ value: [UInt8]?, named name: String, to edited: [Int]) {
         if let value, let first = edited.first {
             fields.setValue(value, at: first)
@@ -76,7 +76,7 @@ package struct PlaceWriter {
     private static let semicolon = UInt8(ascii: ";")
     private static let equals = UInt8(ascii: "=")
 
-    /// A cookie's name in a piece of a field: the text before its `=`.
+    /// Whether a cookie pair has this name: the text before its `=`.
     private static func isNamed(_ name: String, _ piece: ArraySlice<UInt8>) -> Bool {
         guard let end = piece.firstIndex(of: equals) else { return false }
         return piece[..<end].trimmingASCIIWhitespace.elementsEqual(name.utf8)
@@ -139,7 +139,7 @@ package struct PlaceWriter {
         if type == nil { fields.append("Content-Type", form) }
     }
 
-    /// The pairs of a query or a form with one set or removed.
+    /// The pairs of a query or form after one pair is set or removed.
     private func pairs(_ bytes: [UInt8], _ value: String?, _ place: Place) throws(PlaceWriteError) -> [UInt8] {
         let name = place.name ?? ""
         let separator = UInt8(ascii: "&")

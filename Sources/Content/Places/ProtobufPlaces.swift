@@ -1,7 +1,7 @@
 package import HTTPModel
 
 extension ProtobufContent {
-    /// The values at the end of the steps, by the fields' JSON names; none in a message whose type is not known.
+    /// The values at the end of the steps, by the fields' JSON names; empty if the message's type is unknown.
     package func values(at steps: [Place.Step]) -> [PlaceValue] {
         guard isTyped else { return [] }
         var nodes = [root]

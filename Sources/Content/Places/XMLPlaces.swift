@@ -1,13 +1,13 @@
 import HTTPModel
 
-/// The values at places of an XML document: elements by name (without a prefix: with any), attributes as `@name`. The
-/// first step names the root. An element's value is all text in it, trimmed.
+/// The values at places of an XML document: elements by name (a name without a prefix matches any prefix), attributes
+/// as `@name`. The first step names the root. An element's value is all text in it, trimmed.
 struct XMLPlaces {
     private struct Element {
         let name: String
         let attributes: [String: String]
         var children: [Int] = []
-        /// Where its text is in the text of the document.
+        /// The range of its text in the document's text.
         var text: Range<Int>
     }
 

@@ -1,7 +1,7 @@
 import Text
 
-/// Up to four digits of base64 (RFC 4648 §4), which stand for up to three bytes. gRPC-Web encodes each piece that a
-/// sender flushes on its own, so padding may stand wherever a piece ended.
+/// Up to four digits of base64 (RFC 4648 §4), which encode up to three bytes. gRPC-Web encodes each piece that a sender
+/// flushes separately, so padding may occur after any piece.
 struct Base64Group: Sendable {
     enum Step {
         case needsMore
@@ -28,7 +28,7 @@ struct Base64Group: Sendable {
     /// Whether a group has begun and not ended.
     var hasDigits: Bool { digits > 0 }
 
-    /// Takes the next character; line breaks stand for nothing.
+    /// Reads the next character; line breaks are ignored.
     mutating func take(_ character: UInt8) -> Step {
         if character == 0x0A || character == 0x0D { return .needsMore }
         if character == UInt8(ascii: "=") {

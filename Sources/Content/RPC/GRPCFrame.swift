@@ -15,13 +15,13 @@ package struct GRPCFrame: Sendable, Hashable {
     package var size: Int
     /// The payload's first bytes, as far as they arrived and the reader keeps them.
     package var payload: ByteBuffer
-    /// How many bytes of the payload arrived: all of them, but for a frame that is not finished.
+    /// How many bytes of the payload arrived: all of them, unless the frame is unfinished.
     package var received: Int
 
     /// How many bytes of payload arrived and were not kept.
     package var leftOut: Int { received - payload.readableBytes }
 
-    /// Undoes the payload's compression, by the `grpc-encoding` of the same direction.
+    /// Decompresses the payload; `encoding` is the `grpc-encoding` of the same direction.
     package func content(encoding: String?, limit: Int) -> DecodedContent {
         guard isCompressed else { return ContentDecoder.decode(payload, codings: [], limit: limit) }
         let coding = ContentCoding(Substring(encoding ?? "").trimmingASCIIWhitespace)

@@ -1,8 +1,8 @@
 import NIOCore
 import Text
 
-/// Reads the frames of a gRPC body piece by piece: five bytes of flags and length before each message (gRPC over
-/// HTTP/2, "Length-Prefixed-Message"). Of one payload the beginning is in memory. The first mistake ends the reading.
+/// Reads the frames of a gRPC body piecewise: five bytes of flags and length before each message (gRPC over HTTP/2,
+/// "Length-Prefixed-Message"). Only the beginning of one payload is in memory. The first error ends the reading.
 package final class GRPCFrameReader: StreamReader {
     private static let prefixLength = 5
 
@@ -14,7 +14,7 @@ package final class GRPCFrameReader: StreamReader {
     private let format: StreamCounter.Format
     private var offset: Int64 = 0
     private var base64 = Base64Group()
-    /// Where the group of base64 begins whose digits are passing.
+    /// The offset of the current base64 group.
     private var groupStart: Int64 = 0
     private var frameStart: Int64 = 0
     private var prefixTaken = 0
@@ -30,7 +30,7 @@ package final class GRPCFrameReader: StreamReader {
         self.payloadLimit = payloadLimit
     }
 
-    /// What there is of a frame that has begun and not ended; `nil` between frames and within a prefix.
+    /// The received part of a frame that has not ended; `nil` between frames and within a prefix.
     package var unfinished: GRPCFrame? {
         prefixTaken == GRPCFrameReader.prefixLength ? frame : nil
     }
@@ -41,7 +41,7 @@ package final class GRPCFrameReader: StreamReader {
         if problem == nil { offset += Int64(bytes.count) }
     }
 
-    /// Says that the body has ended, which is a problem within a frame; base64 without padding may end one.
+    /// Ends the body; an unfinished frame becomes a ``problem``. The last base64 group may lack its padding.
     package func finish(_ emit: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
         if format == .grpcWebText, base64.hasDigits {
@@ -74,7 +74,7 @@ package final class GRPCFrameReader: StreamReader {
         }
     }
 
-    /// The bytes of a group of base64 all stand at `start` in the body.
+    /// All bytes of a base64 group have the offset `start` in the body.
     private func readFrames(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int64,
@@ -104,7 +104,7 @@ package final class GRPCFrameReader: StreamReader {
 
     private func takePrefix(_ byte: UInt8) {
         if prefixTaken == 0 {
-            // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
+            // Bit 0 means compressed, bit 7 (only in gRPC-Web) trailers; the other bits are undefined.
             guard byte & (format == .grpc ? 0xFE : 0x7E) == 0 else {
                 let allowed = format == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
                 let flags = "0x\(byte.padded(to: 2, radix: 16))"

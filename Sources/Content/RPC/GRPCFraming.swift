@@ -1,4 +1,4 @@
-/// What the messages of a gRPC call are written in, as the suffix of the media type says.
+/// The format of a gRPC call's messages, from the suffix of the media type.
 package enum GRPCMessageForm: Sendable, Hashable {
     /// Protocol Buffers: `+proto` or no suffix.
     case protobuf

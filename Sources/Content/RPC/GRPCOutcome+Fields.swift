@@ -15,14 +15,14 @@ extension GRPCOutcome {
         self.init(status: status, message: message ?? "")
     }
 
-    /// Undoes the percent-encoding of `grpc-message`. A broken escape stays as sent, invalid UTF-8 reads as U+FFFD.
+    /// Decodes the percent-encoding of `grpc-message`. Keeps broken escapes; invalid UTF-8 becomes U+FFFD.
     package static func percentDecoded(_ value: some Collection<UInt8>) -> String {
         String(decoding: FormFields.percentDecoded(value), as: UTF8.self)
     }
 
     package static let detailsType = "google.rpc.Status"
 
-    /// What a server says about an error beside status and message: a message of ``detailsType``, if it sent one.
+    /// The error details that a server sent besides status and message: a message of ``detailsType``, if any.
     package static func details(_ fields: FieldSection) -> ByteBuffer? {
         fields.value(of: "grpc-status-details-bin").flatMap { Base64Text.decode($0.utf8) }.map { ByteBuffer(bytes: $0) }
     }

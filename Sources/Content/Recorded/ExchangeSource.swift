@@ -1,46 +1,46 @@
 package import HTTPModel
 package import NIOCore
 
-/// A session file or an imported archive. A `…Sent` side of a body that no stage changed reads the received one.
+/// A session file or an imported archive. If no rule changed a body, its `…Sent` side reads the received body.
 package protocol ExchangeSource {
-    /// Reads one exchange; `nil` if there is none of that number.
+    /// Reads one exchange; `nil` if no exchange has this number.
     func exchange(_ id: ExchangeID) throws -> RecordedExchange?
     /// Reads a body, at most `limit` bytes from `offset`; fewer if it ends before.
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer
-    /// Reads when a body's bytes arrived, by growing offset, at most `limit` arrivals, first the one that brought the
-    /// byte at `offset`; empty if that was not recorded. The next page begins with the last one read.
+    /// Reads at most `limit` arrivals of a body, in order of offset; the first one brought the byte at `offset`. Empty
+    /// if arrivals were not recorded. The next page begins with the last arrival of this one.
     func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival]
 
-    /// Whether secrets are replaced: then bodies come without their content coding.
+    /// Whether secrets are replaced; bodies are then returned without content coding.
     var isMasking: Bool { get }
     var asRecorded: any ExchangeSource { get }
-    /// The same exchanges for commands of a shell: each secret has a mark, for which the command has a variable.
+    /// The same exchanges for shell commands: each secret is a marker, for which the command uses a variable.
     var forCommands: any ExchangeSource { get }
-    /// The same exchanges for files: each secret has a plain placeholder.
+    /// The same exchanges for files: each secret is a plain placeholder.
     var forFiles: any ExchangeSource { get }
-    /// The parts of an exchange whose secrets were replaced so far: all of them, once its bodies were read.
+    /// The parts of an exchange in which secrets were replaced so far; complete once its bodies were read.
     func maskedParts(of record: ExchangeRecord) -> [String]
-    /// In how many places secrets were replaced so far.
+    /// How often secrets were replaced so far.
     var replacedCount: Int { get }
-    /// The secrets that are replaced, at most so many of them; `nil` if none are looked for.
+    /// The replaced secrets, with at most `most` entries; `nil` if the source does not look for secrets.
     func maskSummary(most: Int) -> MaskSummary?
-    /// The size of a head as recorded, in bytes, if the head that the source gives is of another size.
+    /// The recorded size of a head in bytes, if the source returns a head of a different size.
     func recordedHeadSize(of id: ExchangeID, isRequest: Bool) -> Int?
-    /// The sizes of a body that was read to its end, as recorded and decoded, if the source decodes it.
+    /// The recorded and decoded sizes of a body that was read to its end, if the source decodes the body.
     func recordedSizes(of id: ExchangeID, side: BodySide) -> (encoded: Int, decoded: Int)?
-    /// The same source for a second reading beside the first: what it replaces is not counted again.
+    /// The same source for a second reading: its replacements are not counted again.
     var again: any ExchangeSource { get }
     /// A message of a stream, without its secrets if the source replaces them.
     func given(_ message: StreamedMessage, of exchange: RecordedExchange) -> StreamedMessage
-    /// What stopped the decoding of a body that the source decodes itself, once it was read to its end.
+    /// Why decoding a body stopped, if the source decodes bodies itself; known once the body was read to its end.
     func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem?
-    /// Whether nothing of a body is replaced, so that it may be given as it was recorded.
+    /// Whether nothing in a body is replaced, so that its recorded bytes can be used.
     func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool
-    /// Whether a secret is in the bytes of a body as recorded, such as beside its compressed data.
+    /// Whether the recorded bytes of a body contain a secret, for example after the compressed data.
     func hasSecretInRecordedBytes(_ id: ExchangeID, side: BodySide) throws -> Bool
 }
 
-/// The secrets that a source replaces, and what stands for them.
+/// The secrets that a source replaces, and their placeholders.
 package struct MaskSummary {
     package struct Entry {
         package let placeholder: String

@@ -1,17 +1,17 @@
 package import HTTPModel
 
-/// The heads of one exchange, each read at most once for all that an export asks of them.
+/// The parsed heads of one exchange; an export parses each head at most once.
 package final class ReadHeads {
     private let messages: ExchangeMessages
     package private(set) lazy var request = messages.requestHead.flatMap { StoredHead.request($0) }
     package private(set) lazy var response = messages.responseHead.flatMap { StoredHead.response($0) }
-    /// The response as given to the client.
+    /// The response as sent to the client.
     package private(set) lazy var responseSent = messages.responseHeadSent.map { StoredHead.response($0) } ?? response
     private lazy var requestType = ContentType(fields(of: .requestReceived))
     private lazy var responseType = ContentType(fields(of: .responseReceived))
     private lazy var responseSentType = ContentType(fields(of: .responseSent))
 
-    /// A `Content-Type` field, as text and read.
+    /// A `Content-Type` field, as text and parsed.
     package struct ContentType {
         package let text: String?
         package let mediaType: MediaType?
@@ -24,7 +24,7 @@ package final class ReadHeads {
 
     package init(_ messages: ExchangeMessages) { self.messages = messages }
 
-    /// The fields of the head that belongs to a body, as ``ExchangeMessages/fields(of:)`` has them.
+    /// The fields of the head that belongs to a body, like ``ExchangeMessages/fields(of:)``.
     package func fields(of side: BodySide) -> FieldSection {
         switch side {
         case .requestReceived: request?.fields ?? messages.fields(of: side)

@@ -28,12 +28,12 @@ package struct RecordedBody {
 
     package var forFile: RecordedBody { RecordedBody(source: source.forFiles, id: id, side: side) }
 
-    /// Whether secrets in a request's body are replaced, once it was read.
+    /// Whether secrets in the request's body were replaced; known once the body was read.
     package func isMasked(_ record: ExchangeRecord) -> Bool {
         source.isMasking && source.maskedParts(of: record).contains("request body")
     }
 
-    /// How a masked body with a content coding differs from the recorded one, in a sentence; else `nil`.
+    /// How masking changes a body with a content coding, in a sentence; `nil` if it does not.
     package func remark(onCoding coding: String?, isEmpty: Bool) throws -> String? {
         guard source.isMasking, let coding else { return nil }
         if !isEmpty { return "the body is sent without its Content-Encoding, \(coding), as it is masked" }
@@ -42,7 +42,7 @@ package struct RecordedBody {
 
     package var isEmpty: Bool {
         get throws {
-            // Of a masked body there may be nothing that can be written.
+            // Reads the recorded body, because a masked body that cannot be decoded is empty.
             try source.asRecorded.body(of: id, side: side, offset: 0, limit: RecordedBody.pieceSize).readableBytes == 0
         }
     }
@@ -57,8 +57,8 @@ package struct RecordedBody {
         }
     }
 
-    /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them; if nothing can be
-    /// decoded, with the recorded bytes. Returns what stopped the decoding and the recorded size.
+    /// Calls `body` with the decoded bytes, piece by piece, at most `limit` of them; if nothing can be decoded, with
+    /// the recorded bytes. Returns why decoding stopped, and how many bytes the source returned.
     package func forEachDecodedPiece(
         _ codings: [ContentCoding],
         limit: Int,
@@ -86,7 +86,7 @@ package struct RecordedBody {
         return (problem.givenAsReceived, size)
     }
 
-    /// Reads at most `limit` bytes from the beginning, as recorded; what was read before an error is there.
+    /// Reads at most `limit` bytes from the beginning, undecoded. After an error, `whole` has the bytes before it.
     package func read(_ limit: Int, into whole: inout ByteBuffer) throws {
         while whole.readableBytes < limit {
             let wanted = min(limit - whole.readableBytes, RecordedBody.pieceSize)

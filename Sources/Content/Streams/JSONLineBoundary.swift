@@ -1,10 +1,10 @@
 /// Finds where the JSON texts of a stream end: at each line feed, or, in a JSON text sequence, after each text. A
-/// stream whose first byte is the record separator is a JSON text sequence (RFC 7464). Its texts may hold line feeds; a
-/// text is whole at the line feed after its last bracket, and given up at the next separator.
+/// stream that begins with the record separator is a JSON text sequence (RFC 7464). Its texts may contain line feeds: a
+/// text ends at the line feed after its last bracket; one that is open at the next separator was cut off.
 struct JSONLineBoundary {
     static let separator: UInt8 = 0x1E
 
-    /// Whether the text that is passing has anything but white space.
+    /// Whether the current text has anything except white space.
     private(set) var hasContent = false
     /// Whether the stream is a JSON text sequence; `nil` before its first byte.
     private(set) var isSequence: Bool?
@@ -12,8 +12,8 @@ struct JSONLineBoundary {
     private var isInString = false
     private var isEscaped = false
 
-    /// Goes on from `start`, before the end of `bytes`, to the end of the text that is passing, or of the bytes.
-    /// Returns the position after the last byte looked at, and whether a text that is not blank ended there.
+    /// Reads from `start` (before the end of `bytes`) to the end of the current text, or of the bytes. Returns the
+    /// position after the last byte read, and whether a text that is not blank ended there.
     mutating func advance(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (next: Int, isEnd: Bool) {
         if isSequence == nil { isSequence = bytes[start] == JSONLineBoundary.separator }
         guard isSequence == true else { return line(bytes, from: start) }

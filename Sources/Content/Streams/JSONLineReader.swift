@@ -1,14 +1,14 @@
 import NIOCore
 
-/// Reads the JSON texts out of a stream that has one a line, or of a JSON text sequence (RFC 7464). What the texts say
-/// is not looked at. Blank lines are passed over; a carriage return before the line feed is no part of a text.
+/// Reads JSON texts from a stream with one text per line, or from a JSON text sequence (RFC 7464). Does not check the
+/// texts. Skips blank lines; a carriage return before the line feed is not part of a text.
 package final class JSONLineReader: StreamReader {
     private let direction: StreamedMessage.Direction
     private let textLimit: Int
     private var boundary = JSONLineBoundary()
     private var offset: Int64 = 0
     private var count: Int64 = 0
-    /// The text that is passing, without the white space before it; what is past the limit is only counted.
+    /// The current text without leading white space; bytes after the limit are only counted.
     private var text = ByteBuffer()
     private var start: Int64?
     private var size: Int64 = 0

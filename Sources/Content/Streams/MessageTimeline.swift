@@ -1,12 +1,12 @@
 package import HTTPModel
 import NIOCore
 
-/// The messages of an exchange, maybe in flight, by arrival; if that is not recorded, the client's come first.
+/// An exchange's messages by arrival; without recorded arrivals, the client's come first. It may be in flight.
 package final class MessageTimeline {
-    /// Exports have at most so many bytes of a message's payload in memory.
+    /// How many bytes of a message's payload exports keep in memory.
     package static let longestPayload = 16 << 20
 
-    /// What one direction is a stream of; `nil` where its body is not a stream of messages.
+    /// The stream format of each direction; `nil` if its body is not a stream of messages.
     package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
 
     private let cursors: [(sender: String, cursor: StreamCursor<StreamedMessage>)]
@@ -14,8 +14,8 @@ package final class MessageTimeline {
     private var state: ExchangeRecord.State
     private let source: any ExchangeSource
 
-    /// Prepares to read from the first messages; `nil` where the exchange is not a stream: gRPC has readers of its own.
-    /// Of each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
+    /// Begins at the first message; `nil` if the exchange is not a stream, or is gRPC, which has its own readers. Keeps
+    /// `payloadLimit` bytes of each payload; decodes at most `decodedLimit` bytes of a body with content coding.
     package init?(
         _ exchange: RecordedExchange,
         _ heads: ReadHeads? = nil,
@@ -28,7 +28,7 @@ package final class MessageTimeline {
         self.exchange = exchange
         state = exchange.record.state
         self.source = source
-        // Arrivals are those of the recorded bytes; what a message says is masked when it is whole.
+        // Arrival times are those of the recorded bytes, so these are read; each complete message is masked.
         let source = source.asRecorded
         formats = (
             MessageTimeline.format(exchange, heads, sides.request),
@@ -49,7 +49,7 @@ package final class MessageTimeline {
             case .jsonLines: reader = JSONLineReader(direction: direction, textLimit: payloadLimit)
             case .grpc, .grpcWeb, .grpcWebText, nil: return nil
             }
-            // Frames follow the head; what that says of content coding is not about them.
+            // A content coding in the head does not apply to WebSocket frames.
             let coding = format == .webSocket ? nil : heads.fields(of: side).combinedValue(of: .contentEncoding)
             let body = TimedBody(
                 RecordedBody(source: source, id: exchange.record.id, side: side),
@@ -75,10 +75,10 @@ package final class MessageTimeline {
         return source.given(message, of: exchange)
     }
 
-    /// From now on the end of what is there is no end: ``next()`` continues if more has come.
+    /// From now on, ``next()`` continues after a `nil` if more messages have arrived.
     package func follow() { for (_, cursor) in cursors { cursor.follows = true } }
 
-    /// Nothing more comes: the exchange has ended so.
+    /// Ends following, because the exchange has ended with `state`.
     package func endFollowing(_ state: ExchangeRecord.State) {
         self.state = state
         for (_, cursor) in cursors {
@@ -87,7 +87,7 @@ package final class MessageTimeline {
         }
     }
 
-    /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
+    /// Why some bytes could not be read as messages, in sentences; complete after `next` has returned `nil`.
     package var remarks: [String] {
         cursors.flatMap { sender, cursor in
             let problem = cursor.reader.problem.map { "What follows from the \(sender) cannot be read: \($0)." }
@@ -116,7 +116,7 @@ package final class MessageTimeline {
 }
 
 extension StreamedMessage {
-    /// Whether it is a message as a tally counts them: whole, and no control frame.
+    /// Whether message counts include it: it is complete and not a control frame.
     package var isCounted: Bool {
         if case .webSocket(let details) = kind, details.opcode.isControl { return false }
         return isWhole

@@ -6,7 +6,7 @@ package final class ServerSentEventReader: StreamReader {
     private static let longestName = 16
     private static let longestShortValue = 1024
 
-    /// How many comment lines there were: mostly signs of life.
+    /// How many comment lines were read; most are keep-alives.
     package private(set) var commentCount: Int64 = 0
 
     private let direction: StreamedMessage.Direction
@@ -15,7 +15,7 @@ package final class ServerSentEventReader: StreamReader {
     private var count: Int64 = 0
     private var event: OpenEvent?
 
-    /// The line that is passing: as much of its beginning as the reader may need.
+    /// The beginning of the current line, as much as the reader may need.
     private var line = ByteBuffer()
     private var lineStart: Int64 = 0
     private var lineLength: Int64 = 0
@@ -154,7 +154,7 @@ package final class ServerSentEventReader: StreamReader {
                 size += 1
             }
             hasData = true
-            // Once bytes were left out, what comes later does not follow on what was kept.
+            // After bytes were left out, later lines are not kept, because `data` must have no gap.
             if data.readableBytes == Int(clamping: size) {
                 data.writeBytes(line.prefix(limit - data.readableBytes))
             }

@@ -1,17 +1,17 @@
 package import NIOCore
 
-/// Counts the messages of live traffic with few instructions a byte, in memory that does not grow.
+/// Counts the messages of live traffic with few instructions per byte, in constant memory.
 package struct StreamCounter: Sendable {
     package enum Format: Sendable, Hashable, CaseIterable {
         /// Frames of one direction of a WebSocket (RFC 6455 §5).
         case webSocket
         /// `text/event-stream` (WHATWG HTML §9.2).
         case serverSentEvents
-        /// A JSON text a line, or a JSON text sequence (RFC 7464), distinguished by the first byte.
+        /// One JSON text per line, or a JSON text sequence (RFC 7464); the first byte tells them apart.
         case jsonLines
         /// Messages with a prefix of five bytes each; the status is in the trailers of HTTP.
         case grpc
-        /// The same with the trailers in a last frame.
+        /// Like ``grpc``, but with the trailers in a last frame.
         case grpcWeb
         /// gRPC-Web in base64.
         case grpcWebText
@@ -28,7 +28,7 @@ package struct StreamCounter: Sendable {
     /// The trailers in the last frame of grpc-web; `nil` until they are whole, or if compressed or longer than 16 KiB.
     package var trailers: ByteBuffer? { scan.trailers }
 
-    /// Whether a WebSocket's peer has said that it ends (RFC 6455 §5.5.1).
+    /// Whether a WebSocket's peer has sent a close frame (RFC 6455 §5.5.1).
     package var hasClosed: Bool { scan.hasClosed }
 
     package init(_ format: Format) {
@@ -48,7 +48,7 @@ package struct StreamCounter: Sendable {
         if !isStopped { isStopped = !bytes.withUnsafeReadableBytes { scan.feed($0) } }
     }
 
-    /// Says that the stream has ended: a last line without a line feed counts too, and base64 without its padding.
+    /// Ends the stream: a last line without a line feed counts too, and so does base64 without its padding.
     package mutating func finish() {
         if !isStopped { scan.finish() }
         isStopped = true
@@ -71,7 +71,7 @@ extension StreamScan {
 }
 
 extension StreamCounter.Format {
-    /// What a media type means, in lower case and without parameters; `nil` if it is not a stream of messages.
+    /// The format of a media type (in lower case, without parameters); `nil` if it is not a stream of messages.
     package init?(mediaType: String) {
         switch mediaType {
         case "text/event-stream": self = .serverSentEvents

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 
 extension UnsafeRawBufferPointer {
-    /// Where a byte stands at or after a position; `nil` if it does not.
+    /// The offset of the first such byte at or after `start`; `nil` if not found.
     func offset(of byte: UInt8, from start: Int) -> Int? {
         guard start < count, let base = baseAddress, let place = memchr(base + start, Int32(byte), count - start)
         else { return nil }
@@ -18,7 +18,7 @@ struct WebSocketCount: StreamScan {
     private var head = WebSocketHeadScan()
     private var order = WebSocketFrameOrder()
     private var payloadLeft: Int64 = 0
-    /// Whether a data message ends with the frame whose payload is passing.
+    /// Whether the current frame is the last of a data message.
     private var endsMessage = false
 
     mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -37,7 +37,7 @@ struct WebSocketCount: StreamScan {
             case .more: continue
             case .malformed: return false
             case .head(let frame):
-                // RSV1 marks compressed messages; whether that was agreed on does not change their number.
+                // RSV1 marks compressed messages. It is always allowed, because compression does not change the count.
                 guard order.problem(with: frame, allowedReserved: 4) == nil else { return false }
                 endsMessage = frame.isFinal && !frame.isControl
                 hasClosed = hasClosed || frame.opcode == .close
@@ -52,11 +52,11 @@ struct WebSocketCount: StreamScan {
 /// Counts the events of an event stream that have data and are ended by an empty line.
 struct EventCount: StreamScan {
     private enum Line {
-        /// So many bytes of a byte order mark were there; a stream may begin with one.
+        /// How many bytes of a byte order mark were read; a stream may begin with this mark.
         case mark(Int)
-        /// So many bytes of the line are the beginning of `data`.
+        /// How many bytes of the line match the beginning of `data`.
         case name(Int)
-        /// The line's meaning is known; the rest of it is passed over.
+        /// The line's meaning is known; the rest of the line is skipped.
         case rest
     }
 
@@ -66,7 +66,7 @@ struct EventCount: StreamScan {
     private(set) var count: Int64 = 0
     private var line = Line.mark(0)
     private var hasData = false
-    /// Whether the byte before was a carriage return, so that a line feed ends no further line.
+    /// Whether the last byte was a carriage return: a line feed after it does not end another line.
     private var afterReturn = false
 
     mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -146,7 +146,7 @@ struct GRPCCount: StreamScan {
     private var flags: UInt8 = 0
     private var length: UInt32 = 0
     private var payloadLeft = 0
-    /// The trailers so far; `nil` while no trailers worth keeping pass.
+    /// The trailers read so far; `nil` outside of trailers, or if they are longer than `longestTrailers`.
     private var pending: ByteBuffer?
 
     init(isWeb: Bool) { self.isWeb = isWeb }
@@ -170,7 +170,7 @@ struct GRPCCount: StreamScan {
 
     private mutating func take(_ byte: UInt8) -> Bool {
         if prefixTaken == 0 {
-            // Bit 0 says compressed, bit 7 (in grpc-web) trailers; the others mean nothing.
+            // Bit 0 means compressed, bit 7 (only in grpc-web) trailers; the other bits are undefined.
             guard byte & (isWeb ? 0x7E : 0xFE) == 0 else { return false }
             flags = byte
             length = 0
@@ -193,7 +193,7 @@ struct GRPCCount: StreamScan {
     }
 }
 
-/// Counts the messages of grpc-web in base64, which may be padded within the stream wherever a piece of it ended.
+/// Counts the messages of grpc-web in base64; padding may occur inside the stream, after each piece.
 struct GRPCTextCount: StreamScan {
     var count: Int64 { messages.count }
     var trailers: ByteBuffer? { messages.trailers }
@@ -204,7 +204,7 @@ struct GRPCTextCount: StreamScan {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
         let isText = bytes.allSatisfy { take($0, into: &decoded) }
-        // What came before a byte that is not base64 counts.
+        // Bytes before an invalid base64 character still count.
         return decoded.withUnsafeBytes { messages.feed($0) } && isText
     }
 
@@ -212,7 +212,7 @@ struct GRPCTextCount: StreamScan {
         if let last = group.unpadded() { _ = last.withBytes { messages.feed($0) } }
     }
 
-    /// Takes a character and adds the bytes of a group that it completes; `false` if it cannot stand here.
+    /// Reads a character, and appends the bytes if it completes a group; `false` if the character is not allowed here.
     private mutating func take(_ character: UInt8, into decoded: inout [UInt8]) -> Bool {
         switch group.take(character) {
         case .needsMore: return true

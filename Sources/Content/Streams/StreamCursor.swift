@@ -8,13 +8,13 @@ package final class StreamCursor<Item> {
 
     let reader: any StreamReader<Item>
     private var body: TimedBody
-    /// Whether the end was read: what is taken from then on was left over there.
+    /// Whether the end was read; the items after it are the reader's incomplete last ones.
     private(set) var isAtEnd = false
-    /// Whether more may come: then the end of what is there is no end.
+    /// Whether more bytes may arrive after the recorded ones.
     package var follows = false {
         didSet { body.follows = follows }
     }
-    /// Whether the body is whole, so that a content coding has to end with it.
+    /// Whether the body is complete; its content coding must then have ended too.
     var isOver = true
     /// The items that wait to be taken, from `first` on.
     private var items: [Timed] = []
@@ -30,7 +30,7 @@ package final class StreamCursor<Item> {
     /// What ended the decoding of the body's content coding too early.
     package var codingProblem: DecodingProblem? { body.problem }
 
-    /// The cursor whose next item arrived first, or has no time; `nil` at the end. Throws the source's error.
+    /// The cursor whose next item arrived first, or without a time; `nil` at the end. Throws the source's error.
     package static func earliest(_ cursors: [StreamCursor]) throws -> StreamCursor? {
         var earliest: (cursor: StreamCursor, moment: Int64)?
         for cursor in cursors {
@@ -56,7 +56,7 @@ package final class StreamCursor<Item> {
         return items[first]
     }
 
-    /// `false` if more may come, but has not.
+    /// `false` if more bytes may arrive, but none are there yet.
     private func readSlice() throws -> Bool {
         var found: [Item] = []
         let reader = reader

@@ -13,25 +13,25 @@ package struct StreamedMessage: Sendable, Hashable {
         case line
     }
 
-    /// Its place among the messages of its direction, from 1.
+    /// The message's number in its direction, from 1.
     package var number: Int64
     package var direction: Direction
     package var kind: Kind
-    /// Where it stands in the stream without content coding: from its first byte, framing included, to after its last.
+    /// The message's bytes in the stream without content coding, framing included.
     package var range: Range<Int64>
     /// The size of its payload without framing and compression, as far as it was decoded.
     package var size: Int64 = 0
     /// The beginning of its payload, up to the reader's limit.
     package var payload = ByteBuffer()
-    /// Whether the payload is text in UTF-8; what is invalid in it reads as U+FFFD.
+    /// Whether the payload is UTF-8 text; invalid bytes are read as U+FFFD.
     package var isText = false
-    /// Whether it came to its end; `false` for what stood at the end of the bytes, cut off or still on its way.
+    /// Whether the message is complete; `false` if the bytes end before it does: it is cut off or still arriving.
     package var isWhole = true
-    /// What the reader should know of it: what is wrong with it, what could not be decoded.
+    /// Notes for the user: what is wrong with the message, what could not be decoded.
     package var notes: [String] = []
     /// When its last byte arrived, in microseconds since 1970; the caller fills it in.
     package var arrivedAt: Int64?
-    /// How many bytes longer the payload is than the recorded one, where its secrets were replaced.
+    /// By how many bytes the payload grew when its secrets were replaced.
     package var maskedGrowth: Int64 = 0
 
     /// How many bytes of the payload are not in `payload`.
@@ -60,13 +60,13 @@ package struct WebSocketDetails: Sendable, Hashable {
     package var wireSize: Int64 = 0
     /// Whether it was compressed (RFC 7692).
     package var isCompressed = false
-    /// What a close frame says; `nil` for other kinds, and for a close frame without a code.
+    /// The content of a close frame; `nil` for other kinds, and for a close frame without a code.
     package var close: WebSocketClose?
 }
 
 /// What a server-sent event has besides its data.
 package struct ServerSentEventDetails: Sendable, Hashable {
-    /// The event's type; `message` where it names none.
+    /// The event's type; `message` if the event has no `event` line.
     package var type = "message"
     package var id: String?
     /// In milliseconds.
@@ -87,15 +87,15 @@ package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(message), at byte \(offset)" }
 }
 
-/// Reads the items out of one direction of a stream that comes in pieces, in memory that does not grow with it.
+/// Reads items from one direction of a stream that arrives in pieces, in constant memory.
 package protocol StreamReader<Item>: AnyObject {
     associatedtype Item
 
-    /// Where the bytes stopped being what the format allows; nothing after it is read.
+    /// The first error in the stream's format; nothing after it is read.
     var problem: StreamError? { get }
-    /// Takes the next bytes and hands over each item that became whole with them.
+    /// Reads the next bytes; calls `emit` with each item that they complete.
     func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (Item) throws -> Void) rethrows
-    /// Says that there are no more bytes, and hands over what is not whole.
+    /// Ends the stream; calls `emit` with the incomplete items.
     func finish(_ emit: (Item) throws -> Void) rethrows
 }
 

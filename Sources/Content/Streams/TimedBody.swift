@@ -1,29 +1,29 @@
 import HTTPModel
 import NIOCore
 
-/// Reads a body without its content coding in slices, each of bytes that arrived at one time.
+/// Reads a body without its content coding in slices; all bytes of a slice arrived at the same time.
 package struct TimedBody {
-    /// A slice may complete messages of two bytes each, which wait until somebody takes them.
+    /// Short, because a slice may complete many messages of two bytes each, which are queued.
     private static let longestSlice: Int64 = 16 * 1024
-    /// A byte with content coding may stand for a thousand.
+    /// An encoded byte may decode to a thousand bytes.
     private static let longestCodedSlice: Int64 = 1024
     private static let pieceSize = 256 * 1024
 
     private let body: RecordedBody
     private var decoder: ContentDecoder?
     private var clock: ArrivalClock
-    /// The bytes that were read from the session and not yet handed over.
+    /// Bytes that were read from the session but not yet passed on.
     private var unread = ByteBuffer()
     private var offset: Int64 = 0
     private var decodedCount = 0
-    /// Set where the body does not have its content coding, and so is read as it came.
+    /// Set if the body does not really have its content coding and is therefore read unchanged.
     private var uncoded: DecodingProblem?
-    /// Whether more may come, so that times are read again with each piece.
+    /// Whether more bytes may arrive; arrival times are then read again with each piece.
     package var follows = false
-    /// When the slice before arrived, in microseconds since 1970; `nil` where that was not recorded.
+    /// When the last slice arrived, in microseconds since 1970; `nil` if that was not recorded.
     package private(set) var arrival: Int64?
 
-    /// Prepares to read from the first byte, undoing `codings`, which are in the order in which they were applied.
+    /// Prepares to read from the first byte. `codings` are in the order in which they were applied.
     package init(_ body: RecordedBody, codings: [ContentCoding], decodedLimit: Int) {
         self.body = body
         decoder = codings.isEmpty ? nil : ContentDecoder(codings: codings, limit: decodedLimit)
@@ -32,7 +32,7 @@ package struct TimedBody {
 
     package var problem: DecodingProblem? { uncoded ?? decoder?.problem }
 
-    /// Hands over what the next slice decodes to; `false` at the end of what is there. Throws the source's error.
+    /// Calls `forward` with the decoded next slice; `false` if no more bytes are there. Throws the source's error.
     package mutating func readSlice(_ forward: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
         guard decoder?.isStopped != true else { return false }
         if unread.readableBytes == 0 {
@@ -60,7 +60,7 @@ package struct TimedBody {
         return true
     }
 
-    /// Begins again, without a coding, where the body is seen to have none, in spite of its head.
+    /// Starts over without decoding, if the body turns out not to have the content coding that its head names.
     private mutating func startOver(_ problem: DecodingProblem) throws {
         guard decodedCount == 0 else { return }
         let count = DecodingProblem.tellingBytes
@@ -70,23 +70,23 @@ package struct TimedBody {
         (unread, offset, clock) = (ByteBuffer(), 0, ArrivalClock(body))
     }
 
-    /// Says that no bytes will follow, which is a problem where a content coding has not come to its end.
+    /// Ends the body; a content coding that has not ended becomes a ``problem``.
     package func finish() { decoder?.finish() }
 }
 
-/// Tells when the bytes of a body arrived, reading the recorded arrivals page by page.
+/// Finds when the bytes of a body arrived; reads the recorded arrivals page by page.
 struct ArrivalClock {
     private static let pageSize = 1024
 
     private let body: RecordedBody
     private var page: [Arrival] = []
     private var index = 0
-    /// Whether there are no arrivals after the page's.
+    /// Whether `page` is the last page of arrivals.
     private var isLastPage = false
 
     init(_ body: RecordedBody) { self.body = body }
 
-    /// When the byte at an offset arrived (`nil`: not recorded), and where its bytes end. Offsets never shrink.
+    /// When the byte at `offset` arrived (`nil`: unknown), and where these bytes end. Offsets must not decrease.
     mutating func arrival(at offset: Int64) throws -> (at: Int64?, end: Int64) {
         while true {
             while index + 1 < page.count, page[index + 1].offset <= offset { index += 1 }

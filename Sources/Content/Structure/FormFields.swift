@@ -14,7 +14,7 @@ package struct FormField: Sendable, Hashable {
 
 /// Reads queries and `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
 package enum FormFields {
-    /// Reads at most `limit` fields of a query (without its `?`) or a form body. What is not UTF-8 is Latin-1.
+    /// Reads at most `limit` fields of a query (without `?`) or a form body. Bytes that are not UTF-8 are Latin-1.
     package static func parse(_ bytes: some Collection<UInt8>, limit: Int = 10_000) -> [FormField] {
         bytes.split(separator: UInt8(ascii: "&"), maxSplits: limit).prefix(limit).map { pair in
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {
@@ -26,14 +26,14 @@ package enum FormFields {
 
     package static func parse(query: String) -> [FormField] { parse(Array(query.utf8)) }
 
-    /// Undoes percent-encoding and `+` for a space.
+    /// Decodes percent-encoding, and `+` as a space.
     package static func decode(_ bytes: some Collection<UInt8>) -> String {
         let isPlain = !bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
         let decoded = isPlain ? Array(bytes) : percentDecoded(bytes, plusIsSpace: true)
         return String(fieldBytes: decoded)
     }
 
-    /// Percent-encoded but for unreserved characters (RFC 3986 §2.3), or other ones.
+    /// Percent-encodes all bytes except unreserved characters (RFC 3986 §2.3), or except those that `isPlain` accepts.
     package static func encoded(
         _ text: String,
         unless isPlain: (UInt8) -> Bool = { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 || "-._~".utf8.contains($0) }
@@ -47,7 +47,7 @@ package enum FormFields {
         }
     }
 
-    /// The bytes with the percent-encoding undone; a `%` without two digits stands for itself.
+    /// The percent-decoded bytes; a `%` without two hexadecimal digits is kept.
     package static func percentDecoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

@@ -4,14 +4,14 @@ package struct GraphQLOperation: Sendable, Equatable {
         case query, mutation, subscription
     }
 
-    /// The most that one request is read for.
+    /// The most operations (or errors) that are read from one message.
     private static let most = 50
 
     package let query: String
-    /// The name that it is sent with, else the one in the query.
+    /// The `operationName` that was sent; if it is missing, the name in the query.
     package let name: String?
     package let kind: Kind
-    /// The JSON of its variables, as sent; `nil` for none.
+    /// The JSON of its variables, as sent; `nil` if there are no variables.
     package let variables: [UInt8]?
 
     init(query: String, name: String?, variables: [UInt8]?) {
@@ -24,7 +24,7 @@ package struct GraphQLOperation: Sendable, Equatable {
 
     /// The operations of a JSON body: one, or a batch; empty if the JSON is something else.
     package static func inJSON(_ bytes: [UInt8]) -> [GraphQLOperation] {
-        // Most JSON is told apart without reading it whole.
+        // Bodies that are not an object or an array are rejected without parsing them.
         let first = bytes.first { $0 > 0x20 }
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["), let tree = try? JSONTree(bytes) else {
             return []
@@ -39,7 +39,7 @@ package struct GraphQLOperation: Sendable, Equatable {
             }
             return GraphQLOperation(query: query, name: name, variables: variables)
         }
-        // A list of other things may hold one that has a member of that name.
+        // A list with other elements is not a batch of operations, even if one element has a `query` member.
         return operations.contains(nil) ? [] : operations.compactMap { $0 }
     }
 
@@ -57,10 +57,10 @@ package struct GraphQLOperation: Sendable, Equatable {
         text.contains("{") ? GraphQLOperation(query: text, name: nil, variables: nil) : nil
     }
 
-    /// `mutation AddItem`, for a line about it.
+    /// For example `mutation AddItem`.
     package var title: String { name.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
 
-    /// The kind and name of the operation that is meant: the one of that name, else the first.
+    /// The kind and name of the operation named `wanted`; if no operation has this name, of the first.
     private static func heading(_ query: String, wanted: String?) -> (Kind, String?) {
         var depth = 0
         var first: (Kind, String?)?
@@ -94,7 +94,7 @@ package struct GraphQLOperation: Sendable, Equatable {
         scalar == "_" || scalar.isASCII && (scalar.properties.isAlphabetic || (0x30...0x39).contains(scalar.value))
     }
 
-    /// The messages of the errors in an answer, in order; empty if there are none.
+    /// The messages and paths of the errors in a response, in order; empty if it has no errors.
     package static func errors(_ bytes: [UInt8]) -> [String] {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let tree = try? JSONTree(bytes),
             let errors = tree.member("errors", of: 0)

@@ -1,6 +1,6 @@
-/// Numbers of JSON, whose spelling says nothing (RFC 8259 §6).
+/// JSON numbers: different spellings may mean the same number (RFC 8259 §6).
 package enum JSONNumber {
-    /// A number in one spelling: `1`, `1.0` and `10e-1` are the same; digits are never lost.
+    /// A number in its canonical spelling: `1`, `1.0` and `10e-1` are the same; digits are never lost.
     package static func spelling(of text: String) -> String {
         let parts = text.lowercased().split(separator: "e", maxSplits: 1)
         guard let mantissa = parts.first, let exponent = parts.count > 1 ? Int32(parts[1]).map(Int.init) : 0 else {

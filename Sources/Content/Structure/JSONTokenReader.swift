@@ -10,7 +10,6 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// One token of a JSON text.
 package struct JSONToken: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable {
         case objectBegin, objectEnd, arrayBegin, arrayEnd
@@ -34,7 +33,7 @@ package struct JSONToken: Sendable, Hashable {
 }
 
 /// Reads JSON (RFC 8259) token by token, without recursion. Numbers and strings keep their spelling, members their
-/// order and duplicates. If the text comes in pieces, a piece and a token are in memory.
+/// order and duplicates. If the text comes in pieces, only one piece and one token are in memory.
 package struct JSONTokenReader {
     private enum Expected {
         case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing
@@ -45,13 +44,13 @@ package struct JSONTokenReader {
     /// The position in ``bytes``.
     package private(set) var position = 0
     private let nestingLimit: Int
-    /// So deep may a value be nested that is passed over: it takes a byte for each level only.
+    /// The deepest nesting of a skipped value, which needs only one byte of memory per level.
     private static let skippedNestingLimit = 1 << 20
     private var isSkipping = false
     private let tokenLimit: Int
     private let refill: (() throws -> [UInt8])?
     private var isAtEnd = false
-    /// The place of the first byte in memory.
+    /// The position in the whole text of the first byte in memory.
     private var (offset, line, column) = (0, 1, 1)
     /// The start of the current token.
     private var start = 0
@@ -59,7 +58,7 @@ package struct JSONTokenReader {
     /// For each open bracket, whether it is an object's.
     private var open: [Bool] = []
 
-    /// Prepares to read a text in UTF-8, of which a byte order mark is skipped.
+    /// Prepares to read a UTF-8 text; a byte order mark is skipped.
     package init(_ bytes: [UInt8], nestingLimit: Int = 256) {
         self.bytes = bytes
         self.nestingLimit = nestingLimit
@@ -68,8 +67,8 @@ package struct JSONTokenReader {
         isAtEnd = true
     }
 
-    /// Prepares to read a text that comes in pieces, of which an empty one is the end. Of a token `tokenLimit` bytes
-    /// are kept. What `refill` throws becomes the message of a `JSONSyntaxError`.
+    /// Prepares to read a text that comes in pieces; an empty piece means the end. Keeps at most `tokenLimit` bytes of
+    /// a token. An error of `refill` becomes the message of a `JSONSyntaxError`.
     package init(nestingLimit: Int = 256, tokenLimit: Int, refill: @escaping () throws -> [UInt8]) {
         bytes = []
         self.nestingLimit = nestingLimit
@@ -116,7 +115,7 @@ package struct JSONTokenReader {
         }
     }
 
-    /// Passes over the rest of the value whose first token was just read, which may be nested deeper than others.
+    /// Skips the rest of the value whose first token was just read; a skipped value may be nested deeper than others.
     package mutating func skip(_ first: JSONToken) throws(JSONSyntaxError) {
         guard first.kind == .objectBegin || first.kind == .arrayBegin else { return }
         isSkipping = true
@@ -129,7 +128,7 @@ package struct JSONTokenReader {
         String(decoding: bytes[token.range], as: UTF8.self)
     }
 
-    /// The text that a name or a string stands for: without quotes, its escapes undone.
+    /// The text of a name or string: without quotes, with its escapes decoded.
     package func string(_ token: JSONToken) -> String { JSONTree.unescaped(bytes[token.range]) }
 
     /// An error at the current position.
@@ -188,7 +187,7 @@ package struct JSONTokenReader {
     private mutating func string() throws(JSONSyntaxError) {
         position += 1
         while true {
-            // Most of a string is neither its end nor an escape.
+            // Most of a string is plain: skips to the next quote, backslash or control character.
             position = bytes[position...].firstIndex { $0 == 0x22 || $0 == 0x5C || $0 < 0x20 } ?? bytes.count
             guard let byte = try peek() else { throw error("the string does not end") }
             switch byte {
@@ -253,7 +252,7 @@ package struct JSONTokenReader {
         return position < bytes.count ? bytes[position] : nil
     }
 
-    /// Passes over white space, and the byte order mark; the next token begins behind it.
+    /// Skips white space and the byte order mark; the next token begins after them.
     private mutating func skipSpace() throws(JSONSyntaxError) {
         repeat {
             start = position
@@ -266,7 +265,7 @@ package struct JSONTokenReader {
         start = position
     }
 
-    /// Reads the next piece, and forgets what is before the token at hand, and what of it is more than is kept.
+    /// Reads the next piece. Drops the bytes before the current token, and the token's bytes beyond `tokenLimit`.
     private mutating func readPiece() throws(JSONSyntaxError) {
         (line, column) = place(start)
         offset += start

@@ -2,7 +2,7 @@ package import HTTPModel
 import Text
 
 extension JSONTree {
-    /// The values that steps from the whole text lead to, each once, in order; of duplicate keys all.
+    /// The values that the steps lead to from the whole text, each once, in order; duplicate keys all count.
     package func nodes(at steps: some Collection<Place.Step>) -> [Int] { reached(by: steps).nodes }
 
     /// Why a place in this text has no value, for example `of the 3 values of res.json.items[*] none has member 'idd'`.
@@ -19,15 +19,15 @@ extension JSONTree {
             ? "\(before) has no \(missing)" : "of the \(count.grouped) values of \(before) none has \(missing)"
     }
 
-    /// The places of values of this text, which is at `whole`.
+    /// The places of values of this text; `whole` is the text's own place.
     package func places(of wanted: [Int], in whole: Place) -> [Place] {
         steps(to: wanted).map { Place(whole.root, whole.part, whole.steps + $0) }
     }
 
-    /// The node whose value begins at a byte of the text.
+    /// The node whose value begins at `offset` in the text.
     package func node(at offset: Int) -> Int? { nodes.firstIndex { $0.range.lowerBound == offset } }
 
-    /// The steps from the whole text to values.
+    /// The steps from the whole text to each value.
     package func steps(to wanted: [Int]) -> [[Place.Step]] {
         var parents = [(parent: Int, place: Int)](repeating: (-1, 0), count: nodes.count)
         for (index, node) in nodes.enumerated() {
@@ -44,7 +44,7 @@ extension JSONTree {
         }
     }
 
-    /// The values reached, and how many values were reached before the step that leads nowhere.
+    /// The values at the end of the steps. If a step leads nowhere: its index, and how many values were reached before.
     private func reached(by steps: some Collection<Place.Step>) -> (nodes: [Int], before: Int, step: Int) {
         guard !nodes.isEmpty else { return ([], 1, 0) }
         var reached = [0]
@@ -69,7 +69,7 @@ extension JSONTree {
         }
     }
 
-    /// Whether a name, written with its quotes, is this one, byte for byte.
+    /// Whether a name in quotes, with its escapes decoded, equals `name` byte for byte.
     static func isName(_ quoted: ArraySlice<UInt8>, _ name: String) -> Bool {
         let written = quoted.dropFirst().dropLast()
         return written.contains(UInt8(ascii: "\\"))

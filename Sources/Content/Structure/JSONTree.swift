@@ -1,24 +1,24 @@
-/// A JSON text as a tree of places in its bytes; no value is read, so none can lose anything.
+/// A JSON text as a tree of ranges in its bytes. Values are not converted, so numbers keep their precision.
 package struct JSONTree: Sendable {
     package struct Node: Sendable {
         /// What the value is: `objectBegin`, `arrayBegin`, or a scalar's kind.
         package var kind: JSONToken.Kind
-        /// Where its name stands, quotes included; `nil` for what is not a member of an object.
+        /// The range of the member's name with its quotes; `nil` if the value is not a member of an object.
         package var name: Range<Int>?
         package var range: Range<Int>
         /// Its members or elements in order.
         package var children: [Int] = []
-        /// The same for the same meaning: the order of members and the spelling of scalars do not count.
+        /// Equal for values with the same meaning: the order of members and the spelling of scalars do not matter.
         package var hash = 0
         /// Whether ``JSONTree/without(_:)`` left it out of its array.
         package var isIgnored = false
     }
 
     package let bytes: [UInt8]
-    /// The values, each after the one that holds it; the first is the whole text.
+    /// The values, each after its parent; the first is the whole text.
     package private(set) var nodes: [Node] = []
 
-    /// Reads a text. Throws `JSONSyntaxError` where the bytes are not JSON, or nested too deep.
+    /// Reads a text. Throws `JSONSyntaxError` if the bytes are not JSON, or nested too deep.
     package init(_ bytes: [UInt8], nestingLimit: Int = 256) throws(JSONSyntaxError) {
         self.bytes = bytes
         var reader = JSONTokenReader(bytes, nestingLimit: nestingLimit)
@@ -47,7 +47,7 @@ package struct JSONTree: Sendable {
         }
     }
 
-    /// The text without some values, which hashes then do not have. Other elements keep their numbers.
+    /// The tree without some values; hashes do not include them. The other elements of an array keep their indices.
     package func without(_ values: Set<Int>) -> JSONTree {
         var tree = self
         for value in values { tree.nodes[value].isIgnored = true }
@@ -62,23 +62,23 @@ package struct JSONTree: Sendable {
         String(decoding: bytes[nodes[node].range], as: UTF8.self)
     }
 
-    /// A member's name without its quotes, escapes undone; `nil` for what is not a member.
+    /// A member's name without quotes, with its escapes decoded; `nil` if the value is not a member.
     package func name(of node: Int) -> String? {
         nodes[node].name.map { JSONTree.unescaped(bytes[$0]) }
     }
 
-    /// The text that a string stands for; `nil` for a value of another kind.
+    /// A string's text with its escapes decoded; `nil` if the value is not a string.
     package func string(of node: Int) -> String? {
         nodes[node].kind == .string ? JSONTree.unescaped(bytes[nodes[node].range]) : nil
     }
 
-    /// The last member of a name, as most readers take it; `nil` if there is none.
+    /// The last member with this name, which is the one most JSON parsers use; `nil` if no member has the name.
     package func member(_ name: String, of node: Int) -> Int? {
         guard nodes.indices.contains(node), nodes[node].kind == .objectBegin else { return nil }
         return nodes[node].children.last { self.name(of: $0) == name }
     }
 
-    /// Undoes the escapes of a string; half a pair of surrogates becomes U+FFFD.
+    /// Removes a string's quotes and decodes its escapes; a lone surrogate becomes U+FFFD.
     package static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
         let inner = quoted.dropFirst().dropLast()
         guard inner.contains(UInt8(ascii: "\\")) else { return String(decoding: inner, as: UTF8.self) }
@@ -142,7 +142,7 @@ package struct JSONTree: Sendable {
         bytes[range].elementsEqual([UInt8(ascii: "-"), UInt8(ascii: "0")])
     }
 
-    /// A string or a name by what it says; with its quotes, so that it is not a number.
+    /// Hashes a string or name by its decoded text, with quotes: a string must not equal a number.
     private func combine(_ quoted: Range<Int>, into hasher: inout Hasher) {
         if bytes[quoted].contains(UInt8(ascii: "\\")) {
             let text = Array("\"\(JSONTree.unescaped(bytes[quoted]))\"".utf8)

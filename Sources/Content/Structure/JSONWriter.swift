@@ -2,22 +2,22 @@ package import HTTPModel
 package import NIOCore
 import Text
 
-/// Writes JSON (RFC 8259) piece by piece into a sink or its buffer. What a terminal would obey or hide is escaped.
+/// Writes JSON (RFC 8259) piecewise into a sink or a buffer. Escapes characters that a terminal would obey or hide.
 package struct JSONWriter {
     private static let flushSize = 64 * 1024
 
     private let sink: ((ByteBuffer) throws -> Void)?
-    /// Output that was not passed on yet.
+    /// Output that the sink has not received yet.
     package private(set) var buffer = ByteBuffer()
     /// For each open array or object: whether a comma must stand before the next element.
     private var needsComma: [Bool] = [false]
-    /// The end of the open string that is not written yet, for its last character may not be whole.
+    /// The unwritten end of the open string: its last character may be incomplete.
     private var unwritten = ByteBuffer()
 
-    /// Prepares to write into a sink; without one all stays in ``buffer``.
+    /// Without a sink, all output stays in ``buffer``.
     package init(_ sink: ((ByteBuffer) throws -> Void)? = nil) { self.sink = sink }
 
-    /// As a JSON string.
+    /// The text as a JSON string, with quotes and escapes.
     package static func quoted(_ text: String) -> String {
         var writer = JSONWriter()
         writer.value(text)
@@ -98,13 +98,13 @@ package struct JSONWriter {
         buffer.writeString(String(number))
     }
 
-    // Not generic, so that other modules do not pay for what they do not know of the number.
+    // Not generic: other modules cannot specialise the generic overload, which makes it slow there.
     package mutating func value(_ number: Int64) {
         separate()
         writeDigits(number.magnitude, isNegative: number < 0)
     }
 
-    /// Writes a number that counts 10^-`decimals`, with all of its decimals or with those that it needs.
+    /// Writes `number` × 10^-`decimals`. `trimsZeros` leaves out trailing zeros.
     package mutating func value(_ number: Int64, decimals: Int, trimsZeros: Bool) {
         separate()
         var unit: UInt64 = 1
@@ -173,7 +173,7 @@ package struct JSONWriter {
         value(Int64(number))
     }
 
-    /// Writes a member whose value is the bytes of a field: UTF-8 where they are valid, else Latin-1 (RFC 9110 §5.5).
+    /// Writes a member with a field's value: as UTF-8 if its bytes are valid UTF-8, if not as Latin-1 (RFC 9110 §5.5).
     package mutating func member(_ name: String, fieldBytes bytes: UnsafeRawBufferPointer) {
         guard JSONWriter.isASCII(bytes) else { return member(name, String(fieldBytes: bytes)) }
         key(name)
@@ -186,7 +186,6 @@ package struct JSONWriter {
         value(flag)
     }
 
-    /// Writes a member unless its value is `nil`.
     package mutating func optionalMember(_ name: String, _ text: String?) {
         if let text { member(name, text) }
     }
@@ -196,7 +195,7 @@ package struct JSONWriter {
         try array { for text in texts { $0.value(text) } }
     }
 
-    /// Writes an entry of a trace for sessions and exports.
+    /// Writes a trace entry's members, as sessions and exports contain them.
     package mutating func members(of entry: TraceEntry) {
         member("stage", entry.stage)
         optionalMember("rule", entry.rule)
@@ -211,7 +210,7 @@ package struct JSONWriter {
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
-    /// Adds UTF-8 to the open string; the bytes must be valid as a whole, not each time.
+    /// Adds UTF-8 to the open string. A character may be split between two calls.
     package mutating func stringPiece(_ bytes: UnsafeRawBufferPointer) throws {
         unwritten.writeBytes(bytes)
         unwritten.readWholeCharacters().withUnsafeReadableBytes { writeEscaped($0) }
@@ -224,7 +223,7 @@ package struct JSONWriter {
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
-    /// Adds JSON that was written elsewhere: elements of the open array, or more of them where it `isContinued`.
+    /// Adds JSON that another writer wrote: elements of the open array. If it `isContinued`, no comma precedes it.
     package mutating func add(_ bytes: ByteBuffer, isContinued: Bool) throws {
         if !isContinued { separate() }
         buffer.writeImmutableBuffer(bytes)
@@ -247,7 +246,7 @@ package struct JSONWriter {
         text.withUTF8 { writeQuoted(UnsafeRawBufferPointer($0), isKey: isKey) }
     }
 
-    /// Writes a comma if needed, and valid UTF-8 as a string.
+    /// Writes a comma if needed, then the bytes (valid UTF-8) as a quoted string.
     private mutating func writeQuoted(_ bytes: UnsafeRawBufferPointer, isKey: Bool = false) {
         let hasComma = needsComma[needsComma.count - 1]
         guard bytes.count <= JSONWriter.plainAtOnce else {
@@ -278,10 +277,10 @@ package struct JSONWriter {
         buffer.writeStaticString(isKey ? "\":" : "\"")
     }
 
-    /// The size of blocks without escapes that are copied at once.
+    /// The size in bytes of a block that is copied at once.
     private static let plainAtOnce = 4_096
 
-    /// Writes valid UTF-8.
+    /// Writes valid UTF-8 with escapes, without quotes.
     private mutating func writeEscaped(_ bytes: UnsafeRawBufferPointer) {
         var place = 0
         while place < bytes.count {
@@ -294,7 +293,7 @@ package struct JSONWriter {
         }
     }
 
-    /// Writes the characters from `place` on that are not ASCII, up to one that is hidden and to be escaped.
+    /// Writes characters that `copy` stops at: controls and non-ASCII. Ends after escaping the first hidden one.
     private mutating func writeSpecial(_ bytes: UnsafeRawBufferPointer, from place: inout Int) {
         let start = place
         var hidden: Unicode.Scalar?
@@ -310,7 +309,7 @@ package struct JSONWriter {
         if let hidden { buffer.writeString(VisibleText.jsonEscape(hidden)) }
     }
 
-    /// Copies bytes before one that is not printable ASCII and has no short escape; `output` has twice their room.
+    /// Copies bytes up to one that is not printable ASCII and has no short escape. `output` has twice their size.
     private static func copy(
         _ bytes: UnsafeRawBufferPointer,
         from place: inout Int,
@@ -326,7 +325,7 @@ package struct JSONWriter {
                     continue
                 }
             }
-            // To the next character that is not plain, and with it.
+            // Copies plain characters up to the next special one, and escapes that one.
             var isPlain = true
             while isPlain, place < bytes.count {
                 let byte = bytes[place]
@@ -383,7 +382,7 @@ extension Unicode.Scalar {
     /// The character of a valid UTF-8 sequence.
     fileprivate init?(utf8 bytes: Slice<UnsafeRawBufferPointer>) {
         guard let first = bytes.first else { return nil }
-        // The first byte's marker goes; each of the others brings six bits.
+        // Removes the first byte's length marker; each other byte has six bits of the character.
         let marker: UInt8 = bytes.count == 1 ? 0x7F : 0x7F >> UInt8(truncatingIfNeeded: bytes.count)
         self.init(bytes.dropFirst().reduce(UInt32(first & marker)) { $0 << 6 | UInt32($1 & 0x3F) })
     }

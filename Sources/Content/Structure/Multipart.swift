@@ -24,7 +24,7 @@ package struct MultipartPart: Sendable {
 
 package struct Multipart: Sendable {
     package var parts: [MultipartPart] = []
-    /// Whether the closing delimiter was found, and so no part is missing.
+    /// Whether the closing delimiter was found, so that no part is missing.
     package var isComplete = false
 
     private static let longestBoundary = 256
@@ -72,7 +72,7 @@ package struct Multipart: Sendable {
     }
 
     private struct DelimiterLine {
-        /// Where the line break before the delimiter begins, which is no part of the content.
+        /// The offset of the line break before the delimiter; this line break is not part of the content.
         var start: Int
         var end: Int
         var isClosing: Bool

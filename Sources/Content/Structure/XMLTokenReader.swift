@@ -8,12 +8,12 @@ package struct XMLSyntaxError: Error, Hashable, CustomStringConvertible {
     package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// Reads an XML document (XML 1.0, in UTF-8) token by token, a piece of it in memory. A document type that only names a
-/// file is skipped, and the file not read; one that defines something is refused, so no entity can grow.
+/// Reads an XML document (XML 1.0, UTF-8) token by token; only a piece is in memory. Skips a document type that only
+/// names a file (the file is not read). Refuses one with definitions, because its entities could expand without limit.
 package struct XMLTokenReader {
     package enum Token: Hashable {
         case start(String, [String: String])
-        /// A part of a text; several may follow each other. Its lines end in a line feed (§2.11).
+        /// A part of an element's text; several parts may follow each other. Line breaks are line feeds (§2.11).
         case text(String)
         case end(String)
     }
@@ -34,10 +34,10 @@ package struct XMLTokenReader {
     private var column = 1
     private var open: [String] = []
     private var hasRoot = false
-    /// The name of an element without content, whose end is next.
+    /// The name of an empty element (`<a/>`) whose end is the next token.
     private var pendingEnd: String?
 
-    /// `refill` reads the next piece; an empty one is the end. Its error becomes the message of an `XMLSyntaxError`.
+    /// `refill` returns the next piece, empty at the end. Its errors become messages of an `XMLSyntaxError`.
     package init(refill: @escaping () throws -> [UInt8]) { self.refill = refill }
 
     package var depth: Int { open.count }
@@ -146,7 +146,7 @@ package struct XMLTokenReader {
         return .end(name)
     }
 
-    /// A comment, or a CDATA section, whose text is returned.
+    /// Skips a comment or document type; returns the text of a CDATA section.
     private mutating func declaration() throws(XMLSyntaxError) -> String? {
         guard let byte = try peek() else { throw error("the file ends within '<!'") }
         if byte == UInt8(ascii: "-") {
@@ -173,7 +173,7 @@ package struct XMLTokenReader {
         throw error("the CDATA section does not end")
     }
 
-    /// Passes over `<!DOCTYPE name SYSTEM "…">`; what it names is not read.
+    /// Skips `<!DOCTYPE name SYSTEM "…">`; the named file is not read.
     private mutating func documentType() throws(XMLSyntaxError) {
         try expect("DOCTYPE")
         var (quote, count): (UInt8?, Int) = (nil, 0)
@@ -230,7 +230,7 @@ package struct XMLTokenReader {
             text += run
             position = run.endIndex
         }
-        // A character is not cut; it has three more bytes at most.
+        // Does not cut a character, which has at most three continuation bytes.
         for _ in 0..<3 {
             guard let byte = try peek(), byte & 0xC0 == 0x80 else { break }
             text.append(byte)
@@ -248,7 +248,7 @@ package struct XMLTokenReader {
         advance()
     }
 
-    /// What stands behind `&`: a character's number or one of the five names.
+    /// Reads a reference after its `&`: a character's number or one of the five predefined entities.
     private mutating func reference() throws(XMLSyntaxError) -> [UInt8] {
         var name: [UInt8] = []
         while let byte = try take(), name.count < 12 {

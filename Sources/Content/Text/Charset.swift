@@ -4,7 +4,7 @@ package import NIOCore
 package struct Charset: Sendable, Hashable, CustomStringConvertible {
     package let name: String
 
-    /// As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, which they are parts of.
+    /// As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, a superset of both.
     package init(_ label: some StringProtocol) {
         let label = label.lowercased()
         switch label {
@@ -23,29 +23,29 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
     package static let utf8 = Charset("utf-8")
     package static let utf16LittleEndian = Charset("utf-16le")
     package static let utf16BigEndian = Charset("utf-16be")
-    /// The superset of Latin-1 that the web uses for it.
+    /// The superset of Latin-1 that browsers use instead of Latin-1.
     package static let windows1252 = Charset("windows-1252")
 
     package var description: String { name }
 
-    /// How many bytes a declaration inside a document is looked for in (HTML §13.2.3.2).
+    /// How many bytes of a document are searched for a declaration of its encoding (HTML §13.2.3.2).
     private static let declarationPrefix = 1024
 
-    /// Finds the character encoding of a body without content coding, or of its beginning. In this order: a byte order
-    /// mark, the `charset` parameter, a declaration inside HTML or XML, UTF-8 where the bytes are valid, windows-1252.
+    /// Finds the character encoding of a body without content coding, or of its beginning. In this order: byte order
+    /// mark, `charset` parameter, declaration inside HTML or XML, UTF-8 if the bytes are valid, windows-1252.
     package static func detect(in bytes: ByteBuffer, mediaType: MediaType?) -> Charset {
         let view = bytes.readableBytesView
         if let (charset, _) = byteOrderMark(view) { return charset }
         if let label = mediaType?.parameter("charset"), isPlausible(label) { return Charset(label) }
         if mediaType?.isXML == true || mediaType?.essence == "text/html", let label = declared(in: view) {
-            // What can be read as ASCII cannot be UTF-16 (HTML §13.2.3.2, last steps).
+            // A declaration that can be read as ASCII is not in UTF-16 (HTML §13.2.3.2, last steps).
             let charset = Charset(label)
             return charset.name.hasPrefix("utf-16") ? .utf8 : charset
         }
         return UTF8Check.isValid(view, allowingCutEnd: true) ? .utf8 : .windows1252
     }
 
-    /// The encoding that a byte order mark stands for, and how long the mark is.
+    /// The encoding of a byte order mark, and the mark's length in bytes.
     static func byteOrderMark(_ bytes: some Collection<UInt8>) -> (Charset, length: Int)? {
         let start = Array(bytes.prefix(3))
         if start == [0xEF, 0xBB, 0xBF] { return (.utf8, 3) }
@@ -54,7 +54,7 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// Whether a label can be handed to the system's converter, where more than a name would be an option.
+    /// Whether a label is safe to pass to the system's converter, which reads other characters as options.
     static func isPlausible(_ label: some StringProtocol) -> Bool {
         (1...40).contains(label.utf8.count)
             && label.utf8.allSatisfy { byte in

@@ -62,7 +62,7 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     ]
 }
 
-/// Reads `value; name=value; name="value"` as media types and `Content-Disposition` have it.
+/// Reads `value; name=value; name="value"`, the syntax of media types and `Content-Disposition`.
 package struct ParameterScanner {
     private let text: String.UTF8View
     private var position: String.Index

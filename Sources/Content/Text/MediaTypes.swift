@@ -3,7 +3,7 @@ package enum MediaTypes {
     /// The type of unknown data (RFC 2046 §4.5.1).
     package static let unknown = "application/octet-stream"
 
-    /// Text counts as UTF-8.
+    /// Text types get `charset=utf-8`.
     package static func contentType(of name: String) -> String {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex,
             let type = types[name[name.utf8.index(after: dot)...].lowercased()]
@@ -22,9 +22,9 @@ package enum MediaTypes {
         return own == essence || own == "text/javascript" && essence == "application/javascript"
     }
 
-    /// Each type with the extensions of its files; the first one is that of files we write.
+    /// Each type with its file extensions; Sluice uses the first one for the files that it writes.
     private static let table: [(type: String, extensions: String)] = [
-        // Pages and what belongs to them.
+        // Web pages and their resources.
         ("text/html", "html htm"), ("application/xhtml+xml", "xhtml"), ("text/css", "css"),
         ("text/javascript", "js mjs cjs jsx"), ("application/wasm", "wasm"),
         ("application/manifest+json", "webmanifest"), ("text/cache-manifest", "appcache"),
@@ -46,7 +46,7 @@ package enum MediaTypes {
         ("image/webp", "webp"), ("image/avif", "avif"), ("image/heic", "heic"), ("image/heif", "heif"),
         ("image/jxl", "jxl"), ("image/svg+xml", "svg"), ("image/x-icon", "ico cur"), ("image/bmp", "bmp"),
         ("image/tiff", "tiff tif"),
-        // Sound and film.
+        // Audio and video.
         ("audio/mpeg", "mp3"), ("audio/mp4", "m4a"), ("audio/aac", "aac"), ("audio/ogg", "ogg oga opus"),
         ("audio/wav", "wav"), ("audio/flac", "flac"), ("audio/midi", "mid midi"), ("audio/webm", "weba"),
         ("video/mp4", "mp4 m4v"), ("video/iso.segment", "m4s"), ("video/mp2t", "ts"), ("video/quicktime", "mov"),
@@ -73,7 +73,7 @@ package enum MediaTypes {
         ("application/x-apple-aspen-config", "mobileconfig"),
     ]
 
-    /// Further names of types (RFC 7303 §9.2, RFC 9239 §6).
+    /// Other names of these types (RFC 7303 §9.2, RFC 9239 §6).
     private static let otherNames = [
         "text/xml": "application/xml", "application/javascript": "text/javascript",
         "application/x-javascript": "text/javascript",
@@ -86,7 +86,7 @@ package enum MediaTypes {
 
     fileprivate static let extensions: [String: String] = {
         var extensions: [String: String] = [:]
-        // What is in a file of unknown data, its extension does not say.
+        // The extension of unknown data would say nothing about its content.
         for row in table where row.type != unknown {
             extensions[row.type] = row.extensions.split(separator: " ").first.map { String($0) }
         }

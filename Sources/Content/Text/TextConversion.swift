@@ -25,7 +25,7 @@ enum TextConversion {
                 let (code, written) = piece.withUnsafeMutableBytes { target in
                     var place = target.assumingMemoryBound(to: CChar.self).baseAddress
                     var room = target.count
-                    // Without input it writes what ends a text, as in ISO-2022-JP.
+                    // Without input, `iconv` writes the sequence that ends a text (ISO-2022-JP has one).
                     let result =
                         isFlushing
                         ? iconv(converter, nil, nil, &place, &room) : iconv(converter, &next, &left, &place, &room)

@@ -1,17 +1,17 @@
 package import NIOCore
 
 package struct DecodedText: Sendable, Hashable {
-    /// The text, without a byte order mark; what was invalid stands as U+FFFD.
+    /// The text without a byte order mark; invalid bytes became U+FFFD.
     package var text: String
     package var charset: Charset
     package var invalidCount: Int
-    /// Whether the encoding that was asked for is unknown, so that another was taken.
+    /// Whether the requested encoding is unknown, so that another one was used.
     package var isFallback: Bool
 }
 
 /// Reads text in the encodings of HTTP messages: UTF-8 and windows-1252 here, the others by the system's `iconv`.
 package enum TextDecoder {
-    /// Reads bytes in an encoding; falls back to UTF-8 or windows-1252 where the system does not know it.
+    /// Reads bytes in an encoding; falls back to UTF-8 or windows-1252 if the system does not know it.
     package static func decode(_ bytes: ByteBuffer, as charset: Charset) -> DecodedText {
         var view = bytes.readableBytesView
         if let (marked, length) = Charset.byteOrderMark(view), marked == charset { view = view.dropFirst(length) }

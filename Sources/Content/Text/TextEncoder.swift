@@ -8,7 +8,7 @@ package enum TextEncoder {
         case character(Unicode.Scalar)
     }
 
-    /// Whether the encoding has one form alone for each text, so that decoded text is always encoded as it was.
+    /// Whether each text has only one encoded form, so that encoding decoded text gives the original bytes.
     package static func hasOneForm(_ charset: Charset) -> Bool {
         [.utf8, .windows1252, .utf16LittleEndian, .utf16BigEndian].contains(charset)
     }
@@ -36,7 +36,7 @@ package enum TextEncoder {
         }
     }
 
-    /// The bytes of a text, from which ``TextDecoder`` reads the same text; `nil` if there are none.
+    /// Encodes a text; `nil` if ``TextDecoder`` would not read exactly the same text back.
     package static func exactly(_ text: String, as charset: Charset) -> ByteBuffer? {
         guard charset != .utf8 else { return ByteBuffer(string: text) }
         guard let bytes = try? encode(Array(text.utf8), as: charset) else { return nil }

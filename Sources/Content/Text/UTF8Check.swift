@@ -15,12 +15,12 @@ package struct UTF8Check: Sendable {
 
     package var isValid: Bool { isValidSoFar && pending == 0 }
 
-    /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.
+    /// Reads the next bytes. Not generic: other modules could not specialise it, and long bodies would be slow.
     package mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         var place = 0
         while place < bytes.count, isValidSoFar {
             if pending == 0 { place += UTF8Check.plainCount(bytes, from: place) }
-            // To the next word, or behind the next character.
+            // Checks the next word (8 bytes) byte by byte.
             let end = min(bytes.count, place + 8)
             take(bytes[place..<end])
             place = end

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Text files in pieces as UTF-8, from UTF-8, UTF-16, or the encoding that XML declares.
+/// Converts text files piece by piece to UTF-8, from UTF-8, UTF-16, or the encoding that XML declares.
 package enum UTF8Pieces {
     package struct EncodingError: Error, CustomStringConvertible {
         package let description: String
@@ -11,10 +11,10 @@ package enum UTF8Pieces {
         case utf16(isBigEndian: Bool)
     }
 
-    /// So many bytes tell the encoding: a mark of the byte order, the first characters, or the declaration of XML.
+    /// How many bytes determine the encoding: a byte order mark, the first characters, or the XML declaration.
     private static let tellingBytes = 256
 
-    /// Gives in UTF-8 what comes in pieces, of which an empty one is the end.
+    /// Converts pieces to UTF-8; an empty piece means the end.
     package static func utf8(_ refill: @escaping () throws -> [UInt8]) -> () throws -> [UInt8] {
         var encoding: Encoding?
         var rest: [UInt8] = []
@@ -37,7 +37,7 @@ package enum UTF8Pieces {
         }
     }
 
-    /// The beginning of a file in UTF-8.
+    /// Converts the beginning of a file to UTF-8; returns it unchanged if the encoding is not supported.
     package static func utf8(beginning bytes: [UInt8]) -> [UInt8] {
         guard let encoding = try? encoding(of: bytes) else { return bytes }
         return converted(bytes, encoding, isEnd: false).text
@@ -76,7 +76,7 @@ package enum UTF8Pieces {
             var units = stride(from: 0, to: bytes.count - 1, by: 2).map { place in
                 UInt16(bytes[place + (isBigEndian ? 0 : 1)]) << 8 | UInt16(bytes[place + (isBigEndian ? 1 : 0)])
             }
-            // The other half of a character comes with the next piece.
+            // The other half of a surrogate pair is in the next piece.
             if !isEnd, let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
             let rest = Array(bytes[(units.count * 2)...])
             if units.first == 0xFEFF { units.removeFirst() }

@@ -10,7 +10,7 @@ package enum Cookies {
     package struct SetCookie: Sendable {
         package var name: String
         package var value: String
-        /// Its attributes in order, their names in lower case; the value is empty where there is no `=`.
+        /// Its attributes in order, their names in lower case; the value is empty if there is no `=`.
         package var attributes: [(name: String, value: String)]
 
         package var path: String? { attribute("path") }
@@ -19,10 +19,10 @@ package enum Cookies {
         package var isSecure: Bool { attribute("secure") != nil }
         package var isHTTPOnly: Bool { attribute("httponly") != nil }
 
-        /// When the cookie expires, in microseconds since 1970; `Max-Age` wins (RFC 6265 §4.1.2.2).
+        /// When the cookie expires, in microseconds since 1970; `Max-Age` overrides `Expires` (RFC 6265 §4.1.2.2).
         package func expires(receivedAt moment: Int64) -> Int64? {
             if let seconds = attribute("max-age").flatMap({ Int64($0) }) {
-                // Further away than any calendar goes means "for ever".
+                // Limits `Max-Age`: dates later than any calendar mean "never".
                 return moment + min(max(seconds, 0), 10_000_000_000) * 1_000_000
             }
             return attribute("expires").flatMap { CookieDate.microseconds($0) }
@@ -47,7 +47,7 @@ package enum Cookies {
         }
     }
 
-    /// What semicolons divide. It looks at bytes: a sign with a combining mark behind it is a different character.
+    /// Splits a line at semicolons, by bytes: a `;` with a combining mark after it would be a different `Character`.
     private static func pieces(_ line: String) -> [(name: String?, value: String)] {
         line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { piece in
             func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(text.trimmingASCIIWhitespace)) }
@@ -61,7 +61,7 @@ package enum Cookies {
 package enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// Microseconds since 1970; `nil` where a part is missing or impossible.
+    /// Microseconds since 1970; `nil` if a part is missing or impossible.
     package static func microseconds(_ text: String) -> Int64? {
         var time: [Int]?
         var day: Int?

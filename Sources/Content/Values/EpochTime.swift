@@ -6,12 +6,12 @@ package struct EpochTime: Sendable, Equatable {
         case microseconds = 1
     }
 
-    /// From 2001 to 2100: what is outside is rather a count of something.
+    /// From 2001 to 2100: other numbers are probably counts.
     private static let plausible: ClosedRange<Int64> = 978_307_200_000_000...4_102_444_800_000_000
 
     package let microseconds: Int64
 
-    /// Reads a number as JSON spells it; without a unit the one is taken that gives a plausible moment.
+    /// Reads a JSON number; without `unit`, uses the first unit that gives a plausible time.
     package init?(_ number: some StringProtocol, unit: Unit? = nil) {
         let whole = number.prefix { $0 != "." }
         guard whole.utf8.count <= 18, let value = Int64(whole) else { return nil }

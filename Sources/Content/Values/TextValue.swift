@@ -1,7 +1,7 @@
 import HTTPModel
 import Text
 
-/// What a text decodes to, where it looks encoded: shown when asked, as nothing says that it was meant so.
+/// The decoded form of a text that looks encoded. Shown only on request, because the text may not be encoded at all.
 package enum TextValue: Sendable, Equatable {
     case base64(String)
     /// base64 of binary data.
@@ -31,7 +31,7 @@ package enum TextValue: Sendable, Equatable {
         {
             self = .base64(plain)
         } else {
-            // A word or a number is base64 of some bytes too.
+            // A plain word or number is also valid base64.
             let hasKinds =
                 text.contains { $0.isUppercase } && text.contains { $0.isLowercase } && text.contains { $0.isNumber }
             guard isPadded || hasKinds && text.utf8.count >= 24 else { return nil }

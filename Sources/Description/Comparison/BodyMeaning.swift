@@ -3,18 +3,18 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// A body by what it means: JSON, a form's fields, multipart parts, or else text or bytes.
+/// The meaning of a body: JSON, a form's fields, multipart parts, or just text or bytes.
 package struct BodyMeaning {
     private enum Values {
         case json(JSONTree)
         case named(Place.Part, [FormField])
         /// Text, bytes or nothing.
         case other
-        /// A body that is too long to be read, by its size and a digest.
+        /// A body that is too long to be read, as its size and a digest.
         case long(String)
     }
 
-    /// Texts of parts that are longer are compared by a digest, in bytes.
+    /// The longest text of a part, in bytes; longer texts are compared by a digest.
     private static let longestText = 4_096
 
     private let body: LoadedBody
@@ -66,7 +66,7 @@ package struct BodyMeaning {
             + (text ?? "\(bytes.count) bytes (digest \(ByteDigest.of { $0.add(bytes) }))")
     }
 
-    /// The body without what rules leave out of it.
+    /// The body without the values that the rules ignore.
     package func without(_ rules: ComparisonRules) -> BodyMeaning {
         if rules.namesNothing { return self }
         if rules.ignores(.place(Place(.request, .body))) { return .empty }
@@ -79,7 +79,7 @@ package struct BodyMeaning {
         }
     }
 
-    /// Adds what is the same for bodies that mean the same, and only for them.
+    /// Adds bytes that are equal for two bodies exactly if the bodies mean the same.
     package func add(to digest: inout ByteDigest) {
         switch values {
         case .json(let tree):
@@ -120,7 +120,7 @@ package struct BodyMeaning {
         }
     }
 
-    /// What is said of bytes beside those of a newer body.
+    /// The descriptions of this body's bytes and those of a newer body.
     func words(beside new: BodyMeaning) -> (String, String) {
         for one in [self, new] { if case .long = one.values { return (size, new.size) } }
         let (before, after) = (body.bytes.readableBytesView, new.body.bytes.readableBytesView)

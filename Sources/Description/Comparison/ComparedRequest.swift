@@ -1,7 +1,7 @@
 package import Content
 package import HTTPModel
 
-/// A request as a replay compares it, without what its rules ignore. `nil` is a part that may differ.
+/// A request as a replay compares it, without values that rules ignore. A part that is `nil` may differ.
 package struct ComparedRequest {
     package var method = ""
     package var scheme: String?
@@ -14,7 +14,7 @@ package struct ComparedRequest {
 
     package init() {}
 
-    /// Valid in this process. Those of two requests are equal if ``ExchangeDifference`` finds none.
+    /// Valid only in this process. They are equal for two requests if ``ExchangeDifference`` finds no difference.
     package struct Fingerprints {
         package let all: Fingerprint
         package let query: Fingerprint
@@ -35,7 +35,7 @@ package struct ComparedRequest {
 }
 
 extension ByteDigest {
-    /// Adds fields; only the order of those of one name counts.
+    /// Adds fields; the order counts only among fields of the same name.
     mutating func add(_ fields: [FormField]) {
         let sorted =
             fields.count < 2
@@ -43,7 +43,7 @@ extension ByteDigest {
             : fields.enumerated().sorted { left, right in
                 let (name, other) = (left.element.name, right.element.name)
                 if name != other { return name < other }
-                // The same letters may have other bytes.
+                // Equal strings may have different bytes.
                 return name.utf8.elementsEqual(other.utf8)
                     ? left.offset < right.offset : name.utf8.lexicographicallyPrecedes(other.utf8)
             }

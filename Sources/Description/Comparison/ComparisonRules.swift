@@ -1,21 +1,21 @@
 package import Content
 package import HTTPModel
 
-/// In what two exchanges may differ and behave the same all the same.
+/// The differences between two exchanges that do not matter.
 package struct ComparisonRules: Sendable, Hashable {
     /// Why a difference is left out.
     package enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The user named its place.
         case named
-        /// A field that is another in every exchange, or follows from the body.
+        /// A field that differs in every exchange, or depends on the body.
         case field
-        /// Both are moments.
+        /// Both values are times.
         case moment
-        /// Both are identifiers of one shape.
+        /// Both values are identifiers of the same shape.
         case identifier
     }
 
-    /// Fields that are another in every exchange, or say how a message was framed.
+    /// Fields that differ in every exchange, or describe how a message is framed.
     package static let volatileFields: Set<String> = [
         "date", "age", "expires", "last-modified", "x-request-id", "request-id", "x-correlation-id", "traceparent",
         "tracestate", "x-amzn-trace-id", "x-cloud-trace-context", "cf-ray", "x-runtime", "x-response-time",
@@ -26,7 +26,7 @@ package struct ComparisonRules: Sendable, Hashable {
 
     private var names: Set<String> = []
     private var places: [Place] = []
-    /// Whether fields, moments and identifiers are left out without being named.
+    /// Whether volatile fields, times and identifiers are left out although no rule names them.
     package let ignoresVolatile: Bool
 
     /// With `isExact` only what the rules name is left out.
@@ -42,14 +42,14 @@ package struct ComparisonRules: Sendable, Hashable {
 
     var namesNothing: Bool { names.isEmpty && places.isEmpty }
 
-    /// Why a difference is left out whatever the values are; `nil` if it counts.
+    /// Why a difference is left out regardless of its values; `nil` if it counts.
     func reason(_ subject: ExchangeDifference.Subject) -> Reason? {
         if ignores(subject) { return .named }
         guard ignoresVolatile, case .place(let place) = subject else { return nil }
         return ComparisonRules.isVolatile(place) ? .field : nil
     }
 
-    /// Whether it is a header field that is another in every exchange.
+    /// Whether the place is a header field that differs in every exchange.
     static func isVolatile(_ place: Place) -> Bool {
         place.part == .header && place.name.map { volatileFields.contains($0) } ?? false
     }
@@ -61,7 +61,7 @@ package struct ComparisonRules: Sendable, Hashable {
         return places.contains { $0.covers(place) }
     }
 
-    /// A JSON text without what is ignored in it; `nil` if that is all of it.
+    /// A JSON text without its ignored values; `nil` if the whole text is ignored.
     func kept(of tree: JSONTree, _ root: Place.Root) -> JSONTree? {
         let paths = places.filter { $0.root == root && $0.part == .json }
         guard !names.isEmpty || !paths.isEmpty else { return tree }
@@ -83,7 +83,7 @@ package struct ComparisonRules: Sendable, Hashable {
         }
     }
 
-    /// Why the difference of two values is left out; `nil` where it counts. `name` is that of the member or parameter.
+    /// Why the difference of two values is left out; `nil` if it counts. `name` is the member's or parameter's name.
     func reason(_ old: String, _ new: String, name: String? = nil) -> Reason? {
         guard ignoresVolatile else { return nil }
         if let name, ComparisonRules.namesIdentifier(name), ComparisonRules.isShort(old), ComparisonRules.isShort(new) {
@@ -108,7 +108,7 @@ package struct ComparisonRules: Sendable, Hashable {
         return old.withUTF8 { old in new.withUTF8 { reason(old, $0, depth: 0) } }
     }
 
-    /// Looks at the whole texts, then at the pieces between signs, each with the one in its place.
+    /// Compares the whole texts, and then their pieces between separators, each with the piece at the same position.
     private static func reason(_ old: Bytes, _ new: Bytes, depth: Int) -> Reason? {
         if VolatileValue.isMoment(old), VolatileValue.isMoment(new) { return .moment }
         if let shape = VolatileValue.shape(old), shape == VolatileValue.shape(new) { return .identifier }
@@ -136,7 +136,7 @@ package struct ComparisonRules: Sendable, Hashable {
         return (0...255).map { signs.contains($0) }
     }
 
-    /// Takes what is before the next sign, or all that is left; without the spaces around it.
+    /// Takes the piece before the next separator, or the whole rest, without the spaces around it.
     private static func piece(_ rest: inout Slice<Bytes>, _ signs: [Bool]) -> Bytes {
         let end = rest.firstIndex { signs[Int($0)] } ?? rest.endIndex
         var piece = rest[..<end]

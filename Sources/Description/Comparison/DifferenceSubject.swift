@@ -3,7 +3,7 @@ package import HTTPModel
 import Text
 
 extension ExchangeDifference {
-    /// What differs: a value with a place, or one of the few things without.
+    /// What differs: a value with a place, or one of the few values without a place.
     package enum Subject: Sendable, Hashable {
         case place(Place)
         case scheme, port, failure, grpcStatus
@@ -28,13 +28,13 @@ extension ExchangeDifference {
             }
         }
 
-        /// The name of the value; `host` or `status` if it has none of its own.
+        /// The name of the value; if it has no name of its own, the name of its part: `host`, `status`.
         var name: String {
             guard case .place(let place) = self else { return description }
             return place.name ?? place.part.rawValue
         }
 
-        /// With `[*]` for each number of an element.
+        /// The subject with `[*]` instead of each element's number.
         package var general: Subject {
             if case .place(let place) = self { .place(place.general) } else { self }
         }

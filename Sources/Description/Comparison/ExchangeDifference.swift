@@ -3,11 +3,11 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// The places at which two exchanges differ, bodies decoded. What ``ComparisonRules`` ignore is only counted.
+/// The differences between two exchanges, bodies decoded. Differences that ``ComparisonRules`` ignore are only counted.
 package struct ExchangeDifference: Sendable {
     package struct Change: Sendable, Hashable {
         package let subject: Subject
-        /// The values, cut where they are long; `nil` where there is none.
+        /// The old and the new value, shortened if long; `nil` if the value is missing.
         package let old: String?
         package let new: String?
     }
@@ -25,15 +25,15 @@ package struct ExchangeDifference: Sendable {
         }
     }
 
-    /// Of each body so many bytes are compared by what they mean; what follows only by its bytes.
+    /// How many bytes of each body are compared by their meaning; later bytes are only compared as bytes.
     package static let bodyLimit = 1 << 20
-    /// More changes of one exchange are counted and not kept.
+    /// Further changes of an exchange are only counted.
     package static let mostChanges = 200
     private static let longestValue = 200
     private static let mostMessages = 2_000
 
     package private(set) var changes: [Change] = []
-    /// Includes those that were not kept.
+    /// Includes changes that were not kept.
     package private(set) var count = 0
     /// How many differences were left out, and why.
     package private(set) var leftOut: [ComparisonRules.Reason: Int] = [:]
@@ -41,10 +41,10 @@ package struct ExchangeDifference: Sendable {
     package var isSame: Bool { count == 0 }
 
     private let rules: ComparisonRules
-    /// Whether the order of fields of one name and each byte of a text count.
+    /// Whether the order of fields with the same name, and each byte of a text, count.
     private let isStrict: Bool
 
-    /// Compares received requests, unless it is `ofResponses`, and responses of a version. Throws sources' errors.
+    /// Compares received requests (not if `ofResponses`), and responses in one version. Throws the sources' errors.
     package init(
         _ old: Side,
         _ new: Side,
@@ -65,7 +65,7 @@ package struct ExchangeDifference: Sendable {
         if pair.contains(where: { $0.exchange.record.kind == .webSocket }) { try compareMessages(of: pair) }
     }
 
-    /// Compares a request with a recorded one; everything that they have counts.
+    /// Compares a request with a recorded one; every difference counts.
     package init(recorded old: ComparedRequest, asked new: ComparedRequest) {
         (rules, isStrict) = (ComparisonRules(isExact: true), true)
         fact(.place(Place(.request, .method)), old.method, new.method)
@@ -135,7 +135,7 @@ package struct ExchangeDifference: Sendable {
 
     private mutating func compareBodies(_ root: Place.Root, _ bodies: [Body], of pair: [Side]) throws {
         let records = pair.map(\.exchange.record)
-        // What follows an upgrade or passes a tunnel is another each time.
+        // The bytes after an upgrade or in a tunnel differ each time.
         guard records.allSatisfy({ $0.kind == .http }) else { return }
         if bodies.allSatisfy({ $0.size == 0 }), records.allSatisfy({ $0.state != .inFlight }) { return }
         var whole = [ByteBuffer(), ByteBuffer()]
@@ -180,7 +180,7 @@ package struct ExchangeDifference: Sendable {
         case .json(let before, let after): json(root, before, after)
         case .named(let part, let before, let after): fields(root, part, before, after)
         case .text(let before, let after):
-            // Line ends and spellings of letters are no difference unless each byte counts.
+            // Line ends and Unicode spellings of a letter are no difference, unless each byte counts.
             if !lines(root, before, after), isStrict { bytes(body, old, new) }
         case .bytes: bytes(body, old, new)
         }
@@ -265,7 +265,7 @@ package struct ExchangeDifference: Sendable {
 
     // MARK: - Counting
 
-    /// Counts a difference, or why it is left out. `name` is the value's, which may say that it is an identifier.
+    /// Counts a difference, or the reason to leave it out. The value's `name` may show that the value is an identifier.
     private mutating func add(_ subject: Subject, _ old: String?, _ new: String?, name: String? = nil) {
         var reason = rules.reason(subject)
         if reason == nil, let old, let new { reason = rules.reason(old, new, name: name) }

@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// Values that are another each time by what they are.
+/// Recognises values that differ each time: times and random identifiers.
 enum VolatileValue {
     enum Shape: Hashable {
         case uuid
@@ -21,7 +21,7 @@ enum VolatileValue {
             return (978_307_200...4_102_444_800).contains(seconds)
         }
         func digit(_ index: Int) -> Bool { isDigit(bytes[index]) }
-        // 2026-11-22T10:57:03Z, with a blank for the T, with a fraction and a zone (RFC 3339).
+        // 2026-11-22T10:57:03Z, or with a space for the T, a fraction or another zone (RFC 3339).
         if bytes.count >= 16, digit(0), digit(3), bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[13] == 0x3A {
             return [0x54, 0x74, 0x20].contains(bytes[10]) && digit(5) && digit(8) && digit(11) && digit(14)
         }
@@ -34,10 +34,10 @@ enum VolatileValue {
 
     private static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map { Array($0.utf8) }
 
-    /// What a value looks like that was made by chance; `nil` for others, whole numbers among them.
+    /// The shape of a random value; `nil` for other values, for example whole numbers.
     static func shape(_ bytes: UnsafeBufferPointer<UInt8>) -> Shape? {
         guard bytes.count >= 16, bytes.count <= 8 << 10, let first = bytes.first else { return nil }
-        // Most values have a sign that none of these has.
+        // Most values have a character that no random value has.
         guard bytes.allSatisfy({ isBase64($0) || $0 == UInt8(ascii: ".") }) else { return nil }
         if bytes.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: "-") }) { return nil }
         if bytes.count == 36, bytes.count(where: { $0 == UInt8(ascii: "-") }) == 4, PathShape.isIdentifier(bytes) {
@@ -47,7 +47,7 @@ enum VolatileValue {
             return bytes.contains(where: isDigit) ? .hexadecimal(length: bytes.count) : nil
         }
         guard bytes.contains(UInt8(ascii: ".")) else { return PathShape.isIdentifier(bytes) ? .random : nil }
-        // A JSON Web Token, or another one of three parts.
+        // A JSON Web Token, or another token of three parts.
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 3 && first == UInt8(ascii: "e") && parts.allSatisfy { $0.count >= 8 } ? .token : nil
     }

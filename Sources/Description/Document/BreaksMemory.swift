@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps how a document's lines are broken into rows, so that long ones are not broken again for each frame.
+/// Remembers how a document's lines are broken into rows, so that long lines are not broken again for each frame.
 package final class BreaksMemory: Sendable {
     private struct Key: Hashable {
         var line: Int
@@ -8,7 +8,7 @@ package final class BreaksMemory: Sendable {
         var width: Int
     }
 
-    /// How many lines are kept: more than a screen has, and than one step passes.
+    /// How many lines are kept: more than a screen shows, or than one step scrolls.
     private static let most = 500
 
     private let known = Mutex<[Key: [Range<TextMark>]]>([:])

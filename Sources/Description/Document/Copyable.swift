@@ -1,7 +1,7 @@
 import Content
 package import HTTPModel
 
-/// What of a line can be copied by itself.
+/// The part of a line that can be copied by itself.
 package enum Copyable: Sendable, Hashable {
     case field(name: String, value: String)
     case json(JSONPlace)
@@ -30,7 +30,7 @@ package struct JSONPlace: Sendable, Hashable {
         return tree.places(of: [node], in: whole).first
     }
 
-    /// The value: a string's text, anything else as it stands in the text.
+    /// The value: a string's text, other values as written.
     package var value: String? {
         guard let tree = try? JSONTree(bytes) else { return nil }
         return tree.node(at: offset).map { tree.string(of: $0) ?? tree.text(of: $0) }
@@ -43,7 +43,7 @@ extension Place {
         self.init(Root(side), .json)
     }
 
-    /// The same place in one of a body's lines, which are messages; from 1. `nil` for a body as sent.
+    /// The same place in a line (from 1) of a body whose lines are messages; `nil` for a body as sent.
     func line(_ number: Int) -> Place? {
         root == .request || root == .response ? Place(.message(number), part, steps) : nil
     }

@@ -4,7 +4,7 @@ import NIOCore
 
 /// How long the work on one document may take, and whether it is still wanted. A late page is shown in part.
 package struct DetailBudget: Sendable {
-    /// Pages of what people exchange take some milliseconds.
+    /// Usual pages take some milliseconds.
     private static let usual = Duration.seconds(5)
 
     private let deadline: ContinuousClock.Instant
@@ -23,7 +23,7 @@ package struct DetailBudget: Sendable {
     }
 }
 
-/// A source that gives nothing more once the budget is spent, so that the one who reads a long body comes to an end.
+/// A source that throws once the budget is spent, so that reading a long body ends.
 struct BudgetedSource: ExchangeSource {
     let source: any ExchangeSource
     let budget: DetailBudget

@@ -10,7 +10,7 @@ package struct DetailBuilder {
     let change: (String) -> TraceEntry.Change?
 
     /// `now` is in microseconds since 1970, for exchanges in flight. Without `descriptors` the fields of gRPC messages
-    /// have numbers. `change` tells what the rules of a stage change without their trace naming it.
+    /// have numbers. `change` returns what the rules of a stage change although their trace does not name it.
     package init(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -25,7 +25,7 @@ package struct DetailBuilder {
         self.now = now
     }
 
-    /// The parts that make sense for the exchange: messages of streams only, differences where a rule made some.
+    /// The pages that the exchange has: messages only for streams, differences only if a rule changed something.
     package var pages: [DetailPage] {
         DetailPage.allCases.filter { page in
             switch page {
@@ -38,7 +38,7 @@ package struct DetailBuilder {
         }
     }
 
-    /// The document of a part, as far as it comes within a budget; of the part that says most, where none was chosen.
+    /// The document of a page, as far as the budget allows; if no page was chosen, of the most informative one.
     package func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
         if let text = options.bodyText, let hit = hit(text, options, budget) { return hit }
         var options = options
@@ -50,7 +50,7 @@ package struct DetailBuilder {
         return page(options, budget)
     }
 
-    /// The document beside the one of a page; `nil` if that page is shown alone.
+    /// The document to show beside a page; `nil` if the page is shown alone.
     package func beside(_ page: DetailPage?, _ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument? {
         guard options.besideWidth != nil, let other = page?.counterpart, pages.contains(other) else { return nil }
         var options = options
@@ -58,7 +58,7 @@ package struct DetailBuilder {
         return self.page(options, budget)
     }
 
-    /// The page that shows a text of a body, in the form that was asked for or, where that has it otherwise, raw.
+    /// The page that shows a text of a body, in the requested form or, if the text is not in that form, in another one.
     private func hit(_ text: String, _ options: DetailOptions, _ budget: DetailBudget) -> DetailDocument? {
         let pages = pages
         let first = [options.page].filter { options.isPageChosen && $0 != .overview && pages.contains($0) }
@@ -101,7 +101,7 @@ package struct DetailBuilder {
         return document
     }
 
-    /// Whether a rule sent on something else than was received, beyond what every proxy adapts.
+    /// Whether a rule changed the exchange, apart from the changes that every proxy makes.
     package var isChanged: Bool {
         let flags: ExchangeRecord.Flags = [
             .requestChanged, .responseChanged, .requestBodyChanged, .responseBodyChanged,

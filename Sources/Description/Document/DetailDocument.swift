@@ -1,15 +1,15 @@
 /// What the detail pane shows of an exchange: lines, some of which open blocks that can be folded.
 package struct DetailDocument: Sendable {
     package let lines: [DetailLine]
-    /// Whether nothing was left out; where something was, the document says so.
+    /// Whether nothing was left out; if something was, the document says so.
     package let isWhole: Bool
     /// Which page of an exchange it is; `nil` for another document.
     package var page: DetailPage?
-    /// How the body is shown, where the page has one.
+    /// How the body is shown, if the page has a body.
     package var bodyForm: BodyForm?
     package var isUnfinished = false
     package var messages: MessageWindow?
-    /// How long lines are broken into rows, as far as it was asked.
+    /// Remembers how lines are broken into rows.
     package let breaks = BreaksMemory()
 
     package init(lines: [DetailLine] = [], isWhole: Bool = true) {
@@ -19,7 +19,7 @@ package struct DetailDocument: Sendable {
 
     package var initialFolds: Set<Int> { Set(lines.indices.filter { lines[$0].fold?.startsFolded == true }) }
 
-    /// The indexes of the lines to show where the blocks opened by these lines are folded.
+    /// The indices of the visible lines, if the blocks of the lines in `folds` are folded.
     package func folded(_ folds: Set<Int>) -> [Int] {
         var hiddenEnd = 0
         return lines.indices.filter { line in
@@ -34,7 +34,7 @@ package struct DetailDocument: Sendable {
         page == .messages ? lines[...] : lines[(lines.lastIndex { $0.name == "Body" } ?? lines.endIndex)...]
     }
 
-    /// The first line of each difference on such a page. Removed and added lines in a row are one.
+    /// The first line of each difference on a difference page. Consecutive removed and added lines are one difference.
     package var differences: [Int] {
         guard page == .difference else { return [] }
         func isMoved(_ line: Int) -> Bool { [.added, .removed].contains(lines[line].spans.first?.role) }

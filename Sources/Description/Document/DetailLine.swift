@@ -2,22 +2,22 @@
 package struct Fold: Sendable, Hashable {
     /// The index of the line after the block's last one.
     package var end: Int
-    /// What stands for the block where it is folded, for example `{ 12 members }`.
+    /// What is shown instead of the folded block, for example `{ 12 members }`.
     package var summary: String
     package var startsFolded = false
 }
 
 package struct DetailLine: Sendable, Hashable {
     package var spans: [Span]
-    /// How many columns stay empty before it; where the line wraps, before its further rows too.
+    /// How many columns stay empty before the line; if the line wraps, before each of its rows.
     package var indent: Int
     package var fold: Fold?
     /// Whether a line that is too long goes on in the next row; if not, it is cut.
     package var wraps: Bool
-    /// Whether a word that has room in a row is never broken, however long it is.
+    /// Whether a word that fits into a row is never broken, regardless of its length.
     package var keepsWords = false
     package var copyable: Copyable?
-    /// The section or message that the line is the heading of: place and folds are found again by it.
+    /// The section or message whose heading the line is; position and folds are found again by this name.
     package var name: String?
 
     package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {

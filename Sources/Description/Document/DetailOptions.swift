@@ -4,10 +4,10 @@ package enum DetailPage: String, CaseIterable, Sendable {
     /// What happened: URL, status, connections, times, sizes, rules.
     case overview
     case request, response, messages
-    /// What rules changed, as received beside as sent.
+    /// What rules changed: the received beside the sent version.
     case difference
 
-    /// The one of some pages that says most: what was carried, before how.
+    /// The most informative of some pages: messages, then the response, then the overview.
     package static func best(of pages: [DetailPage]) -> DetailPage {
         [.messages, .response].first { pages.contains($0) } ?? .overview
     }
@@ -23,9 +23,9 @@ package enum DetailPage: String, CaseIterable, Sendable {
 }
 
 package enum BodyForm: String, CaseIterable, Sendable {
-    /// Laid out and highlighted by its type.
+    /// Formatted and highlighted by its type.
     case pretty
-    /// The text as it came.
+    /// The unchanged text.
     case raw
     case hex
     /// In hexadecimal with its content coding, as it was received or sent.
@@ -38,7 +38,7 @@ package enum MessageVersion: String, CaseIterable, Sendable {
 
 package struct HeldSide: Sendable, Hashable {
     let isRequest: Bool
-    /// How one decides: `execute (ctrl-e), cancel (ctrl-x) or abort (ctrl-a)`.
+    /// How the user decides: `execute (ctrl-e), cancel (ctrl-x) or abort (ctrl-a)`.
     let ways: String
 
     package init(isRequest: Bool, ways: String) { (self.isRequest, self.ways) = (isRequest, ways) }
@@ -48,38 +48,38 @@ package struct DetailOptions: Sendable, Hashable {
     package var page: DetailPage
     package var bodyForm: BodyForm = .pretty
     package var version: MessageVersion = .received
-    /// How many bytes of a body are looked at.
+    /// How many bytes of a body are read.
     package var bodyLimit = 1 << 20
     package var showsPreview = true
-    /// The values that are shown of a body that is JSON; `nil` for all of the page.
+    /// The place of the values to show of a JSON body; `nil` shows the whole page.
     package var place: Place?
-    /// Whether values are shown with what they may mean: base64, URL-encoded text, numbers as dates.
+    /// Whether values are shown with their possible meanings: base64, URL-encoded text, numbers as dates.
     package var decodesValues = false
     /// The first message of a stream to show, from 0.
     package var firstMessage = 0
-    /// Whether the last messages of a stream are shown instead, however many come before.
+    /// Whether the last messages of a stream are shown, regardless of ``firstMessage``.
     package var showsNewest = false
-    /// Whether the page was chosen; if not, the one that says most about the exchange is shown.
+    /// Whether the page was chosen; if not, the most informative page of the exchange is shown.
     package var isPageChosen = true
-    /// Whether messages replace a page chosen for another exchange that would have them as bytes only.
+    /// Whether messages replace a request or response page, chosen for another exchange, if the bodies are frames.
     package var prefersMessages = false
-    /// A text that a body has: the page and the form of the body that show it are chosen. `nil` for none.
+    /// A text in a body: the page and the form of the body that show this text are chosen. `nil` if there is none.
     package var bodyText: String?
     package var isSentFromHere = false
-    /// How the reader gets to the help on trusting the certificate; `nil` for the command that prints it.
+    /// The key for help on trusting the certificate; if `nil`, the command that prints the help is shown.
     package var wayToTrust: String?
-    /// How the reader goes on without verifying a server; `nil` if no running proxy can be told.
+    /// How the user stops verifying a server; `nil` if there is no running proxy to control.
     package var wayToSkip: String?
     /// How the reader gets from the values at ``place`` to the whole page; `nil` if the page has only the values.
     package var wayToWhole: String?
     package var held: HeldSide?
-    /// Whether there are so few rows that headers are folded and nothing is left empty.
+    /// Whether there are few rows, so that headers are folded and no line is left empty.
     package var isShort = false
-    /// How many columns there are, for tables, bars and bytes in hexadecimal.
+    /// The width in columns, for tables, bars and bytes in hexadecimal.
     package var width = 80
     /// The columns of request and response when they are shown beside each other; `nil` if one page is shown at a time.
     package var besideWidth: Int?
-    /// Whether what is in flight goes on; in a recording that has ended it never ends.
+    /// Whether exchanges in flight may continue; in an ended recording they never end.
     package var isLive = true
     package var isUnicode = true
 

@@ -1,12 +1,12 @@
 import HTTPModel
 import Text
 
-/// Gathers the lines of a document, within bounds. No text from traffic gets into a document without passing here.
+/// Collects the lines of a document, within limits. All text from traffic passes here, so it has no hidden characters.
 package struct DetailWriter {
-    /// In a body that is laid out, a line has at most this many bytes; the raw form has them all.
+    /// The most bytes of a line in a formatted body; the raw form shows all bytes.
     static let longestLaidOut = 10_000
     static let mostLines = 60_000
-    /// More columns than this are never left empty before a line.
+    /// The deepest indentation, in columns.
     static let deepestIndent = 60
     static let labelWidth = 15
 
@@ -15,12 +15,12 @@ package struct DetailWriter {
     package private(set) var lines: [DetailLine] = []
     /// What was left out, in sentences.
     private(set) var omissions: [String] = []
-    /// A line has at most this many bytes: by itself, all that a page has of a body.
+    /// The most bytes of a line; initially as many as a page shows of a body.
     var longestLine = 1 << 20
     var margin = 0
-    /// The moment that others are compared with, in microseconds since 1970.
+    /// The time that other times are compared with, in microseconds since 1970.
     let now: Int64
-    /// Whether numbers in JSON are shown as the moments that they may be.
+    /// Whether numbers in JSON that may be times are also shown as dates.
     private(set) var showsDates: Bool
     var messages: MessageWindow?
 
@@ -37,7 +37,7 @@ package struct DetailWriter {
         try body(&self)
     }
 
-    /// Adds JSON with a title, its numbers shown as moments too.
+    /// Adds JSON with a title; numbers that may be times are also shown as dates.
     mutating func dated(_ title: String, _ bytes: [UInt8]) {
         add(title, .label)
         let showed = showsDates
@@ -54,7 +54,7 @@ package struct DetailWriter {
         if lines.indices.contains(line) { lines[line].spans = spans.map { Span(VisibleText.of($0.text), $0.role) } }
     }
 
-    /// The document, which ends with what was left out.
+    /// The document, which ends with sentences about what was left out.
     package func document() -> DetailDocument {
         var lines = lines
         for omission in omissions { lines.append(DetailLine([Span(omission, .warning)])) }
@@ -66,10 +66,10 @@ package struct DetailWriter {
 
     var place: Int { lines.count }
     var isFull: Bool { lines.count >= DetailWriter.mostLines || isLate }
-    /// Whether the budget is spent; looked at every few lines.
+    /// Whether the budget is spent; checked every 64 lines.
     private var isLate: Bool { lines.count % 64 == 63 && budget.isSpent }
 
-    /// Adds a line; spans without text are left out, what is hidden in them is made visible, what is too long is cut.
+    /// Adds a line: without empty spans, with hidden characters made visible, and cut if it is too long.
     mutating func add(_ spans: [Span], indent: Int = 0, wraps: Bool = true) {
         guard !isFull else { return noteFull() }
         var length = 0
@@ -92,18 +92,18 @@ package struct DetailWriter {
         if lines.last?.spans.isEmpty == false, takesMore() { lines.append(DetailLine([])) }
     }
 
-    /// Makes a line open the block from it to the last line.
+    /// Makes a line the foldable head of the block that ends at the last line.
     mutating func fold(from line: Int, _ summary: String, startsFolded: Bool = false) {
         guard lines.indices.contains(line), lines.count > line + 1 else { return }
         lines[line].fold = Fold(end: lines.count, summary: summary, startsFolded: startsFolded)
     }
 
-    /// Makes a line open the block from it to the last line, which is summed up by how many lines follow.
+    /// Makes a line the foldable head of the block that ends at the last line; the summary is the number of lines.
     mutating func foldLines(from line: Int, startsFolded: Bool = false) {
         fold(from: line, "(\((lines.count - line - 1).of("line")))", startsFolded: startsFolded)
     }
 
-    /// Names the last line, by which a reader's place is found again.
+    /// Names the last line, so that a reader's position can be found again.
     mutating func nameLine(_ name: String) {
         if !lines.isEmpty { lines[lines.count - 1].name = name }
     }
@@ -119,7 +119,7 @@ package struct DetailWriter {
         if !omissions.contains(sentence) { omissions.append(sentence) }
     }
 
-    /// Whether another line is taken; where not, the document says at its end that there is more.
+    /// Whether there is room for another line; if not, the document says at its end that there is more.
     mutating func takesMore() -> Bool {
         guard isFull else { return true }
         noteFull()
@@ -198,12 +198,12 @@ package struct DetailWriter {
 
     mutating func fact(_ label: String, _ value: String, _ role: Role = .text) { fact(label, [Span(value, role)]) }
 
-    /// Adds nothing without a value.
+    /// Adds nothing if the value is `nil` or empty.
     mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
     }
 
-    /// Adds names with values in two columns. `names` are those of the values if the rows show others.
+    /// Adds names and values in two columns. `names` are the real names, if the rows show other names.
     mutating func table(
         _ rows: [(name: Span, value: [Span])],
         marks: [Span]? = nil,
@@ -228,11 +228,11 @@ package struct DetailWriter {
 
     mutating func table(_ fields: FieldSection) { table(fields.map { (Span($0.name, .key), [Span($0.value)]) }) }
 
-    /// A sign where signs are possible, else its stand-in of ASCII characters.
+    /// A Unicode character if the terminal can show it; if not, its ASCII replacement.
     func sign(_ sign: String, _ plain: String) -> String { options.isUnicode ? sign : plain }
 
-    /// The sign of what is taken away: `−`, or `-`.
+    /// The mark of removed values: `−`, or `-`.
     var minus: String { sign("−", "-") }
-    /// The sign between old and new: `→`, or `->`.
+    /// The arrow between old and new values: `→`, or `->`.
     var arrow: String { sign("→", "->") }
 }

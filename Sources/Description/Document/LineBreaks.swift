@@ -1,6 +1,6 @@
 import Text
 
-/// A place in the text of a line: a span, and how many bytes of it come before.
+/// A position in the text of a line: a span, and an offset in bytes in it.
 package struct TextMark: Sendable, Hashable, Comparable {
     package var span: Int
     package var offset: Int
@@ -17,28 +17,28 @@ package struct TextMark: Sendable, Hashable, Comparable {
 
 /// Breaks the text of a line into rows, in one pass.
 package struct LineBreaks {
-    /// How far back a space is looked for, so that a row does not end within a word.
+    /// How many characters back a space is searched, so that a row does not end within a word.
     private static let longestWord = 24
 
     private let longestWord: Int
     private let indent: Int
     private let width: Int
     private var rows: [Range<TextMark>] = []
-    /// Where the present row begins; `nil` where its first character has not come.
+    /// Where the current row begins; `nil` before its first character.
     private var start: TextMark?
     private var column: Int
     private var piece: Piece
 
-    /// What the present row has of the present span.
+    /// The part of the current span that is in the current row.
     private struct Piece {
-        /// Where it begins, in bytes of the span and in columns.
+        /// Where the part begins, in bytes of the span and in columns.
         var offset = 0
         var column: Int
         var characters = 0
         var hasWord = false
-        /// What is behind its last space, where a word comes before that.
+        /// The position after the part's last space, if a word precedes this space.
         var space: (offset: Int, column: Int)?
-        /// How many characters are behind its last space; `nil` without one.
+        /// How many characters follow the part's last space; `nil` if it has no space.
         var tail: Int?
 
         mutating func append(_ isSpace: Bool, end: Int, _ column: Int) {
@@ -49,9 +49,9 @@ package struct LineBreaks {
         }
     }
 
-    /// Breaks a text into at least one row of `width` columns, `indent` of which stay empty. A space at which a row
-    /// ends is in none. A word of more than 24 characters is broken where the row ends; where words are kept, only one
-    /// wider than a row.
+    /// Breaks a text into at least one row of `width` columns, `indent` of which stay empty. A space at the end of a
+    /// row is in no row. A word of more than 24 characters is broken at the end of the row; with `keepsWords`, only a
+    /// word that is wider than a row is broken.
     package static func rows(of spans: [Span], indent: Int, width: Int, keepsWords: Bool = false) -> [Range<TextMark>] {
         let longest = keepsWords ? max(longestWord, width - indent) : longestWord
         var breaks = LineBreaks(indent: indent, width: width, longestWord: longest)
@@ -86,7 +86,7 @@ package struct LineBreaks {
         let isSpace = bytes[place.offset] == 0x20 && end == place.offset + 1
         while let start, column + columns > width, place > start {
             guard !isSpace || place.offset == piece.offset else {
-                // The space at which the row ends is not the next one's beginning.
+                // The space at the end of a row does not begin the next row.
                 rows.append(start..<place)
                 self.start = nil
                 return
@@ -108,7 +108,7 @@ package struct LineBreaks {
         piece.append(isSpace, end: end, column)
     }
 
-    /// Where the row ends that has no room for the character at `place`, and how many characters after that go on.
+    /// Where a row without room for the character at `place` ends, and how many characters move to the next row.
     private func cut(_ place: Int, isAtStart: Bool, _ bytes: [UInt8]) -> (offset: Int, column: Int, characters: Int) {
         guard let tail = piece.tail else {
             var word = piece.characters

@@ -1,7 +1,7 @@
-/// What a text means; the theme decides how it looks. A word or sign always carries the meaning, too.
+/// What a text means; the theme decides how it looks. A word or character always shows the meaning, too.
 package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case text
-    /// Text of less weight: remarks, what stayed the same.
+    /// Less important text: remarks, unchanged values.
     case faint
     case heading
     /// The name of a fact, left of it.
@@ -10,7 +10,7 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case key
     /// A literal is a word with a fixed meaning: `true`, `false`, `null`.
     case string, number, literal
-    /// Brackets, commas, signs between other things.
+    /// Brackets, commas and other separators.
     case punctuation
     /// The name of a markup element and of its attribute, or a style sheet's selector and property.
     case tag, attribute
@@ -18,9 +18,9 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     /// Outcomes: 2xx, 3xx, 4xx, 5xx and others.
     case success, redirect, clientError, serverError, failure
     case warning
-    /// What is only in the newer of two, only in the older one, or differs.
+    /// Only in the newer version, only in the older version, or different.
     case added, removed, changed
     case match
-    /// Two pixels above each other, drawn as a half block.
+    /// An upper and a lower pixel, drawn as a half block.
     case image
 }

@@ -6,7 +6,7 @@ import Text
 /// One line for one exchange, for people and for programs.
 package enum ExchangeLine {
     private static let typeWidth = 10
-    /// How much of a server's message there is room for; `show` has it whole.
+    /// How much of a gRPC message or a comment is shown; `show` prints all of it.
     private static let messageWidth = 100
 
     package static let header = line(["ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE", "URL"])
@@ -31,7 +31,7 @@ package enum ExchangeLine {
     /// One JSON object on one line: the members of `JSONExport` up to `colour`, and `recorded` if it is `false`.
     package static func json(_ record: ExchangeRecord, isUnrecorded: Bool = false) -> String {
         var writer = JSONWriter()
-        // The writer throws only what its sink does, and this one has none.
+        // The writer throws only its sink's errors, and this writer has no sink.
         try? writer.object {
             try $0.rowMembers(record)
             if isUnrecorded { $0.member("recorded", false) }
@@ -40,7 +40,7 @@ package enum ExchangeLine {
         return String(buffer: writer.buffer)
     }
 
-    /// The columns of all cells but the last; negative where a cell is aligned to the right.
+    /// The widths in columns of all cells except the last; negative if the cell is right-aligned.
     private static let widths = [-6, 8, 7, 6, -8, -8, typeWidth]
 
     private static func line(_ cells: [String]) -> String {
@@ -57,7 +57,7 @@ package enum ExchangeLine {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// The telling part of a media type: `json` of `application/json`, `problem+json` of `application/problem+json`.
+    /// The short form of a media type: `json` of `application/json`, `problem+json` of `application/problem+json`.
     package static func shortType(_ mediaType: String) -> String {
         let slash = mediaType.utf8.firstIndex(of: UInt8(ascii: "/"))
         let subtype = mediaType[(slash.map { mediaType.utf8.index(after: $0) } ?? mediaType.startIndex)...]
@@ -99,7 +99,7 @@ package enum ExchangeLine {
         return notes
     }
 
-    /// `grpc OK`, or what went wrong and what the server says of it.
+    /// `grpc OK`, or the name of another status and the server's message.
     private static func outcome(_ grpc: GRPCOutcome) -> String {
         let message = grpc.message.isEmpty ? "" : ": \(cut(VisibleText.of(grpc.message)))"
         return "grpc \(grpc.name ?? String(grpc.status))\(message)"
@@ -107,7 +107,7 @@ package enum ExchangeLine {
 
     private static func cut(_ message: String) -> String { message.shortened(to: messageWidth) }
 
-    /// How many messages each side has sent; `nil` for no stream, and for a call of one message each way.
+    /// How many messages each side has sent; `nil` if it is not a stream, or a call with one message each way.
     private static func counts(_ record: ExchangeRecord) -> String? {
         let (sent, received) = (record.tally.fromClient, record.tally.fromServer)
         if record.kind == .webSocket { return "\(sent)→ \(received)←" }

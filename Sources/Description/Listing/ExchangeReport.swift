@@ -5,7 +5,7 @@ package import HTTPModel
 package enum ExchangeReport {
     private static let width = 100
 
-    /// What cannot be read is a line in it. `bodyLimit` is for each body, the others are those of ``DetailBuilder``.
+    /// Errors become lines. `bodyLimit` is for each body; the other parameters are those of ``DetailBuilder``.
     package static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -30,7 +30,7 @@ package enum ExchangeReport {
         for (page, hasSent) in parts where builder.pages.contains(page) {
             for version in hasSent ? MessageVersion.allCases : [.received] {
                 (options.page, options.version) = (page, version)
-                // Whoever prints waits for all of it.
+                // A printed report must be complete, so its budget is a day.
                 let document = builder.document(options, DetailBudget(.seconds(86_400)))
                 if !lines.isEmpty, !document.lines.isEmpty { lines.append("") }
                 lines += document.lines.map(\.plain)

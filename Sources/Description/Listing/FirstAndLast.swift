@@ -1,16 +1,16 @@
-/// The first and the last of a sequence that may be too long to keep.
+/// The first and the last elements of a sequence that may be too long to keep.
 struct FirstAndLast<Element> {
     static var keptAtEachEnd: Int { 50 }
 
     private(set) var first: [Element] = []
-    /// The last ones that are not among the first, in a ring.
+    /// The last elements that are not among the first, in a ring.
     private var ring: [Element] = []
     private(set) var count = 0
 
-    /// How many are neither among the first nor among the last.
+    /// How many elements are neither among the first nor among the last.
     var leftOut: Int { count - first.count - ring.count }
 
-    /// The last ones that are not among the first, in order.
+    /// The last elements that are not among the first, in order.
     var last: [Element] {
         let start = ring.count == Self.keptAtEachEnd ? (count - first.count) % ring.count : 0
         return Array(ring[start...] + ring[..<start])

@@ -18,7 +18,7 @@ package enum ListedColumn: Sendable, Hashable {
         }
     }
 
-    /// The columns of a list with commas. Throws `ListedColumnError` with the wrong name.
+    /// Reads a comma-separated list of columns. Throws `ListedColumnError` for a wrong name.
     package static func columns(_ text: String) throws(ListedColumnError) -> [ListedColumn] {
         var columns: [ListedColumn] = []
         for name in text.split(atUnquoted: ",").map({ String($0.drop { $0 == " " }) }) {

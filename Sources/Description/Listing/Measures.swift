@@ -38,7 +38,7 @@ package enum Measures {
         }
     }
 
-    /// The time from one moment to another, both in microseconds, in seconds to the millisecond: `1.204 s`.
+    /// The time between two moments in microseconds, as seconds with three decimals: `1.204 s`.
     package static func elapsed(from start: Int64, to moment: Int64) -> String {
         let milliseconds = max(moment - start, 0) / 1000
         return "\(milliseconds / 1000).\((milliseconds % 1000).padded(to: 3)) s"
@@ -51,6 +51,6 @@ package enum Measures {
 }
 
 extension Character {
-    /// Whether a line of text ends here; of Unicode's other line ends a terminal is not told.
+    /// Whether the character ends a line; Unicode's other line separators do not end lines in a terminal.
     var isLineEnd: Bool { self == "\n" || self == "\r\n" }
 }

@@ -4,7 +4,7 @@ package import HTTPModel
 extension ExchangePlaces {
     private static let (longestMessage, mostMessages) = (1 << 20, 10_000)
 
-    /// Reads the fields of gRPC messages by descriptors, too; of each message at most 1 MiB.
+    /// Also reads the fields of gRPC messages, by `descriptors`; at most 1 MiB of each message.
     package convenience init(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet?) {
         self.init(exchange, source: source) {
             let limit = ExchangePlaces.longestMessage

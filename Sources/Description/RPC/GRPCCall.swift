@@ -5,7 +5,7 @@ import Text
 
 /// The messages of a gRPC call in the order of arrival; without recorded arrivals the client's come first.
 struct GRPCCall {
-    /// What a message says stands under its arrow.
+    /// Indents a message's content to below its arrow.
     static let indent = String(repeating: " ", count: 13)
 
     struct Direction {
@@ -21,20 +21,20 @@ struct GRPCCall {
     }
 
     struct Message {
-        /// Its place among the messages of both directions, from 1.
+        /// The message's number among the messages of both directions, from 1.
         var number: Int
         var frame: GRPCFrame
         var direction: Int
         var at: Int64?
-        /// The time since the message before it from the same side.
+        /// The time since the previous message from the same side, in microseconds.
         var gap: Int64?
     }
 
-    /// How the bodies are framed; `nil` where one is not gRPC.
+    /// How the bodies are framed; `nil` for a body that is not gRPC.
     private(set) var formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?) = (nil, nil)
     let lookup: DescriptorSet.Lookup?
     var directions: [Direction] = []
-    /// The fields of the trailers that gRPC-Web has as a frame.
+    /// The fields of the trailers that gRPC-Web sends as a frame.
     private(set) var webTrailers: FieldSection?
     private var count = 0
     private let exchange: RecordedExchange
@@ -71,7 +71,7 @@ struct GRPCCall {
         return format
     }
 
-    /// Takes the next message; `nil` at the end of what is there. Throws the source's error.
+    /// Takes the next message; `nil` if no more messages are there. Throws the source's error.
     mutating func next() throws -> Message? {
         while let cursor = try StreamCursor.earliest(directions.map(\.cursor)),
             let index = directions.firstIndex(where: { $0.cursor === cursor }), let (frame, at) = cursor.take()
@@ -93,13 +93,13 @@ struct GRPCCall {
         return nil
     }
 
-    /// From now on the end of what is there is no end: ``next()`` goes on where more has come.
+    /// From now on, ``next()`` continues after a `nil` if more messages have arrived.
     func follow() { for direction in directions { direction.cursor.follows = true } }
 
-    /// Nothing more comes.
+    /// Ends following, because no more messages will arrive.
     func endFollowing() { for direction in directions { direction.cursor.follows = false } }
 
-    /// A message in columns, and what it says, of which at most `limit` bytes are read; takes those off `contentLeft`.
+    /// A message in columns, and its content from at most `limit` bytes, whose size is subtracted from `contentLeft`.
     func lines(_ message: Message, limit: Int, _ contentLeft: inout Int) -> [String] {
         let frame = message.frame
         let direction = directions[message.direction]

@@ -3,23 +3,23 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// What the messages of one direction of a gRPC call say, as lines for people.
+/// Writes the messages of one direction of a gRPC call as lines for people.
 struct GRPCMessageText {
     /// How messages are compressed: the value of `grpc-encoding`.
     let encoding: String?
     let form: GRPCMessageForm
-    /// The full name of the messages' type; `nil` where it is not known.
+    /// The full name of the messages' type; `nil` if it is not known.
     let type: String?
     let descriptors: DescriptorSet?
 
-    /// What a message says, of which at most `limit` bytes are decompressed, and how many were read.
+    /// A message as lines, from at most `limit` decompressed bytes, and how many bytes were read.
     func lines(_ frame: GRPCFrame, limit: Int) -> (lines: [String], size: Int) {
         let content = frame.content(encoding: encoding, limit: limit)
         let isCut = frame.leftOut > 0 || content.stoppedAtLimit || frame.received < frame.size
         var notes: [String] = []
         if let problem = content.problem, problem.kind != .stoppedAtLimit, !(isCut && problem.kind == .truncated) {
             notes.append("(\(problem))")
-            // What is still compressed is not a message.
+            // Bytes that are still compressed are not a message.
             if problem.kind == .unknownCoding { return (notes.map(VisibleText.of), 0) }
         }
         if isCut { notes.append("(only the first \(Measures.size(Int64(content.bytes.readableBytes))) are read)") }

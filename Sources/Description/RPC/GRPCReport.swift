@@ -9,7 +9,7 @@ package struct GRPCReport {
     private static let contentLimit = 512 * 1024
     private static let labelWidth = 14
 
-    /// `nil` for a body that is not gRPC: a call that failed may have a gateway's error page under that media type.
+    /// `nil` for a body that is not gRPC: a failed call may have a gateway's error page with the media type of gRPC.
     package var formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?) { call.formats }
 
     private let exchange: RecordedExchange
@@ -18,7 +18,7 @@ package struct GRPCReport {
     private var messages = FirstAndLast<GRPCCall.Message>()
     private var firstArrival: Int64?
 
-    /// Reads a call's messages; `nil` where neither body is gRPC. Throws the source's error.
+    /// Reads a call's messages; `nil` if neither body is gRPC. Throws the source's error.
     package init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet? = nil) throws {
         let limit = GRPCReport.messageLimit
         guard let call = GRPCCall(exchange, source: source, descriptors: descriptors, messageLimit: limit) else {
@@ -31,7 +31,7 @@ package struct GRPCReport {
         }
     }
 
-    /// What the lines are headed by, for example `gRPC messages (1 from the client, 3 from the server, so far)`.
+    /// The heading of the lines, for example `gRPC messages (1 from the client, 3 from the server, so far)`.
     package var title: String {
         var facts = call.directions.map { "\($0.messageCount) from the \($0.name)" }
         if exchange.record.state == .inFlight { facts.append("so far") }
@@ -41,7 +41,7 @@ package struct GRPCReport {
         return "gRPC messages (\(facts.joined(separator: ", ")))"
     }
 
-    /// The method, the messages and the outcome, as ``VisibleText`` has them.
+    /// The method, the messages and the outcome, with hidden characters made visible.
     package var lines: [String] {
         var lines = methodLines
         let limit = GRPCReport.messageLimit

@@ -1,7 +1,7 @@
 package import HTTPModel
 import Text
 
-/// Who gave an exchange its status: page, bundle, `show` and the comments of scripts name the same.
+/// Who gave an exchange its status; the page, the bundle, `show` and comments of scripts use the same names.
 package enum Answerer: Sendable, Hashable {
     /// The server, with its address if that is known.
     case server(String?)
@@ -18,7 +18,7 @@ package enum Answerer: Sendable, Hashable {
         if record.status > 0, let edit = fired.last(where: { $0.text.hasPrefix("changed status") }) {
             self = .changed(edit)
         } else if record.flags.contains(.answeredLocally) || record.state == .blocked {
-            // A rule that paces or edits the answer did not give it.
+            // A rule that delays or edits the answer is not the rule that answered.
             let answer = fired.last { $0.text.contains("answered") } ?? fired.last
             self = record.failure == nil ? answer.map { .rule($0) } ?? .sluice : .sluice
         } else if record.status > 0 {
@@ -63,7 +63,7 @@ package enum Answerer: Sendable, Hashable {
 }
 
 extension RecordedExchange {
-    /// What a comment in a script calls it: `9 GET http://h/ was 503 by rule flaky`.
+    /// The exchange's name in a script's comment: `9 GET http://h/ was 503 by rule flaky`.
     package var title: String {
         let request = "\(record.id) \(record.method) \(record.url)"
         let brief = Answerer(self)?.brief ?? ""

@@ -2,7 +2,7 @@ package import Content
 package import HTTPModel
 import NIOCore
 
-/// The parts of an exchange's JSON that more than one format has.
+/// The parts of an exchange's JSON that several formats share.
 extension JSONWriter {
     /// Writes the members that a list shows: the narrow row.
     package mutating func rowMembers(_ record: ExchangeRecord) throws {
@@ -28,7 +28,7 @@ extension JSONWriter {
         optionalMember("colour", record.extras.annotation.colour)
     }
 
-    /// Writes the parts whose secrets were replaced, once they all were written.
+    /// Writes the parts whose secrets were replaced; call it after all parts were written.
     package mutating func masked(_ record: ExchangeRecord, by source: (any ExchangeSource)? = nil) throws {
         let parts = source?.maskedParts(of: record) ?? record.extras.masked
         if !parts.isEmpty { try strings("masked", parts) }
@@ -61,7 +61,7 @@ extension JSONWriter {
 
     package mutating func sizes(_ sizes: Sizes) throws {
         try object("sizes") {
-            // By key paths each would take longer to read than to write.
+            // Without key paths, because reading through a key path takes longer than writing.
             $0.member("requestHead", sizes.requestHead)
             $0.member("requestBody", sizes.requestBody)
             $0.member("requestWire", sizes.requestWire)

@@ -1,4 +1,4 @@
 package import NIOCore
 
-/// Takes the next bytes of a text or an export, to a file or a terminal.
+/// Writes the next bytes of a text or an export to a file or a terminal.
 package typealias ExportSink = (ByteBuffer) throws -> Void

@@ -1,7 +1,7 @@
 package import Content
 
 extension JSONWriter {
-    /// Writes microseconds as a number of milliseconds; -1 stands for what did not happen (HAR 1.2).
+    /// Writes microseconds as a number of milliseconds; -1 if the phase did not happen (HAR 1.2).
     package mutating func milliseconds(_ microseconds: Int64?) {
         guard let microseconds else { return value(Int64(-1)) }
         value(microseconds, decimals: 3, trimsZeros: true)

@@ -19,7 +19,7 @@ package enum StapleWords {
 }
 
 extension JSONWriter {
-    /// Writes what a server stapled about revocation: `state`, `reason`, `revokedAt`, `validFrom`, `validUntil`.
+    /// Writes a stapled revocation status: `state`, `reason`, `revokedAt`, `validFrom`, `validUntil`.
     package mutating func members(of staple: StapledStatus) {
         member("state", staple.state.rawValue)
         optionalMember("reason", staple.reason)

@@ -1,7 +1,7 @@
 import HTTPModel
 import Text
 
-/// Moments as text: for programs in UTC, for people in local time.
+/// Times as text: for programs in UTC, for people in local time.
 package enum Timestamp {
     private struct Parts {
         let day: (year: Int64, month: Int64, day: Int64)
@@ -78,7 +78,7 @@ package enum Timestamp {
         return "\(minutes < 0 ? "-" : "+")\(hours.padded(to: 2)):\(rest.padded(to: 2))"
     }
 
-    /// The clock of the local zone as if it were UTC.
+    /// The local time in microseconds since 1970, as if it were UTC.
     private static func local(_ microseconds: Int64) -> Int64 {
         let seconds = Int64(floorDivision(Int(microseconds), 1_000_000).quotient)
         return microseconds &+ FilterClock.local(now: 0).secondsAheadOfUTC(seconds) * 1_000_000

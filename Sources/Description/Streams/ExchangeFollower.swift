@@ -2,7 +2,7 @@ package import Content
 package import HTTPModel
 package import NIOCore
 
-/// Writes what an exchange in flight carries: a line for each message, or a body's bytes. Nothing is read twice.
+/// Writes the content of an exchange in flight: a line for each message, or a body's bytes. Reads nothing twice.
 package final class ExchangeFollower {
     private static let pieceSize = 256 << 10
     private static let messageLimit = 64 << 10
@@ -17,7 +17,7 @@ package final class ExchangeFollower {
     private let source: any ExchangeSource
     private var way: Way
     private var offset: Int64 = 0
-    /// Takes the content coding off a body; `nil` where it stays.
+    /// Decodes a body's content coding; `nil` if the coding is kept.
     private let decoder: ContentDecoder?
     private var count = 0
     private var lastArrival: StreamPage.Arrivals = [:]
@@ -54,7 +54,7 @@ package final class ExchangeFollower {
     /// Whether lines are written, and not the bytes of a body.
     package var writesLines: Bool { if case .body = way { false } else { true } }
 
-    /// Writes what has come since the last call; with an ended `state` to the end. Throws errors of source and sink.
+    /// Writes what has arrived since the last call, up to the end if `state` is an end. Throws source and sink errors.
     package func advance(_ state: ExchangeRecord.State, _ sink: (ByteBuffer) throws -> Void) throws {
         switch way {
         case .messages(let timeline, var page):

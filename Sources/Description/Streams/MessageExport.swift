@@ -4,28 +4,28 @@ package import NIOCore
 
 /// One message of a stream by itself: what `sluice show --message` prints.
 package enum MessageExport {
-    /// More of a message is not read, in bytes.
+    /// The most bytes that are read of a message.
     package static let longest = 256 << 20
 
     package struct Message: Sendable {
         /// The payload, without framing and compression.
         package var bytes: ByteBuffer
-        /// What a gRPC message says, in lines; `nil` where the bytes say it themselves.
+        /// A gRPC message as lines of text; `nil` for other messages.
         package var text: String?
         package var isText: Bool
-        /// What is wrong with it, or not there, in words.
+        /// What is wrong with the message, or missing in it.
         package var remarks: [String] = []
     }
 
     package enum Outcome: Sendable {
         case found(Message)
         case missing(count: Int)
-        /// The session does not have the bodies any more; why, without the end of the sentence.
+        /// The session no longer has the bodies; the value is the reason, without a full stop.
         case dropped(String)
         case noStream
     }
 
-    /// Reads a message by its place among those of both directions, from 1. Throws the source's error.
+    /// Reads a message by its number among the messages of both directions, from 1. Throws the source's error.
     package static func message(
         _ number: Int,
         of exchange: RecordedExchange,

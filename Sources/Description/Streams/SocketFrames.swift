@@ -2,9 +2,9 @@ package import Content
 package import HTTPModel
 package import NIOCore
 
-/// The messages of a WebSocket whose secrets are replaced, as frames without compression (RFC 6455 §5.2).
+/// The messages of a WebSocket with their secrets replaced, as frames without compression (RFC 6455 §5.2).
 package enum SocketFrames {
-    /// Calls `body` with each message's frame by arrival, `at` in microseconds since 1970. Returns what is left out.
+    /// Calls `body` with each message's frame by arrival, `at` in microseconds since 1970. Returns remarks.
     package static func forEach(
         of exchange: RecordedExchange,
         from source: any ExchangeSource,

@@ -81,7 +81,7 @@ struct AuthorityCheck {
         return .ok(Self.about, "\(file), valid until \(end)")
     }
 
-    /// A command that makes a new authority. The certificate is kept where clients have it, so nothing is lost.
+    /// A command that renames the authority's file, so that nothing is lost, and makes a new authority.
     private static func replacing(_ file: String) -> String {
         "mv \(ShellWord.word(file)) \(ShellWord.word(file + ".old")) && sluice ca path"
     }
@@ -101,7 +101,7 @@ struct AuthorityCheck {
         return found
     }
 
-    /// Clients must get the certificate of the key that signs.
+    /// Checks that clients get the certificate of the key that signs.
     private func certificate(_ known: KnownAuthority) -> [Finding] {
         var store = TrustStore()
         try? store.add(file: known.file)

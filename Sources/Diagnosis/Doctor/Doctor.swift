@@ -8,7 +8,7 @@ package struct Doctor: Sendable {
     private let environment = ProcessInfo.processInfo.environment
     private let host: String
     private let port: Int
-    /// For another program.
+    /// The time that another program gets to answer.
     private static let patience = Duration.seconds(3)
 
     package init(host: String, port: Int) {
@@ -46,7 +46,7 @@ package struct Doctor: Sendable {
             ])
     }
 
-    /// Without a folder for temporary files, commands, browsers and the demo cannot start.
+    /// The finding if there is no temporary folder: commands, browsers and the demo cannot start without one.
     static func temporary(_ error: StartError) -> Finding {
         let other = ["/tmp", "/var/tmp"].first { FolderProbe.refusal($0) == nil }
         return .problem("temporary", error.message, fix: other.map { "export TMPDIR=\($0)" })

@@ -12,7 +12,7 @@ package struct Finding: Sendable, Hashable, Encodable {
     }
 
     package let level: Level
-    /// The checked thing, in a word or two.
+    /// What was checked, in a word or two.
     package let about: String
     package let text: String
     /// A command that solves the problem, to be copied.

@@ -13,8 +13,8 @@ enum FolderProbe {
         return path.isEmpty ? "/" : path
     }
 
-    /// Why no file can be made there. A file is made and removed, since modes are not enough: a file system may be
-    /// read-only, and root ignores modes.
+    /// Why no file can be created in the folder; `nil` if one can. A file is created and removed, because modes are not
+    /// enough: a file system may be read-only, and root ignores modes.
     static func refusal(_ folder: String) -> String? {
         let place = existing(folder)
         var template = Array("\(place)/.sluice-doctor.XXXXXX".utf8CString)
@@ -28,7 +28,7 @@ enum FolderProbe {
         return nil
     }
 
-    /// A command that opens an existing file or folder to the user: by its mode if the user owns it, else by its owner.
+    /// A command that opens an existing file or folder to the user: `chmod` if the user owns it, otherwise `chown`.
     static func opening(_ path: String, isOwn: (UInt32) -> Bool = { $0 == geteuid() }) -> String? {
         guard let facts = FileFacts(path: path) else { return nil }
         let word = ShellWord.word(path)
@@ -40,7 +40,7 @@ enum FolderProbe {
 /// A variable that names a folder of Sluice (XDG Base Directory Specification).
 struct FolderVariable {
     let name: String
-    /// The folder without the variable.
+    /// The folder if the variable is not set.
     let usual: String
 
     static let configuration = FolderVariable(name: "XDG_CONFIG_HOME", usual: HomeDirectory.path + "/.config")
@@ -48,8 +48,8 @@ struct FolderVariable {
 
     /// A command that makes a folder writable; `nil` if that is impossible.
     ///
-    /// An existing folder of Sluice is opened to the user. Else the usual folder is used, or a new folder for temporary
-    /// files, preferably one that survives a restart.
+    /// An existing folder of Sluice is opened to the user. Otherwise the usual folder is used, or a new folder for
+    /// temporary files, preferably one that survives a restart.
     func fix(_ folder: String, environment: [String: String], temporary: [String]? = nil) -> String? {
         let place = FolderProbe.existing(folder)
         let isOurs = place == folder || "\(place)/sessions" == folder

@@ -20,7 +20,7 @@ final class ProbeCommand: Sendable {
     /// In bytes.
     private static let longest = 1 << 20
 
-    /// Throws ``StartError`` without a folder for their output.
+    /// Throws ``StartError`` if there is no folder for the programs' output.
     init(environment: [String: String], patience: Duration) throws(StartError) {
         (self.environment, self.patience) = (environment, patience)
         directory = try TemporaryDirectory("doctor")
@@ -30,7 +30,7 @@ final class ProbeCommand: Sendable {
 
     func path(of name: String) -> String? { (try? ChildCommand([name], environment: environment))?.executable }
 
-    /// Returns what it printed; it is killed after ``patience``.
+    /// Runs a program and returns its output; kills it after ``patience``.
     func ask(_ words: [String], variables: [String: String] = [:]) async -> Answer {
         let file = "\(directory.path)/\(count.add(1, ordering: .relaxed).newValue)"
         guard let command = try? ChildCommand(words, environment: environment),

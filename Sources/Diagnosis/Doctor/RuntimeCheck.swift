@@ -2,7 +2,7 @@ import Formats
 import Foundation
 import Runner
 
-/// Whether runtimes with their own authorities trust Sluice's; each is run.
+/// Runs each runtime that has its own authorities, and checks whether it trusts Sluice's authority.
 struct RuntimeCheck: Sendable {
     let known: KnownAuthority
     let probe: ProbeCommand
@@ -27,7 +27,7 @@ struct RuntimeCheck: Sendable {
     private func java() async -> [Finding] {
         guard let keytool = probe.path(of: "keytool") else { return [] }
         let store = ["-cacerts", "-storepass", TrustFiles.javaPassword]
-        // The user's own options for Java could name another store, and are printed.
+        // With `-cacerts`, keytool lists the store of this Java; with `LC_ALL=C` its output is in English.
         let answer = await probe.ask([keytool, "-list"] + store, variables: ["LC_ALL": "C"])
         var isTrusted = false
         if case .text(let list) = answer {

@@ -4,8 +4,8 @@ import Jobs
 import Runner
 import Wire
 
-/// Whether the system's store trusts the authority, which curl, git, wget and most programs in C use. Sluice verifies
-/// servers by it.
+/// Whether the system's certificate store trusts the authority. curl, git, wget and most programs in C use this store,
+/// and Sluice verifies servers with it.
 struct StoreCheck {
     let known: KnownAuthority?
     let environment: [String: String]
@@ -66,7 +66,7 @@ struct DatabaseCheck: Sendable {
         var folder: String
     }
 
-    /// The usual places, also those of Snap and Flatpak.
+    /// The databases in the usual folders, also in those of Snap and Flatpak.
     static func databases(home: String) -> [Database] {
         let files = FileManager.default
         let chromium = [".pki/nssdb", "snap/chromium/current/.pki/nssdb"].map { "\(home)/\($0)" }

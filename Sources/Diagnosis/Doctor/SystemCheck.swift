@@ -12,11 +12,11 @@ struct SystemCheck {
 
     /// Free bytes below which no session can be started (0.3 MB are too few), and below which the disk is soon full.
     private static let space = (least: Int64(500_000), ample: Int64(1_000_000_000))
-    /// Few clients fit below it.
+    /// Below this number of descriptors, Sluice can serve only few clients.
     private static let ample: UInt64 = 1_024
-    /// Event loops or clients fail below it: each loop has three descriptors.
+    /// Below this number of descriptors, event loops or clients fail: each loop has three descriptors.
     private static let least = UInt64(24 + 4 * ProxyLimits.loops)
-    /// Before this program was written: 2026-01-01.
+    /// 2026-01-01. A clock before this date is wrong: this program was written later.
     private static let earliest = Date(timeIntervalSince1970: 1_767_225_600)
 
     func findings() -> [Finding] { disk() + [limit(), clock()] }
@@ -42,7 +42,7 @@ struct SystemCheck {
             return .problem(about, "\(text): no session can be begun", fix: "export XDG_STATE_HOME=/a/larger/disk")
         }
         if free < space.ample {
-            // A session has its write-ahead log beside it.
+            // Half of the free space, because a session also has a write-ahead log beside it.
             let megabytes = max(1, min(100, free / 2_000_000))
             let end = "; traffic is no longer recorded when the disk is full"
             return .note(about, text + end, fix: "sluice run --max-session \(megabytes)mb")

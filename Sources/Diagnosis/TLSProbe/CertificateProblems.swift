@@ -51,7 +51,7 @@ enum CertificateProblems {
         }
     }
 
-    /// Whether the signature's digest can be forged; a root's own is not verified.
+    /// Whether the signature's digest can be forged. False for a root, whose own signature is not verified.
     static func isWeakSignature(_ facts: CertificateFacts) -> Bool {
         !facts.isSelfIssued && ["MD2", "MD4", "MD5", "SHA1", "MD5-SHA1"].contains(facts.signatureDigest ?? "")
     }

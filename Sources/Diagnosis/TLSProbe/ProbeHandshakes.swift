@@ -13,18 +13,18 @@ struct ProbeHandshakes: Sendable {
     let target: ProbeTarget
     let route: any ProbeRoute
     let trust: TLSTrust
-    /// For one handshake, including its connection.
+    /// The limit for one handshake, including its connection.
     let limit: Duration
-    /// For all.
+    /// The limit for all handshakes.
     let timeLimit: Duration
-    /// No handshake begins later, and open ones end.
+    /// After this time no handshake begins, and open handshakes end.
     let end: ContinuousClock.Instant
     let counted: @Sendable () throws -> Void
 
     /// Time to wait after a handshake for tickets, and for alerts about a missing client certificate.
     private static let linger = Duration.milliseconds(500)
 
-    /// Throws what `counted` throws, and if the task is cancelled.
+    /// Throws the errors of `counted`, and `CancellationError`.
     func run(
         _ offer: TLSProbeOffer,
         in context: TLSProbeContext? = nil,
@@ -33,7 +33,7 @@ struct ProbeHandshakes: Sendable {
         try Task.checkCancellation()
         var outcome = ProbeOutcome()
         let left = ContinuousClock.now.duration(to: end)
-        // The time that ends it, of which some has passed.
+        // The limit that ends this handshake: the limit for all handshakes, or the limit for one.
         let given = left < limit ? timeLimit : limit
         let limit = min(limit, left)
         guard limit > .zero else {
@@ -57,7 +57,7 @@ struct ProbeHandshakes: Sendable {
             outcome.failure = ProbeFailure(connecting: error, to: target)
             return outcome
         }
-        // Unknown behind a proxy.
+        // Behind a proxy, the server's address is unknown.
         if route.proxy == nil { outcome.address = stream.channel.remoteAddress?.ipAddress }
         let rest = limit - begun.duration(to: .now)
         let isLate = try await shake(session, on: stream, within: max(rest, .milliseconds(1)), resumes: resumes)
@@ -71,7 +71,7 @@ struct ProbeHandshakes: Sendable {
         return outcome
     }
 
-    /// Returns whether the time was over first.
+    /// Returns whether the time ran out before the handshake was done.
     private func shake(
         _ session: TLSSession,
         on stream: ProbeStream,
@@ -113,7 +113,7 @@ struct ProbeHandshakes: Sendable {
         return notes.hasTicket || !resumes && !notes.isCertificateRequested
     }
 
-    /// Makes the first handshake. If the server is silent, the second half of the time is for a request without TLS.
+    /// Makes the first handshake. If the server is silent for half the time, a request without TLS gets the other half.
     func runFirst(_ offer: TLSProbeOffer, in context: TLSProbeContext) async throws -> (ProbeOutcome, Bool) {
         let time = min(limit, ContinuousClock.now.duration(to: end))
         async let answers = answersPlainHTTP(after: time / 2, within: time / 2)

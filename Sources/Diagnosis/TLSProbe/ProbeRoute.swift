@@ -10,11 +10,11 @@ package typealias ProbeStream = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 package protocol ProbeRoute: Sendable {
     var proxy: UpstreamProxy? { get }
 
-    /// The next bytes are the server's. The caller closes it.
+    /// Returns a connection whose next bytes are the server's. The caller closes it.
     func connect(within limit: Duration) async throws -> ProbeStream
 }
 
-/// Connects to the address that answered first, so that all handshakes reach one server.
+/// Always connects to the address that answered first, so that all handshakes reach one server.
 package final class DirectRoute: ProbeRoute {
     private let target: ProbeTarget
     private let known = Mutex<SocketAddress?>(nil)
@@ -59,7 +59,7 @@ enum ProbeFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// It has shown nothing of TLS.
+    /// Whether nothing in the failure shows that the server speaks TLS.
     var mayBePlainHTTP: Bool {
         switch self {
         case .closed, .plainHTTP: true

@@ -21,7 +21,7 @@ package struct ProbeTarget: Sendable, Hashable {
             guard place[..<scheme.lowerBound].lowercased() == "https" else { throw ProbeTarget.misuse(text) }
             place = place[scheme.upperBound...].prefix { !"/?#".contains($0) }
         }
-        // Several colons without brackets: an address.
+        // Several colons without brackets are an IPv6 address.
         let isBare = place.first != "[" && place.count { $0 == ":" } > 1
         guard let (host, port) = RequestURL.splitAuthority(isBare ? "[\(place)]" : place), !host.isEmpty,
             (1...65_535).contains(port ?? 443)

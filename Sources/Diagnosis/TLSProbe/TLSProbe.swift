@@ -6,7 +6,7 @@ package import Wire
 package struct TLSProbe: Sendable {
     private let target: ProbeTarget
     private let handshakes: ProbeHandshakes
-    /// Of OpenSSL, the best first.
+    /// OpenSSL's cipher suites, the best first.
     private let ciphers: [TLSCipher]
     private let trust: TLSTrust
 
@@ -88,7 +88,7 @@ package struct TLSProbe: Sendable {
             } else if let failure = first.failure {
                 report.problems.append(problem(failure))
             }
-            // A client that accepts anything sees the certificates.
+            // A lenient handshake, which accepts everything, gets the certificates.
             if first.findings.certificates.isEmpty {
                 let lenient = try await handshakes.run(TLSProbeOffer(.tls1_0 ... .tls1_3))
                 if !lenient.findings.certificates.isEmpty { report.findings = lenient.findings }
@@ -130,7 +130,7 @@ package struct TLSProbe: Sendable {
         report.resumption = second.failure != nil ? .unknown : second.findings.isResumed ? .resumed : .refused
     }
 
-    /// The chosen ALPN protocol, and the other one if it is accepted alone.
+    /// The ALPN protocol that the server chose, and the other one if the server accepts it alone.
     private func protocols(after first: ProbeOutcome, _ report: inout TLSReport) async throws {
         guard let chosen = first.findings.applicationProtocol else { return }
         let other = chosen == "h2" ? "http/1.1" : "h2"
@@ -147,7 +147,7 @@ package struct TLSProbe: Sendable {
         }
     }
 
-    /// Offers one version with fewer and fewer ciphers, until the server accepts none.
+    /// Offers one version with fewer and fewer ciphers, until the server accepts no cipher.
     private func ask(_ version: TLSVersion) async throws -> TLSReport.Version {
         var left = ciphers.filter { $0.isTLS13 == (version == .tls1_3) }
         var answer = TLSReport.Version(version: version, state: .refused(""))

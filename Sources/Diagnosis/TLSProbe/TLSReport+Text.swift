@@ -4,7 +4,7 @@ import Text
 import Wire
 
 extension TLSReport {
-    /// Without control characters of the server's texts.
+    /// Control characters in the server's texts are escaped.
     package var text: String {
         let address = address.map { $0 == target.host ? "" : " (\($0))" } ?? ""
         let name = target.serverName == target.host ? "" : ", as \(VisibleText.of(target.serverName))"

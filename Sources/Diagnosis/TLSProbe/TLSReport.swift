@@ -2,7 +2,7 @@ import HTTPModel
 import Wire
 
 package struct TLSReport: Sendable {
-    /// As in JSON.
+    /// Raw values are the codes in JSON.
     enum Code: String, Sendable, Hashable {
         case unreachable, silent, closed, tls, revoked, expired, other
         case plainHTTP = "plain-http"
@@ -20,7 +20,7 @@ package struct TLSReport: Sendable {
     /// A reason for which an ordinary client does not connect.
     struct Problem {
         var code: Code
-        /// In the chain, 0 for the server's own certificate.
+        /// The position in the chain; 0 for the server's own certificate.
         var depth: Int?
         /// With advice.
         var text: String
@@ -49,7 +49,6 @@ package struct TLSReport: Sendable {
 
     enum Resumption: String {
         case resumed, refused
-        /// The server sent no ticket.
         case noTicket = "no-ticket"
         case unknown
     }
@@ -63,11 +62,11 @@ package struct TLSReport: Sendable {
     var moment: Int64
     /// The findings of an ordinary client; `nil` if its handshake failed.
     var usual: TLSProbeFindings?
-    /// Certificates and staple of any handshake.
+    /// The certificates and the OCSP staple, also if the handshake of an ordinary client failed.
     var findings = TLSProbeFindings.none
     var problems: [Problem] = []
     var versions: [Version] = []
-    /// Of `h2` and `http/1.1`.
+    /// Those of `h2` and `http/1.1` that the server accepts.
     var applicationProtocols: [String] = []
     var resumption = Resumption.unknown
     var speaksPlainHTTP = false
@@ -78,7 +77,7 @@ package struct TLSReport: Sendable {
 
     package var isAcceptable: Bool { usual != nil && problems.isEmpty }
 
-    /// Whole days; negative after the end.
+    /// Whole days until the server's certificate expires; negative after its end.
     var daysLeft: Int? {
         findings.certificates.first.map { TLSReport.days(from: moment, to: $0.summary.notAfter) }
     }

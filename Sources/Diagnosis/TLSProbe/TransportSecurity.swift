@@ -12,12 +12,12 @@ enum TransportSecurity {
         /// The oldest accepted version, if an exception names one.
         var minimum: TLSVersion?
         var needsForwardSecrecy = true
-        /// For this host.
+        /// Plain HTTP to this host.
         var allowsInsecureHTTP = false
-        /// For any host.
+        /// Anything, for any host.
         var allowsArbitraryLoads = false
 
-        /// Of an app without exceptions.
+        /// The demands of an app without exceptions.
         static let usual = Demands()
     }
 
@@ -31,7 +31,7 @@ enum TransportSecurity {
     struct Row {
         var demands: Demands
         var passes: Bool
-        /// Only by plain HTTP.
+        /// Whether it passes only by plain HTTP.
         var isPlainHTTP = false
         /// The negotiated version and cipher suite.
         var version: TLSVersion?
@@ -68,13 +68,13 @@ enum TransportSecurity {
         return Set(all).subtracting(["TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"])
     }()
 
-    /// Further ones if `NSExceptionRequiresForwardSecrecy` is false.
+    /// Further accepted cipher suites if `NSExceptionRequiresForwardSecrecy` is false.
     static let withoutForwardSecrecy: Set<String> = [
         "TLS_RSA_WITH_AES_256_GCM_SHA384", "TLS_RSA_WITH_AES_128_GCM_SHA256", "TLS_RSA_WITH_AES_256_CBC_SHA256",
         "TLS_RSA_WITH_AES_256_CBC_SHA", "TLS_RSA_WITH_AES_128_CBC_SHA256", "TLS_RSA_WITH_AES_128_CBC_SHA",
     ]
 
-    /// Of TLS 1.3, with forward secrecy.
+    /// The accepted cipher suites of TLS 1.3, all with forward secrecy.
     private static let newest: Set<String> = [
         "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
     ]
@@ -87,7 +87,7 @@ enum TransportSecurity {
         return Shake(minimum: minimum, needsForwardSecrecy: demands.needsForwardSecrecy, takesAnything: false)
     }
 
-    /// For ``all``, without duplicates.
+    /// The handshakes for ``all``, without duplicates.
     static var shakes: [Shake] {
         all.map(shake(for:)).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
@@ -104,7 +104,7 @@ enum TransportSecurity {
 }
 
 extension TransportSecurity {
-    /// 2019-07-01: the rules are for certificates issued later.
+    /// 2019-07-01: the rules apply to certificates issued from this date on.
     private static let rulesBegin: Int64 = 1_561_939_200
     private static let longestLife: Int64 = 825 * 86_400
 

@@ -11,7 +11,7 @@ extension TransportSecurity.Demands {
         return words.isEmpty ? "default demands" : words.joined(separator: ", ")
     }
 
-    /// For `Info.plist`; empty for the default demands.
+    /// The keys for `Info.plist`; empty for the default demands.
     var keys: [String] {
         if allowsArbitraryLoads { return ["NSAllowsArbitraryLoads = true"] }
         var keys = minimum.map { ["NSExceptionMinimumTLSVersion = TLSv1.\($0.rawValue - 0x0301)"] } ?? []
@@ -46,7 +46,7 @@ extension TransportSecurity.Demands {
 }
 
 extension TLSReport {
-    /// The least exceptions with which an app connects; `nil` if none help or none are needed.
+    /// The fewest exceptions with which an app connects; `nil` if it needs no exceptions, or if no exceptions help.
     var leastExceptions: TransportSecurity.Row? {
         let least = TransportSecurity.byLooseness.lazy.compactMap { demands in
             transportSecurity.first { $0.passes && $0.demands == demands }

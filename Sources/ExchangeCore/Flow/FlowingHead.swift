@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// A head that can flow through a chain of handlers: knows which hooks are its direction's.
+/// A head that can pass through a chain of handlers, and calls the hooks for its direction.
 protocol FlowingHead: MessageHead {
     /// Whether bytes of a tunnel or another protocol follow instead of a body; they have no end to wait for.
     var beginsTunnel: Bool { get }

@@ -12,11 +12,11 @@ struct Half<Head: FlowingHead> {
 }
 
 struct Reading {
-    /// Why it is not read.
+    /// Why this half is not read.
     var pauses: PauseReasons = []
-    /// The last request to its adapter.
+    /// The last request to the connection's adapter: whether to read.
     var isOn = true
-    /// Names the wake or the work that is waited for; an older one is ignored.
+    /// The number of the wake or work that this half waits for; older ones are ignored.
     var generation = 0
 
     /// The next request to the adapter, if it changes.

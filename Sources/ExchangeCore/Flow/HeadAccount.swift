@@ -1,12 +1,12 @@
-/// The memory of the heads of one client connection's exchanges, with interim heads and trailers. HTTP/2 compresses
-/// heads: a peer makes thousands of bytes of a few. One connection may have 16 MiB, and all together have a budget,
-/// from which connections take in large steps, so that ordinary traffic costs an addition.
+/// Limits the memory for heads, interim heads and trailers on one client connection, because HTTP/2 compresses heads: a
+/// few bytes may become thousands. A connection may use 16 MiB, and all connections share a budget. They reserve parts
+/// of the budget in large steps, so that ordinary traffic costs only an addition.
 package final class HeadAccount {
-    /// Of one connection.
+    /// In bytes, for one connection.
     package static let limit = 16 << 20
-    /// Of one exchange's interim heads.
+    /// In bytes, for the interim heads of one exchange.
     package static let interimLimit = 256 << 10
-    /// How much a connection may have without taking of the budget, and the steps in which it does.
+    /// The bytes that a connection may use without the budget, and the step by which it reserves from the budget.
     private static let (free, step) = (256 << 10, 1 << 20)
 
     private let budget: ByteBudget
@@ -20,7 +20,7 @@ package final class HeadAccount {
         self.client = client
     }
 
-    /// `false` if there is no room.
+    /// Counts bytes of a head; `false` if there is no room.
     func add(_ count: Int) -> Bool {
         guard size + count <= HeadAccount.limit else { return false }
         let lack = size + count - HeadAccount.free - (share?.count ?? 0)

@@ -4,7 +4,7 @@ import NIOCore
 
 /// A held message: its head waits first, followed by its body if a whole-body hook holds it.
 extension MessageFlow {
-    /// The held message with its body if that is held too.
+    /// The held message, with its body if the body is held, too.
     var held: (Head, ByteBuffer?)? {
         guard isHeld, let first = waiting.first, case .head(let head, _) = first.item else { return nil }
         guard first.progress == .wholeHooked, !head.beginsTunnel else { return (head, nil) }

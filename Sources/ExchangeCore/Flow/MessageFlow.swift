@@ -4,9 +4,9 @@ import NIOCore
 
 /// One direction of an exchange on its way through the chain of handlers.
 ///
-/// Items (a head, parts, an end) enter in order and leave in order. A handler may hold the item it was given, which
-/// holds everything behind it; or it may have asked for the body whole, and then head and parts are gathered here
-/// until the end is there or the limit is passed. Only this type ever buffers a body.
+/// Items (a head, parts, an end) enter and leave in order. If a handler holds an item, the items behind it wait. If a
+/// handler demands the whole body, head and parts are gathered here until the end arrives or the limit is exceeded.
+/// Only this type ever buffers a body.
 struct MessageFlow<Head: FlowingHead> {
     enum Item {
         case head(Head, BodyFraming)
@@ -15,19 +15,19 @@ struct MessageFlow<Head: FlowingHead> {
     }
 
     enum Step {
-        /// There is nothing, or it is held.
+        /// No item waits, or the first one is held.
         case idle
         /// An item has passed every handler.
         case emit(Item)
         /// A handler decided something other than `forward`; later handlers begin at `next`.
         case verdict(Verdict, next: Int)
     }
-    /// An item before the handler `next`.
+    /// An item that waits for the handler `next`.
     struct Waiting {
         var item: Item
         var next: Int
         var progress = Progress.arrived
-        /// What a body that was gathered takes of the budget, until it has left.
+        /// The share of the budget that a gathered body uses until it has left.
         var share: ByteShare?
     }
 
@@ -36,9 +36,9 @@ struct MessageFlow<Head: FlowingHead> {
         case arrived
         /// The head hook has run; the handler's demand for the body is next.
         case headHooked
-        /// The body is larger than the handler asked for, and the hook for that has not run.
+        /// The body is larger than the handler's limit; the hook `overflowed` has not run.
         case overflowing
-        /// The budget for bodies is used up, and the hook about that has not run.
+        /// The budget for bodies is used up; the hook `overflowed` has not run.
         case crowdedOut
         case overflowHooked, wholeHooked, partHooked, endHooked
         /// The part may pass once the flow is released.
@@ -62,12 +62,12 @@ struct MessageFlow<Head: FlowingHead> {
     private var demands: [BodyDemand] = []
     /// Whether a handler holds the message.
     private(set) var isHeld = false
-    /// The decision about the held item, if its hook had left it open.
+    /// The decision that released the held item.
     private var outcome: Verdict?
-    /// The handler for new items.
+    /// The first handler for new items.
     private var entry = 0
     var isChanged = false
-    /// Whether sent bytes must be recorded beside received ones, because a handler may change the body.
+    /// Whether the sent bytes must be recorded, too, because a handler may change the body.
     var bodyMayChange = false
     private(set) var isPaced = false
 
@@ -87,7 +87,7 @@ struct MessageFlow<Head: FlowingHead> {
         self.outcome = outcome
     }
 
-    /// From here on parts are the bytes of another protocol: handlers may see and pace them.
+    /// From here on parts are bytes of a different protocol, which handlers may observe and pace.
     mutating func becomeTunnel(_ links: [ChainLink]) {
         demands = links.map { link in
             switch Head.demand(of: link.handler) {
@@ -101,7 +101,7 @@ struct MessageFlow<Head: FlowingHead> {
         bodyMayChange = false
     }
 
-    /// Replaces the waiting items by another message at handler `next`, where later items also begin.
+    /// Replaces the waiting items by a different message at handler `next`; later items also begin there.
     mutating func replace(with items: [Item], next: Int) {
         waiting = Deque(items.map { Waiting(item: $0, next: next) })
         entry = next
@@ -112,7 +112,7 @@ struct MessageFlow<Head: FlowingHead> {
         bodyMayChange = true
     }
 
-    /// Moves the first waiting item on, through as many handlers as let it.
+    /// Passes waiting items on, until one has passed every handler or a handler does not forward one.
     mutating func step(_ links: [ChainLink], _ exchange: inout StageExchange) -> Step {
         while !isHeld, let current = waiting.popFirst() {
             if current.next >= links.count { return .emit(current.item) }
@@ -186,7 +186,7 @@ struct MessageFlow<Head: FlowingHead> {
         isHeld = true
     }
 
-    /// Lets a head go on to the next handler, unless this one wants the body with it.
+    /// Passes a head on to the next handler, unless this handler demands the whole body.
     private mutating func forward(
         _ current: Waiting,
         _ head: Head,
@@ -245,7 +245,7 @@ struct MessageFlow<Head: FlowingHead> {
         )
     }
 
-    /// Calls the whole-body hook for a CONNECT, which has no body, nor can be given one.
+    /// Calls the hook `whole` for a CONNECT, which cannot have a body.
     private mutating func passTunnel(
         _ current: Waiting,
         _ head: Head,
@@ -263,10 +263,10 @@ struct MessageFlow<Head: FlowingHead> {
         return settle(whole, head, framing, handler, verdict, &exchange)
     }
 
-    /// Adds a part to the collected body; over the limit or the budget, everything passes unchanged.
+    /// Adds a part to the collected body; if that exceeds the limit or the budget, everything passes unchanged.
     mutating func gather(_ part: ByteBuffer) {
         guard var gathered = gathering else { return }
-        // Taken out first, so that the buffer is not shared while it grows.
+        // Cleared first, so that the buffer has one owner and is not copied when it grows.
         gathering = nil
         gathered.body.writeImmutableBuffer(part)
         let hasRoom = gathered.share.grow(by: part.readableBytes)
@@ -308,7 +308,7 @@ struct MessageFlow<Head: FlowingHead> {
         return settle(whole, head, result.framing, handler, result.verdict, &exchange)
     }
 
-    /// The work of a handler that saw the parts of a response, before the end passes; `nil` for none.
+    /// The work of a handler with the demand `observe` before the end of a response passes; `nil` if it has no work.
     private func endWork(at place: Int, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict? {
         guard Head.direction == .response, place < demands.count, demands[place] == .observe else { return nil }
         switch handler.responseEnd(&exchange) {

@@ -12,8 +12,8 @@ package struct PauseReasons: OptionSet, Sendable, Hashable {
     /// There is no connection to the server yet.
     package static let upstreamPending = PauseReasons(rawValue: 1 << 3)
     package static let recorderFull = PauseReasons(rawValue: 1 << 4)
-    /// The server has as many streams open as it allows, on as many connections as we make.
+    /// All connections that Sluice may make to the server have as many open streams as the server allows.
     package static let streamLimit = PauseReasons(rawValue: 1 << 5)
-    /// Blocking work for it runs on another thread.
+    /// Blocking work for a message runs on a different thread.
     package static let working = PauseReasons(rawValue: 1 << 6)
 }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// A client, as far as limits of all clients distinguish them: a program of this machine if it is known, else an address.
+/// A client for limits that clients share: a process of this machine if it is known, otherwise an address.
 package enum ClientKey: Sendable, Hashable {
     case process(Int32)
-    /// The bytes of an address, or of the part of it that one client may have all addresses of.
+    /// The bytes of an address, or of its prefix if one client may have all addresses with that prefix.
     case address([UInt8])
     case unknown
 }
 
-/// A limit of all clients; one client gets at most seven eighths of it, so that there is room for others.
+/// A limit that clients share; one client gets at most seven eighths of it, so that there is room for others.
 package struct SharedLimit: Sendable {
     package let total: Int
     package let perClient: Int
@@ -25,7 +25,7 @@ package struct SharedLimit: Sendable {
         count <= total - used && count <= perClient - usedByClient[client, default: 0]
     }
 
-    /// `false` if the client may not.
+    /// Uses `count` more; `false` if the client may not.
     package mutating func take(_ count: Int = 1, for client: ClientKey) -> Bool {
         guard hasRoom(for: client, count: count) else { return false }
         add(count, for: client)
@@ -45,15 +45,15 @@ package struct SharedLimit: Sendable {
     }
 }
 
-/// How many bytes of something may be in memory at a time, over all exchanges of all clients.
+/// A limit of bytes in memory, over all exchanges of all clients.
 package final class ByteBudget: Sendable {
     fileprivate let limit: Mutex<SharedLimit>
     package let total: Int
     package let perClient: Int
 
-    /// Of bodies that are gathered or held: 256 MiB.
+    /// For bodies that are gathered or held: 256 MiB.
     package static let bodies = ByteBudget(limit: 256 << 20)
-    /// Of heads, trailers included, of exchanges that are under way: 256 MiB.
+    /// For heads and trailers of running exchanges: 256 MiB.
     package static let heads = ByteBudget(limit: 256 << 20)
 
     package init(limit: Int) {
@@ -66,7 +66,7 @@ package final class ByteBudget: Sendable {
     package var bytesInUse: Int { limit.withLock { $0.used } }
 }
 
-/// The part of a budget that one holder, such as a body, uses; returned when it is released.
+/// The part of a budget that one holder, such as a body, uses; `deinit` returns it.
 package final class ByteShare {
     private let budget: ByteBudget
     private let client: ClientKey
@@ -79,7 +79,7 @@ package final class ByteShare {
 
     deinit { if count > 0 { budget.limit.withLock { $0.give(count, from: client) } } }
 
-    /// Takes more; `false` if there is not that much left, or the client has its part.
+    /// Uses more; `false` if too little of the budget, or of the client's part of it, is left.
     package func grow(by more: Int) -> Bool {
         guard budget.limit.withLock({ $0.take(more, for: client) }) else { return false }
         count += more

@@ -2,22 +2,22 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Counts the messages of a body as it comes, and notes when its bytes arrived.
+/// Counts the messages of a body as it arrives, and notes when its bytes arrived.
 struct StreamTap {
     private var counter: StreamCounter?
-    /// Closer arrivals are reported as one.
+    /// Arrivals within this time are reported as one.
     private let resolution: TimeAmount
     private var offset: Int64 = 0
     private var last: NIODeadline?
 
-    /// A stream of messages in a format that is known: every arrival counts.
+    /// Counts messages of `format`, if it is known; without a resolution, every arrival is reported.
     init(_ format: StreamCounter.Format?, resolution: TimeAmount = .zero) {
         counter = format.map { StreamCounter($0) }
         isOfMessages = resolution == .zero
         self.resolution = resolution
     }
 
-    /// Whether the format is one of messages, and not just bytes that come as they come.
+    /// Whether the body is a stream of messages, and not just bytes with arrival times.
     let isOfMessages: Bool
     /// Complete messages so far.
     var count: Int64 { counter?.count ?? 0 }
@@ -29,7 +29,7 @@ struct StreamTap {
     /// Counts a message that ends with the body.
     mutating func finish() { counter?.finish() }
 
-    /// Takes the next bytes; returns their offset where their arrival is to be reported.
+    /// Takes the next bytes; returns their offset if their arrival is to be reported.
     mutating func take(_ part: ByteBuffer, now: NIODeadline) -> Int64? {
         counter?.feed(part)
         defer { offset += Int64(part.readableBytes) }

@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Runs a whole-body hook: content coding off before it, on again after it, and the framing that results.
+/// Runs a whole-body hook: removes the content coding before it, restores it after it, and sets the framing.
 package enum WholeBody {
     struct Result {
         var verdict: Verdict
@@ -12,7 +12,7 @@ package enum WholeBody {
         var isChanged = false
     }
 
-    /// Bodies never grow beyond this when their content coding is removed.
+    /// The maximum size of a decoded body, in bytes.
     package static let decodedLimit = 64 << 20
 
     static func pass<Head: FlowingHead>(
@@ -44,7 +44,7 @@ package enum WholeBody {
         return Result(verdict: verdict, body: body, framing: framing, isBodyChanged: true, isChanged: true)
     }
 
-    /// The content codings in the order in which they were put on (RFC 9110 §8.4).
+    /// The content codings in the order in which they were applied (RFC 9110 §8.4).
     static func codings(_ fields: FieldSection) -> [ContentCoding] {
         guard fields.contains(.contentEncoding) else { return [] }
         return ContentCoding.list(fields.values(of: .contentEncoding).joined(separator: ","))
@@ -63,7 +63,7 @@ package enum WholeBody {
         return result.bytes
     }
 
-    /// Puts content codings on; if that fails, the field is removed and the error returned.
+    /// Applies content codings; if that fails, removes `Content-Encoding` and returns the error.
     static func encode(
         _ body: inout ByteBuffer,
         _ codings: [ContentCoding],

@@ -1,7 +1,7 @@
 package import HTTPModel
 package import NIOCore
 
-/// What the exchange machine wants done, in order, by the owner of the sockets on the exchange's event loop.
+/// A task for the owner of the sockets, which does the tasks in order on the exchange's event loop.
 package enum ExchangeEffect: Sendable {
     /// Find or make a connection and report `upstreamReady` or `upstreamFailed`; `fresh` excludes pooled ones.
     case connect(Destination, fresh: Bool)
@@ -14,30 +14,30 @@ package enum ExchangeEffect: Sendable {
     case sendResponseHead(ResponseHead, BodyFraming)
     case sendResponsePart(ByteBuffer)
     case sendResponseEnd(FieldSection?)
-    /// Pass on the next message's end without TLS close_notify, if it ends with its connection and that has TLS.
+    /// Send no TLS close_notify after the next message, if the message ends by closing a TLS connection.
     case withholdCloseNotify(FlowDirection)
-    /// Both legs carry raw bytes from here on.
+    /// Both connections carry raw bytes from here on.
     case becomeTunnel
     case readClient(Bool)
     case readUpstream(Bool)
     /// Call `pauseElapsed` with this generation at that moment.
     case wake(at: NIODeadline, FlowDirection, generation: Int)
-    /// A message waits for `decided`; the limit is enforced by a `wake`, and is here to be shown with the message.
+    /// A message waits for `decided`; a `wake` enforces the limit, which is only shown with the message.
     case hold(HoldID, HeldMessage, HoldLimit?)
     /// A hold ended without a decision, because its exchange ended.
     case releaseHold(HoldID)
-    /// Look up this name, and report `nameLookedUp` with whether the address is one of its.
+    /// Look up this name, and call `nameLookedUp` with whether the name has this address.
     case lookUp(name: String, address: String)
     /// Do this work on a thread on which blocking is allowed, and call `workDone` with this generation.
     case perform(any BlockingWork, FlowDirection, generation: Int)
-    /// Run this work, too; nobody waits for it.
+    /// Run this work on such a thread, too; nobody waits for its end.
     case performAfterwards(any BlockingWork)
     /// Read this file in place of a server's response body: report `responsePartReceived` and `responseEndReceived`, or
-    /// `upstreamClosed`. `readUpstream` and `abandonUpstream` are for its reader from here on.
+    /// `upstreamClosed`. `readUpstream` and `abandonUpstream` control the file's reader from here on.
     case readFile(AnswerFile)
-    /// Keep few bytes of the client in flight: its bytes are paced, and large socket buffers would hide that.
+    /// Keep the client's socket buffers small: its bytes are paced, and large buffers would hide that.
     case boundClientBuffer
-    /// Do not use the connection to the server, made or requested, again; reset a shared one's stream with this code.
+    /// Give up the connection to the server, made or requested; if it is shared, reset its stream with this code.
     case abandonUpstream(HTTP2ErrorCode)
     /// Close the client's connection, or, if it is shared, reset the stream with this code.
     case abortClient(HTTP2ErrorCode)
@@ -57,9 +57,9 @@ package struct UpstreamFacts: Sendable {
     /// `host:port` of the peer.
     package var address: String?
     package var version: HTTPVersion
-    /// Whether it has carried an exchange before.
+    /// Whether the connection has carried an exchange before.
     package var isReused: Bool
-    /// Whether the server may have authenticated the connection, which gives requests on it another meaning.
+    /// Whether the server may have authenticated the connection, so that a repetition needs the same connection.
     package var isBound = false
     /// How long looking up the name took, in microseconds; `nil` on a reused connection or for an address.
     package var dns: Int64?

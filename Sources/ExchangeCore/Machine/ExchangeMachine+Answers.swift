@@ -15,12 +15,12 @@ extension ExchangeMachine {
         pumpResponse()
     }
 
-    /// Takes a stage's answer in place of the response that is passing it; later stages still see it.
+    /// Replaces the response that passes a stage by the stage's answer, which later stages still see.
     mutating func replaceResponse(with answer: LocalAnswer, next: Int) {
         let takesPlace =
             switch state {
             case .relaying(.switching): true
-            // A file replaces the server, even one that has only part of the request left to read.
+            // A file replaces the server, even if the server still has to read the rest of the request.
             case .relaying(.responded): answer.file != nil
             case .relaying, .answering, .tunnel, .over: state.hasSource
             }
@@ -53,7 +53,7 @@ extension ExchangeMachine {
         let role: FileRole = messages.responseHead == nil ? .received : .sent
         recordAnswer(answer)
         response.flow.replace(with: items(of: answer), next: links.count)
-        // Bytes were recorded just now, a file's are as they are read.
+        // `recordAnswer` has recorded the bytes; a file's bytes are recorded when they are read.
         let isFileSent = answer.file != nil && role == .sent
         response.flow.isChanged = isFileSent
         response.flow.bodyMayChange = isFileSent
@@ -69,7 +69,7 @@ extension ExchangeMachine {
         emit(.readFile(file))
     }
 
-    /// An answer from a file says how long that is; one that has no body reads none.
+    /// Sets `Content-Length` of an answer from a file; an answer without a body does not read its file.
     private func framed(_ answer: LocalAnswer) -> LocalAnswer {
         guard let file = answer.file else { return answer }
         var answer = answer

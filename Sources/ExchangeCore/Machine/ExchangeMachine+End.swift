@@ -2,7 +2,7 @@ import HTTPModel
 import NIOCore
 
 extension ExchangeMachine {
-    /// Ends the exchange with a failure: with a page if the client has no head yet, else by closing its connection.
+    /// Ends the exchange with a failure: the client gets a page if it has no head yet; otherwise its connection closes.
     /// Errors after the complete response are only noted.
     mutating func fail(_ failure: ExchangeFailure, cutClient: Bool) {
         guard responseState != .ended else {
@@ -12,7 +12,7 @@ extension ExchangeMachine {
         record.failure = failure
         record.state = .failed
         abandonUpstream(failure.resetCode ?? .cancel)
-        // A server that resets a stream does so on purpose; a client that can be sent a reset gets one.
+        // A server resets a stream on purpose, so the reset is passed on if the client's connection can carry it.
         let isPassedOn = clientTakesResets && failure.resetCode != nil
         if cutClient || isPassedOn || responseState != .none {
             let isOwnWish = failure.code == .aborted || failure.code == .clientTimeout
@@ -23,10 +23,10 @@ extension ExchangeMachine {
         }
     }
 
-    /// Ends the exchange with a failure that a stage wants: the client is cut off.
+    /// Ends the exchange with a failure that a stage requests; the client's connection is cut.
     mutating func cut(_ failure: ExchangeFailure) {
         guard state.isTunnel, responseState == .ended else { return fail(failure, cutClient: true) }
-        // Half a tunnel is still something to fail.
+        // The server's half of the tunnel has ended, but the client's half can still fail.
         record.failure = failure
         record.state = .failed
         abandonUpstream()
@@ -34,7 +34,7 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// How much of the request's body the client had sent, as a sentence after a failure's; empty if it was complete.
+    /// How much of the request's body the client had sent, as a sentence to append to a failure; empty if complete.
     var requestPlace: String {
         guard !state.isTunnel, requestState == .receiving, request.announced != 0, responseState != .ended else {
             return ""
@@ -55,7 +55,7 @@ extension ExchangeMachine {
         return " Of the \(message)'s body, \(bytes) had come."
     }
 
-    /// The answer that explains a failure to a client, in a form that it can show.
+    /// The answer that explains a failure to a client, in a format that the client can show.
     private func page(for failure: ExchangeFailure) -> LocalAnswer {
         let fields = messages.requestHead.flatMap { StoredHead.request($0)?.fields }
         if record.flags.contains(.grpc) {
@@ -64,19 +64,19 @@ extension ExchangeMachine {
         return .failure(failure, html: fields?.value(of: "accept")?.contains("text/html") ?? false)
     }
 
-    /// Gives up a connection that was asked for, or whose request or response is not whole.
+    /// Gives up a requested connection, or a connection with an incomplete request or response.
     mutating func abandonUpstream(_ code: HTTP2ErrorCode = .cancel) {
         if state.hasPeer || state == .relaying(.connecting) { emit(.abandonUpstream(code)) }
         state = state.abandoned
     }
 
-    /// What the client still sends goes nowhere: nothing of it is waited for.
+    /// Discards what the client still sends; only a full recorder can still pause reading.
     mutating func discardRequest() {
         requestState = .discarding(isWhole: isRequestComplete)
         request.reading.pauses.formIntersection(.recorderFull)
     }
 
-    /// Whether the rest of the request was read, and sent if it is wanted.
+    /// Whether the whole request was read, and sent unless it is discarded.
     var isRequestDone: Bool {
         switch requestState {
         case .receiving: false
@@ -85,7 +85,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// Ends the exchange if the client has the whole response and its request was read, and sent if still wanted.
+    /// Ends the exchange if the client has the whole response and nothing is left to do for its request.
     mutating func finishIfDone() {
         guard responseState == .ended, isRequestDone else { return }
         // A tunnel whose halves have both ended has nothing to abort.
@@ -115,10 +115,10 @@ extension ExchangeMachine {
     private mutating func noteTimings() {
         let now = exchange.now
         if record.kind == .tunnel || record.kind == .decryptedTunnel {
-            // Whose turn it is to speak in a tunnel is not known, so there is nothing that waits.
+            // In a tunnel Sluice does not know which side waits for the other, so no waiting time is recorded.
             record.timings.wait = nil
         } else if let sentAt = marks.requestSent {
-            // A response may begin before its request is sent whole; the phases follow each other.
+            // A response may begin before its whole request is sent, but the phases must not overlap.
             let end = marks.responseBegan.map { min($0, sentAt) } ?? sentAt
             record.timings.send = marks.ready.map { microseconds(from: $0, to: end) }
             record.timings.wait = marks.responseBegan.map { microseconds(from: end, to: $0) }
@@ -127,7 +127,7 @@ extension ExchangeMachine {
         }
         if let began = marks.responseBegan {
             record.timings.receive = microseconds(from: began, to: marks.responseEnded ?? now)
-            // No server was asked.
+            // No server was contacted.
             if marks.connectAsked == nil, record.timings.blocked == nil {
                 record.timings.blocked = microseconds(from: openedAt, to: began)
             }

@@ -1,9 +1,9 @@
 import HTTPModel
 import NIOCore
 
-/// How much heads may take, since few bytes of HTTP/2 can be large ones.
+/// Limits the memory for heads, because a few bytes of HTTP/2 can become a large head.
 extension ExchangeMachine {
-    /// Counts a head for the time of the exchange; `false` if there is no room.
+    /// Counts a head until the exchange ends; `false` if there is no room.
     mutating func addHead(_ bytes: ByteBuffer?) -> Bool {
         guard let count = bytes?.readableBytes else { return true }
         guard heads.add(count) else { return false }
@@ -22,7 +22,7 @@ extension ExchangeMachine {
         fail(failure, cutClient: false)
     }
 
-    /// Ends the exchange because its peer has sent too much.
+    /// Ends the exchange because a head or trailers have no room.
     mutating func failWithoutRoom(_ part: WritableKeyPath<ExchangeMessages, ByteBuffer?>) {
         messages[keyPath: part] = nil
         fail(lackOfRoom, cutClient: false)
@@ -33,7 +33,7 @@ extension ExchangeMachine {
         return ExchangeFailure(.overload, heads.roomIsMissing, hint: hint)
     }
 
-    /// Records an interim head; `false` for one that is not passed on, as those before it were too large already.
+    /// Records an interim head; `false` if it has no room and must not be passed on.
     mutating func addInterim(_ head: ResponseHead) -> Bool {
         let bytes = head.fields.received ?? head.serialized()
         let size = messages.interimHeads?.readableBytes ?? 0

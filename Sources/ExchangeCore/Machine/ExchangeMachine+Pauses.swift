@@ -1,7 +1,7 @@
 import HTTPModel
 package import NIOCore
 
-/// Why the legs are not read, and when they are read again.
+/// Why the client or the server is not read, and when reading continues.
 extension ExchangeMachine {
     subscript(direction: FlowDirection) -> Reading {
         get { direction == .request ? request.reading : response.reading }
@@ -58,7 +58,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// From here on the direction waits for a new reason.
+    /// Numbers the direction's new wait; the ends of earlier waits are then ignored.
     private mutating func nextGeneration(_ direction: FlowDirection) -> Int {
         generation += 1
         self[direction].generation = generation
@@ -69,7 +69,7 @@ extension ExchangeMachine {
         generation == self[direction].generation
     }
 
-    /// The moment of a `wake` has come; one of an older generation is ignored.
+    /// The time of a `wake` has come; a wake of an older generation is ignored.
     package mutating func pauseElapsed(_ direction: FlowDirection, generation: Int, now: NIODeadline) {
         guard !isOver, isCurrent(generation, direction) else { return }
         exchange.now = now
@@ -118,7 +118,7 @@ extension ExchangeMachine {
         hold = Hold(id: id, direction: direction, limit: limit, stage: exchange.stage)
         record.flags.insert(.held)
         pause(direction, .held)
-        // What is held can be looked at, and why it is.
+        // Recorded now, so that users can see the held message and why it is held.
         messages.trace = exchange.trace
         sink.record(.updated(record, messages))
         unrecorded = .nothing
@@ -128,7 +128,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// The hold whose limit a `wake` is about; a decision that is on its way came first, so the owner checks for one.
+    /// The hold that a `wake` would expire. A decision that is already on its way counts first: the owner must check.
     package func expiringHoldID(_ direction: FlowDirection, generation: Int) -> HoldID? {
         expiringHold(direction, generation: generation)?.id
     }
@@ -138,7 +138,7 @@ extension ExchangeMachine {
         return isCurrent(generation, direction) ? hold : nil
     }
 
-    /// Nobody has decided in time.
+    /// Applies the limit's resolution, because nobody decided in time.
     private mutating func expire(_ hold: Hold) {
         guard let limit = hold.limit else { return }
         emit(.releaseHold(hold.id))
@@ -159,7 +159,7 @@ extension ExchangeMachine {
         return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
     }
 
-    /// A held message was decided about; returns whether that counted: a late or repeated decision does nothing.
+    /// A user decided about a held message. Returns `false` for a late or repeated decision, which is ignored.
     @discardableResult
     package mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
         guard !isOver, let hold, hold.id == id else { return false }

@@ -35,7 +35,7 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The client's name for the address of its tunnel was looked up: whether it is the name of that address.
+    /// The client's name for the address of its tunnel was looked up: `isVerified` if the name has that address.
     package mutating func nameLookedUp(isVerified: Bool, now: NIODeadline) {
         guard !isOver, awaitsName, let claim = exchange.claim else { return }
         exchange.now = now
@@ -48,7 +48,7 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The head with its cookies in one line, as HTTP/1 has them, for stages to read (RFC 9113 §8.2.3).
+    /// The head for stages: its cookies are joined in one line, as in HTTP/1 (RFC 9113 §8.2.3).
     private mutating func headForStages(_ head: RequestHead) -> RequestHead {
         guard !links.isEmpty, head.version == .http2, head.fields.hasCookieCrumbs else { return head }
         crumbledHead = head
@@ -57,7 +57,7 @@ extension ExchangeMachine {
         return head
     }
 
-    /// The head as it is to be sent: cookies that no stage changed are in the crumbs that they came in.
+    /// The head to send: cookies that no stage changed are split into the fields in which they arrived.
     private func headWithCrumbs(_ head: RequestHead) -> RequestHead {
         guard let received = crumbledHead else { return head }
         guard request.flow.isChanged else { return received }
@@ -70,14 +70,14 @@ extension ExchangeMachine {
         let candidates = candidates
         if candidates == 0 { return }
         var url = record.url
-        // Rules may name the protocol that is asked for; a WebSocket begins as HTTP.
+        // A WebSocket begins as HTTP, but rules may name its protocol `ws` or `wss`.
         if head.fields.contains(.upgrade, token: "websocket") { url.scheme = url.scheme == "https" ? "wss" : "ws" }
         let (id, claim) = (record.id, exchange.claim)
         let opening = ExchangeOpening(id: id, url: url, head: head, clientAddress: clientAddress, claim: claim)
         links = chain.links(of: candidates, for: opening)
     }
 
-    /// The stages that may match the URL, or the address that it stands for.
+    /// The stages that may match the URL with its host, or with the address of its tunnel.
     private var candidates: UInt64? {
         let candidates = chain.candidates(for: record.url)
         guard let claim = exchange.claim, let candidates else { return candidates }
@@ -125,12 +125,12 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The client is gone: nothing can be sent to it any more. `resetCode` is set if it ended only this exchange and
-    /// not its connection, and is CONNECT_ERROR if the connection of a tunnel was reset (RFC 9113 §8.5).
+    /// The client is gone; nothing can be sent to it. `resetCode` is set if the client ended only this exchange, not
+    /// its connection. It is CONNECT_ERROR if the connection of a tunnel was reset (RFC 9113 §8.5).
     package mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
-        // A client that has received and sent everything: bytes that a stage still holds are released first.
+        // The client has sent and received everything. Bytes that a stage still holds are released first.
         if case .ended = requestState, responseState == .ended, resetCode == nil, !request.flow.isEmpty { return }
         let isTunnel = state.isTunnel
         if isTunnel || responseState == .ended {
@@ -145,7 +145,7 @@ extension ExchangeMachine {
             return finish()
         }
         if responseState == .sending(.bytes(0)), isRequestComplete, resetCode == nil {
-            // All of the body is there; only the word that it was all is not.
+            // The client got the whole body; only the end of the response is missing.
             note("the client closed after the whole body, before the server ended the response")
             abandonUpstream(.cancel)
             responseState = .ended
@@ -190,7 +190,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// The server will not be asked before the body is here, so the client must get 100 to send it (RFC 9110 §10.1.1).
+    /// A stage waits for the body before a server can send 100, so Sluice sends it (RFC 9110 §10.1.1).
     private mutating func continueIfGathering() {
         guard request.flow.isGathering, continuation == .awaited else { return }
         continuation = .continued
@@ -249,7 +249,7 @@ extension ExchangeMachine {
     private mutating func connect(fresh: Bool) {
         state = .relaying(.connecting)
         if marks.connectAsked == nil { marks.connectAsked = exchange.now }
-        // What was left between us and the connection before this one does not count any more.
+        // The state of an earlier connection does not count for the new one.
         pause(.request, .peerFull, false)
         response.reading.isOn = true
         pause(.request, .upstreamPending)
@@ -258,7 +258,7 @@ extension ExchangeMachine {
 
     // MARK: - The server's connection
 
-    /// The request has to wait, since the server has as many streams open as it allows.
+    /// The request has to wait, because the server's limit of open streams is reached.
     package mutating func upstreamQueued(now: NIODeadline) {
         guard state == .relaying(.connecting), !request.reading.pauses.contains(.streamLimit) else { return }
         exchange.now = now
@@ -309,8 +309,8 @@ extension ExchangeMachine {
         record.timings.blocked = max(0, microseconds(from: openedAt, to: exchange.now) - spent)
     }
 
-    /// No connection to the server came about; so many microseconds did its phases take that were begun. The failure
-    /// follows. `proxy` is the connection to a proxy that opened no way to the server, and its address.
+    /// No connection to the server was made. `dns`, `connect` and `tls` are the durations, in microseconds, of the
+    /// phases that began. The failure follows. `proxy` is a proxy that opened no tunnel to the server.
     package mutating func upstreamNotReached(
         dns: Int64?,
         connect: Int64?,
@@ -335,11 +335,11 @@ extension ExchangeMachine {
         }
     }
 
-    /// The server closed its connection, which fails the exchange unless the response is whole or it is a tunnel. A
-    /// request that is safe to repeat and stored whole is sent once more if its connection was reused (RFC 9110
-    /// §9.2.2), as that may only have been idle too long; so is any that the server says it did not process (RFC 9113
-    /// §8.7). Others on a reused connection are left to the client, whose connection closes without an answer.
-    /// `wasProcessed` is `false` if the server said that it did not process the request.
+    /// The server closed its connection. The exchange fails unless its response is complete, or it is a tunnel. A
+    /// request that is stored whole is sent again if it is safe to repeat and its connection was reused (RFC 9110
+    /// §9.2.2), because the connection may have been idle too long; or if the server did not process it (RFC 9113
+    /// §8.7). For other requests on a reused connection, the client's connection closes without an answer, so the
+    /// client decides. `wasProcessed` is `false` if the server said that it did not process the request.
     package mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
         guard state.hasPeer else { return }
         exchange.now = now
@@ -370,19 +370,19 @@ extension ExchangeMachine {
     private func mayAskAgain(_ failure: ExchangeFailure, _ wasProcessed: Bool) -> Bool {
         guard let outgoing, outgoing.isWhole else { return false }
         guard wasProcessed else { return outgoing.retries < OutgoingRequest.unprocessedLimit }
-        // A stream that was reset is not a connection that had been idle too long: the server means this request.
+        // A reset stream is not a connection that was idle too long: the server rejected this request.
         return outgoing.retries == 0 && failure.resetCode == nil && record.flags.contains(.upstreamReused)
             && outgoing.head.isIdempotent
     }
 
-    /// Whether a connection that was reused is gone, so that the client knows better than Sluice what to do about that.
+    /// Whether a reused connection closed before an answer, so that the client decides whether to repeat the request.
     private func isForClientToRepeat(_ failure: ExchangeFailure, _ wasProcessed: Bool) -> Bool {
         guard outgoing?.retries == 0, record.flags.contains(.upstreamReused) else { return false }
         let isGone = failure.code == .reset || failure.code == .upstreamProxy
         return isGone && (failure.resetCode == nil || !wasProcessed)
     }
 
-    /// Whether the request could be sent a second time if its connection were gone before an answer, as far as its head says.
+    /// Whether the request could be sent again if its connection closed before an answer.
     package var mayBeRepeated: Bool {
         guard let outgoing, outgoing.head.isIdempotent else { return false }
         return switch outgoing.framing {
@@ -395,7 +395,7 @@ extension ExchangeMachine {
     package var outgoingHead: RequestHead? { outgoing?.head }
 
     /// The server is gone after a complete response, so the client's further bytes are dropped. After NO_ERROR (RFC
-    /// 9113 §8.1) it is asked to stop; the 65,535 bytes that may be in flight are recorded.
+    /// 9113 §8.1) they are not waited for, unless they are within the 65,535 bytes that may be in flight.
     private mutating func discardRest(_ failure: ExchangeFailure) {
         note("the rest of the request was not sent, because the server had already answered: \(failure.message)")
         abandonUpstream()

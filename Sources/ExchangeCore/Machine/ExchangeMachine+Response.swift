@@ -14,7 +14,7 @@ extension ExchangeMachine {
             return fail(ExchangeFailure(.badResponse, text), cutClient: false)
         }
         guard addInterim(head) else { return }
-        // A client that got 100 from us need not get it twice.
+        // HTTP/1.0 clients get no interim response; a client that got 100 from Sluice does not get it again.
         guard continuation != .unsupported, head.status != 100 || continuation != .continued else { return }
         if head.status == 100 { continuation = .notAwaited }
         var head = head
@@ -47,7 +47,7 @@ extension ExchangeMachine {
         record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
         guard addHead(messages.responseHead) else { return failWithoutRoom(\.responseHead) }
         record.status = head.status
-        // A server may answer in an older version than the one it was asked in.
+        // A server may answer in an older version of HTTP than the request's.
         record.upstreamVersion = head.version
         record.mediaType = mediaType(head)
         beginResponseStream(head, framing)
@@ -63,12 +63,12 @@ extension ExchangeMachine {
         pumpResponse()
     }
 
-    /// The fault of a 101 (RFC 9110 §7.8).
+    /// Why a 101 is invalid; `nil` if it is valid (RFC 9110 §7.8).
     private func upgradeFault(_ head: ResponseHead) -> String? {
         guard isRequestDone else { return "before it had the request" }
         let asked = ExchangeMachine.protocols(outgoing?.head.fields.values(of: .upgrade) ?? [])
         guard !asked.isEmpty else { return "without being asked to" }
-        // Of several protocols the first is the one spoken next (RFC 9110 §7.8).
+        // If `Upgrade` has several protocols, the first is the next one to be spoken (RFC 9110 §7.8).
         guard let agreed = ExchangeMachine.protocols(head.fields.values(of: .upgrade)).first else {
             return "without naming the new one"
         }
@@ -129,7 +129,7 @@ extension ExchangeMachine {
         messages.responseHeadSent = bytes == messages.responseHead ? nil : bytes
     }
 
-    /// A read cycle is over: what became known in it is recorded, unless the exchange ended with it anyway.
+    /// A read cycle is over: its changes are recorded, unless the exchange is over and recorded anyway.
     package mutating func readCompleted() {
         if !isOver {
             switch unrecorded {
@@ -168,7 +168,7 @@ extension ExchangeMachine {
                 return
             }
             if head.status == 101 { return upgrade(to: head) }
-            // A stage made another response of it, so the protocol stays.
+            // A stage replaced the 101, so the protocol does not change.
             unrecorded = .news
             abandonUpstream()
             response.flow.accept(.end(nil))
@@ -189,7 +189,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// Frames the response for the client's own request, if a stage changed method or status.
+    /// Fits the framing to the client's own method and the final status: stages may have changed both.
     private func fitToClient(_ head: inout ResponseHead, _ framing: inout BodyFraming) -> Remainder {
         if head.status == 101 { return .unknown }
         if forbidsBody(head.status) {
@@ -205,6 +205,6 @@ extension ExchangeMachine {
     /// RFC 9112 §6.3: no body after HEAD, nor with 204 and 304.
     func forbidsBody(_ status: Int) -> Bool { record.method == "HEAD" || status == 204 || status == 304 }
 
-    /// The most interim responses that one response may have before it.
+    /// The maximum number of interim responses before a response.
     package static let interimLimit = 100
 }

@@ -2,11 +2,11 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// The taps, and the recording of streams of messages. Messages are counted as they pass, for lists; beside their bytes
-/// only arrival times are recorded, since their content is read from the session.
+/// The taps, and the recording of streams of messages. Messages are counted as they pass, for lists. Only their bytes
+/// and arrival times are recorded, because readers of a session find the messages in the bytes.
 extension ExchangeMachine {
-    /// Whether it is in the nature of the exchange to be silent for long. That is for the one that answers to decide,
-    /// but for a gRPC call: an upload of JSON lines ends like any other.
+    /// Whether long silence is normal for the exchange. Except for gRPC calls only the response decides, because an
+    /// upload of JSON lines ends like any other upload.
     package var isStream: Bool { record.flags.contains(.grpc) || response.stream?.isOfMessages == true }
 
     mutating func tapRequest(_ part: ByteBuffer) {
@@ -35,7 +35,7 @@ extension ExchangeMachine {
         sink.record(.body(record.id, .responseReceived, part))
     }
 
-    /// Has the size of a body that takes long recorded now and then, so that its progress can be seen.
+    /// Has the size of a long body recorded from time to time, so that its progress can be seen.
     private mutating func noteProgress() {
         let last = progressAt ?? exchange.now
         let isDue = exchange.now - last >= ExchangeMachine.progressInterval
@@ -69,12 +69,12 @@ extension ExchangeMachine {
         if let format = StreamCounter.Format(mediaType: record.mediaType) {
             response.stream = StreamTap(countable(format, head.fields))
         } else if framing == .chunked || framing == .untilClose {
-            // A body without a length may be meant to be read as it comes.
+            // A client may read a body without a length as it arrives, so its arrivals are recorded.
             response.stream = StreamTap(nil, resolution: ExchangeMachine.arrivalResolution)
         }
     }
 
-    /// What is compressed can be timed, but not counted, without being decoded.
+    /// The format, or `nil` for a compressed body: its messages cannot be counted without decoding.
     private func countable(_ format: StreamCounter.Format, _ fields: FieldSection) -> StreamCounter.Format? {
         fields.contains(.contentEncoding) ? nil : format
     }
@@ -103,7 +103,7 @@ extension ExchangeMachine {
     /// Notes which side left, if a WebSocket ended without a close frame (RFC 6455 §7.1.5, status 1006).
     mutating func noteMissingClose() {
         guard record.state == .inFlight, !hasClosedWebSocket else { return }
-        // Whose end came first; the other side ends its connection because of that.
+        // The side that ended first has left; the other side ended its connection because of that.
         let isServer = marks.responseEnded.map { end in marks.tunnelInputEnded.map { end < $0 } ?? true } ?? false
         record.state = .failed
         let text = "The \(isServer ? "server" : "client") ended its connection without a close frame (status 1006)."

@@ -1,11 +1,11 @@
 import HTTPModel
 package import NIOCore
 
-/// Tunnels: bytes that both legs carry unread, from a CONNECT or after a 101.
+/// Tunnels: bytes that both connections carry unread, from a CONNECT or after a 101.
 ///
-/// The end of the client's bytes is `requestEndReceived`, the end of the server's `responseEndReceived`; each is
-/// passed on by itself, so that half-closed connections work. The tunnel is over when both have ended, or when either
-/// side is gone.
+/// The end of the client's bytes is `requestEndReceived`, the end of the server's `responseEndReceived`; each is passed
+/// on by itself, so that half-closed connections work. The tunnel is over when both have ended, or when either side is
+/// gone.
 extension ExchangeMachine {
     /// There is a connection for a CONNECT, or for a protocol that turned out not to be HTTP.
     mutating func beginTunnel() {
@@ -26,11 +26,11 @@ extension ExchangeMachine {
         sink.record(.updated(record, messages))
     }
 
-    /// After 101 both legs carry another protocol's bytes (RFC 9110 §7.8).
+    /// After 101 both connections carry bytes of a different protocol (RFC 9110 §7.8).
     mutating func upgrade(to head: ResponseHead) {
         if case .relaying(.switching(isOpen: true)) = state { state = .tunnel(.open) } else { state = .tunnel(.closed) }
         record.kind = .upgraded
-        // After a body, readers of the session would not find the beginning of the frames.
+        // After a request body, readers of the session could not find where the frames begin.
         if record.sizes.requestBody == 0, head.fields.contains(.upgrade, token: "websocket") { beginWebSocket() }
         requestState = .receiving
         let isBound = request.flow.isPaced && outgoing?.framing != BodyFraming.none
@@ -46,7 +46,7 @@ extension ExchangeMachine {
         let hasEnded = state == .tunnel(.ended) || hasClosedWebSocket
         abandonUpstream()
         guard hasEnded || responseState == .ended else {
-            // Only the stream ended, not the bytes: an end would mislead the client.
+            // The connection broke before the bytes ended: a regular end would mislead the client.
             record.failure = failure
             record.state = .failed
             emit(.abortClient(failure.resetCode ?? .connectError))
@@ -67,7 +67,7 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// The tunnel is read after all, in exchanges of its own; the client, still there, gets nothing from this one.
+    /// The tunnel's bytes are read as new exchanges; the client, still connected, gets nothing from this one.
     package mutating func tunnelIsRead(now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now

@@ -2,17 +2,17 @@ import DequeModule
 package import HTTPModel
 package import NIOCore
 
-/// What happens to one exchange: the chain of stages, the pauses, the taps, and what both legs have to do.
+/// The state of one exchange: the chain of stages, the pauses, the taps, and the work of both connections.
 ///
-/// Events come in, named in the past tense; effects go out, taken one by one with `nextEffect`. The machine has no
-/// sockets and no clock: every event brings the present moment with it. It does not know the version of HTTP.
+/// Callers report events, named in the past tense, and then take the effects one by one with `nextEffect`. The machine
+/// has no sockets and no clock: every event brings the current time. It does not depend on the version of HTTP.
 ///
 /// ```
-/// request:  received ─ tap A ─ chain ─ connect? ─ tap B ─ sent        response: the same, the other way
+/// request:  received ─ tap A ─ chain ─ connect? ─ tap B ─ sent    response: the same, the other way
 /// ```
 ///
-/// Three states say how far it is (`ExchangeState.swift`): where the response comes from, how much of the request has
-/// come, and how much of the response the client got. A fourth is what each `Half` waits for.
+/// Three states describe the progress (`ExchangeState.swift`): where the response comes from, how much of the request
+/// has arrived, and how much of the response the client got. In addition each `Half` has the reasons why it waits.
 package struct ExchangeMachine: ~Copyable {
     package internal(set) var record: ExchangeRecord
     package internal(set) var messages = ExchangeMessages()
@@ -24,7 +24,7 @@ package struct ExchangeMachine: ~Copyable {
     let openedAt: NIODeadline
     /// The destination before any stage changed it.
     let originalDestination: Destination
-    /// Whether the client can be sent a reset of just this exchange, and its code.
+    /// Whether Sluice can reset just this exchange, with a code, on the client's connection.
     package let clientTakesResets: Bool
 
     var state = State.relaying(.none)
@@ -39,17 +39,17 @@ package struct ExchangeMachine: ~Copyable {
     /// The request's head as received, if the stages saw its cookies joined.
     var crumbledHead: RequestHead?
     var outgoing: OutgoingRequest?
-    /// Whether the stages wait until the client's name for an address was looked up.
+    /// Whether the stages wait until the client's name for its tunnel's address was looked up.
     var awaitsName = false
     var hold: Hold?
     var holdCount = 0
-    /// Numbers wakes and works.
+    /// The number of the last wake or work.
     var generation = 0
     var marks = Marks()
     var unrecorded = Unrecorded.nothing
     /// When the size of a body was last recorded before its end; `nil` before its first bytes.
     var progressAt: NIODeadline?
-    /// The account of the client's connection, and the share of this exchange's heads.
+    /// Counts the heads on the client's connection; `headSize` is the part of this exchange.
     let heads: HeadAccount
     var headSize = 0
     /// Whether further interim responses are dropped.
@@ -73,9 +73,9 @@ package struct ExchangeMachine: ~Copyable {
         var tunnelInputEnded: NIODeadline?
     }
 
-    /// `destination` is where the request goes unless a stage says otherwise; `clientAddress` is of the form `host:port`;
-    /// `tunnelEstablished` is for a tunnel whose CONNECT was answered already; `heads` is the account of the client's connection;
-    /// `claim` is set where the URL's host is what the client calls the address of its tunnel.
+    /// `destination` is where the request goes unless a stage changes it; `clientAddress` has the form `host:port`;
+    /// `tunnelEstablished` is `true` if a tunnel's CONNECT was already answered; `heads` counts the heads on the
+    /// client's connection; `claim` is set if the URL's host is the client's name for the address of its tunnel.
     package init(
         record: ExchangeRecord,
         destination: Destination,
@@ -96,7 +96,7 @@ package struct ExchangeMachine: ~Copyable {
         self.clientAddress = clientAddress
         openedAt = now
         self.clientTakesResets = clientTakesResets
-        // A client that has the 200 to its CONNECT can be given no other answer.
+        // After the 200 to its CONNECT a client can get no other answer.
         responseState = tunnelEstablished ? .sending(.unknown) : .none
         originalDestination = destination
         request = Half(budget: bodyBudget)
@@ -106,8 +106,8 @@ package struct ExchangeMachine: ~Copyable {
         self.heads = heads ?? HeadAccount { client }
     }
 
-    /// The next thing to do, in order; `nil` when there is nothing at present. Reading is settled last: a pause that was
-    /// begun and ended by the same event makes no effect.
+    /// The next effect, in order; `nil` if nothing is to be done at present. Changes of reading come last, so that a
+    /// pause that begins and ends in the same event has no effect.
     package mutating func nextEffect() -> ExchangeEffect? {
         if let effect = effects.popFirst() { return effect }
         guard !isOver else { return nil }
@@ -116,17 +116,17 @@ package struct ExchangeMachine: ~Copyable {
         return nil
     }
 
-    /// The client's process was found; it is recorded at once, since the exchange may last long or be over.
+    /// The client's process was found. It is recorded at once, because the exchange may last long or be over.
     package mutating func clientIdentified(_ process: ClientProcess) {
         guard record.extras.process == nil else { return }
         record.extras.process = process
         exchange.client = .process(process.id)
         guard !isOver else { return sink.record(.identified(record.id, process)) }
-        // Before its head it is not recorded, and then with all of this.
+        // Before the head nothing is recorded; the record of the head will have the process.
         if messages.requestHead != nil { unrecorded = .news }
     }
 
-    /// The effects up to `finished` are done, which added the last facts (tap B): the record is complete.
+    /// The effects up to `finished` are done. They added the last facts (tap B), so the record is complete.
     package mutating func effectsFinished() { sink.record(.finished(record, messages)) }
 
     mutating func emit(_ effect: ExchangeEffect) { effects.append(effect) }
@@ -140,7 +140,7 @@ package struct ExchangeMachine: ~Copyable {
 
     package var isOver: Bool { if case .over = state { true } else { false } }
 
-    /// Whether a server has been sent the whole request, and has not begun its response.
+    /// Whether the whole request was sent to a server, and no response has begun.
     package var awaitsResponse: Bool {
         guard case .relaying(.asked) = state else { return false }
         return marks.requestSent != nil
@@ -148,7 +148,7 @@ package struct ExchangeMachine: ~Copyable {
 
     package var isResponding: Bool { responseState != .none && responseState != .ended }
 
-    /// Set where the URL's host is what the client calls the address of its tunnel.
+    /// Set if the URL's host is the client's name for the address of its tunnel.
     package var claim: NameClaim? { exchange.claim }
 
     package var isTunnel: Bool { state.isTunnel }

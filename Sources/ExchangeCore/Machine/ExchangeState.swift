@@ -1,8 +1,8 @@
-/// The states of an exchange; an arrow names what may follow.
+/// The states of an exchange; `→` is followed by the possible next states.
 extension ExchangeMachine {
     /// Where the client's response comes from.
     enum State: Equatable {
-        /// The request is for a server, whose response is for the client. → `answering`, `tunnel`, `over`
+        /// Sluice passes the request to a server, and its response to the client. → `answering`, `tunnel`, `over`
         case relaying(Server)
         /// Sluice answers in the server's place. → `over`
         case answering(Answer)
@@ -12,27 +12,27 @@ extension ExchangeMachine {
         case over
     }
 
-    /// What was asked of a server, and its reaction.
+    /// How far the exchange with a server is.
     enum Server: Equatable {
-        /// Nothing was asked of a server yet. → `connecting`
+        /// No connection was requested yet. → `connecting`
         case none
-        /// A connection was asked for, and the request waits for it. → `asked`, `done`, or a tunnel
+        /// A connection was requested, and the request waits for it. → `asked`, `done`, or a tunnel
         case connecting
-        /// The request is being sent; interim responses came. → `responding`, `switching`, `done`, `connecting` again
+        /// The request is being sent; interim responses may come. → `responding`, `switching`, `done`, or `connecting`
         case asked(interims: Int)
         /// The response has begun. → `responded`, `done`
         case responding
-        /// The server switches protocols, unknown to the client; `isOpen` until its bytes end. → `done`, or a tunnel
+        /// The server sent 101, which the client has not got; `isOpen` until its bytes end. → `done`, or a tunnel
         case switching(isOpen: Bool)
         /// The response is whole, but some of the request is still to be sent. → `done`
         case responded
-        /// Nothing more goes to the server or comes from it.
+        /// Nothing more is sent to the server or received from it.
         case done
     }
 
-    /// An answer that comes from no server.
+    /// An answer that is not from a server.
     enum Answer: Equatable {
-        /// All of it is here. → `file`, where a stage puts one in its place
+        /// The whole answer is in memory. → `file`, if a stage replaces the answer by a file
         case bytes
         /// A file is being read. → `bytes`
         case file(FileRole)
@@ -40,9 +40,9 @@ extension ExchangeMachine {
 
     /// What the file replaces.
     enum FileRole {
-        /// A server's response: its bytes are recorded as received.
+        /// A server's response: the file's bytes are recorded as received.
         case received
-        /// A response that was received, or some of it: its bytes are recorded as sent.
+        /// A response that was received, at least in part: the file's bytes are recorded as sent.
         case sent
     }
 
@@ -58,12 +58,12 @@ extension ExchangeMachine {
 
     /// How much of the request has come from the client.
     enum RequestState: Equatable {
-        /// Parts are still to come, and go to the server. → `ended`, `discarding`
+        /// More parts will arrive, and are sent to the server. → `ended`, `discarding`
         case receiving
-        /// The client has sent it whole; what waits in the flow goes to the server. `isClean` is `false` if a tunnel's
-        /// bytes ended without TLS close_notify. → `discarding`; `receiving` after a 101
+        /// The client has sent the whole request; the items in the flow are sent to the server. `isClean` is `false` if
+        /// a tunnel's bytes ended without TLS close_notify. → `discarding`; `receiving` after a 101
         case ended(isClean: Bool)
-        /// It goes nowhere, as it was answered locally or the server is gone; `isWhole` once it was read to its end.
+        /// Discarded, because it was answered locally or the server is gone; `isWhole` once it was read to its end.
         case discarding(isWhole: Bool)
     }
 
@@ -71,13 +71,13 @@ extension ExchangeMachine {
     enum ResponseState: Equatable {
         /// Nothing but interim responses. → `sending`
         case none
-        /// It has the head. → `ended`
+        /// The client has the head. → `ended`
         case sending(Remainder)
-        /// It has all of it.
+        /// The client has the whole response.
         case ended
     }
 
-    /// What the client is still to be given of the response's body.
+    /// What the client must still get of the response's body.
     enum Remainder: Equatable {
         case unknown
         case bytes(Int64)
@@ -87,22 +87,22 @@ extension ExchangeMachine {
 
     /// Which interim response the client waits for before it sends its body (RFC 9110 §10.1.1).
     enum Continuation {
-        /// It is of HTTP/1.0, which has no interim responses (RFC 9110 §15.2).
+        /// The client uses HTTP/1.0, which has no interim responses (RFC 9110 §15.2).
         case unsupported
-        /// Nothing. → `awaited`
+        /// No interim response. → `awaited`
         case notAwaited
-        /// It waits for 100 (Continue). → `notAwaited`, `continued`
+        /// The client waits for 100 (Continue). → `notAwaited`, `continued`
         case awaited
-        /// It got 100 before the server was asked, and need not get it twice.
+        /// Sluice sent the 100 itself; a 100 from the server is not passed on.
         case continued
     }
 
-    /// What is known and was not recorded yet, since a read cycle is going on.
+    /// Changes that are not recorded yet, because a read cycle is running.
     enum Unrecorded: Int, Comparable {
         case nothing
-        /// A stream carried more.
+        /// More of a body.
         case progress
-        /// Something about the exchange itself.
+        /// A change of the exchange itself.
         case news
 
         static func < (left: Unrecorded, right: Unrecorded) -> Bool { left.rawValue < right.rawValue }

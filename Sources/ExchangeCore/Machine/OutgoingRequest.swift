@@ -1,7 +1,7 @@
 import HTTPModel
 import NIOCore
 
-/// What was sent upstream, kept while it may have to be sent again (RFC 9110 §9.2.2).
+/// The request as sent to the server, kept while it may have to be sent again (RFC 9110 §9.2.2).
 struct OutgoingRequest {
     let head: RequestHead
     let framing: BodyFraming

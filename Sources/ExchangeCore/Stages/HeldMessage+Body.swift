@@ -16,8 +16,8 @@ extension HeldMessage {
         }
     }
 
-    /// Sets the held body, given without content coding, which is applied again or, if that fails, removed from the
-    /// head. Throws `NoBodyHeldError` if only the head is held.
+    /// Sets the held body. `body` has no content coding: the coding is applied again or, if that fails, removed from
+    /// the head. Throws `NoBodyHeldError` if only the head is held.
     package mutating func setBody(decoded body: ByteBuffer) throws {
         var body = body
         switch self {

@@ -2,7 +2,7 @@ import HTTPModel
 import NIOCore
 
 extension HeldMessage {
-    /// What an edit changed, for the trace: `path /a to /b; added X-Debug: 1; body 14 → 16 bytes`; empty for nothing.
+    /// What an edit changed, for the trace: `path /a to /b; added X-Debug: 1; body 14 → 16 bytes`; empty if nothing.
     func changes(in edited: HeldMessage) -> String {
         var changes: [String] = []
         switch (self, edited) {

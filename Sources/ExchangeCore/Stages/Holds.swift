@@ -1,7 +1,6 @@
 package import HTTPModel
 package import NIOCore
 
-/// Identifies a held message.
 package struct HoldID: Sendable, Hashable, CustomStringConvertible {
     package let exchange: ExchangeID
     /// The number of the hold in its exchange, from 1.
@@ -15,10 +14,10 @@ package struct HoldID: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(exchange).\(ordinal)" }
 }
 
-/// A message that waits for a decision. Its body is `nil` when only the head is held and the body streams on after; it
-/// is as received, with its content coding still on.
+/// A message that waits for a decision. The body keeps its content coding; it is `nil` if only the head is held and the
+/// body streams on after the decision.
 package enum HeldMessage: Sendable {
-    /// A request before it is sent, and where to. An edited destination counts; Host is left to the editor.
+    /// A request before it is sent, and its destination. Editing the destination does not change `Host`.
     case request(RequestHead, body: ByteBuffer?, destination: Destination)
     /// A response before it is sent to the client.
     case response(ResponseHead, body: ByteBuffer?)
@@ -26,7 +25,7 @@ package enum HeldMessage: Sendable {
 
 /// The decision about a held message, in Charles' words.
 package enum HoldResolution: Sendable {
-    /// Go on with the message as edited, `nil` for unedited; a body is ignored if only the head was held.
+    /// Send the message as edited, `nil` for unedited; a body is ignored if only the head was held.
     case execute(HeldMessage?)
     /// Send the message as it was when it was held.
     case cancel

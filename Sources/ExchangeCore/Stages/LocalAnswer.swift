@@ -2,7 +2,7 @@ package import HTTPModel
 package import NIOCore
 import Text
 
-/// A response without a server.
+/// A response from Sluice or a rule instead of a server.
 package struct LocalAnswer: Sendable {
     /// The engine sets `Content-Length`.
     package var head: ResponseHead
@@ -51,21 +51,21 @@ package struct LocalAnswer: Sendable {
         return LocalAnswer(status: status, contentType: "text/html; charset=utf-8", text: page, fields: fields)
     }
 
-    /// The status of a replay without an answer; servers do not use it.
+    /// The status if a replay has no answer; servers do not use it.
     package static let notRecordedStatus = 599
 
-    /// The field of answers to exchanges that failed, with the failure's code.
+    /// The field with the failure's code, in the answer to a failed exchange.
     private static let failureField = "X-Sluice-Failure"
-    /// The field of a replay without an answer.
+    /// The field of the answer to a request that is not recorded.
     private static let replayField = "X-Sluice-Replay"
 
-    /// The field that tells answers of this process from those of a server, or of another Sluice, that say the same.
+    /// The field that distinguishes answers of this process from equal ones of a server or of a different Sluice.
     private static let markField = "X-Sluice-Mark"
 
     /// This process's value of `X-Sluice-Mark`: random, so that no server has it.
     package static let mark = String(UInt64.random(in: .min ... .max), radix: 36)
 
-    /// Why this Sluice answered instead of the server; `nil` if it was not a failure, or another Sluice's.
+    /// Why this Sluice answered instead of the server; `nil` if the answer is not a failure of this Sluice.
     package static func failureCode(in head: ResponseHead, mark: String?) -> ExchangeFailure.Code? {
         guard let mark, head.fields.value(of: FieldName(markField.lowercased())) == mark else { return nil }
         if let code = head.fields.value(of: FieldName(failureField.lowercased())) {
@@ -93,7 +93,7 @@ package struct LocalAnswer: Sendable {
             case .overload: (503, "Sluice has no room for this request")
             case .upstreamProxy: (502, "The upstream proxy refused the request")
             }
-        // What a replay does not answer is for programs and tests, which show a text as it is.
+        // Programs and tests read the answer to a request that is not recorded, so it is plain text.
         let isMiss = failure.code == .notRecorded
         let fields = [isMiss ? (replayField, "miss") : (failureField, failure.code.rawValue), (markField, mark)]
         let text = text(of: failure)

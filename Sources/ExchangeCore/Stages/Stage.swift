@@ -2,9 +2,9 @@ package import HTTPModel
 
 /// A tool: an immutable, compiled set of rules that may read an exchange and change it.
 ///
-/// A stage is asked once per exchange, when the request head is known. Everything that lasts longer than that
-/// question lives in the handler it returns. The stages of an exchange are taken from one snapshot of the rules, so
-/// editing rules affects later exchanges only.
+/// A stage is asked for a handler once per exchange, when the request head is known. All state of the exchange is in
+/// that handler. The stages of an exchange are taken from one snapshot of the rules, so editing rules affects later
+/// exchanges only.
 package protocol Stage: Sendable {
     var id: StageID { get }
 
@@ -29,16 +29,16 @@ package struct StageID: Sendable, Hashable, Comparable {
     }
 }
 
-/// What a stage may know when it is asked whether an exchange concerns it.
+/// What a stage knows of an exchange when it is asked for a handler.
 package struct ExchangeOpening: Sendable {
     package let id: ExchangeID
     /// The URL as the client sent it; locations are matched against this, whatever an earlier stage changes.
     package var url: RequestURL
-    /// The request head as received, hop-by-hop fields removed; of a tunnel, its CONNECT.
+    /// The request head as received, hop-by-hop fields removed; for a tunnel, its CONNECT.
     package var head: RequestHead
     /// `host:port`.
     package let clientAddress: String
-    /// Set where the URL's host is what the client calls the address that its tunnel leads to.
+    /// Set if the URL's host is the client's name for the address of its tunnel.
     package let claim: NameClaim?
 
     /// Whether it is an undecrypted CONNECT, of which only host and port are known.

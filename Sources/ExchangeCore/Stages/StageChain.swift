@@ -7,8 +7,8 @@ package struct StageChain: Sendable {
     /// Finds cheaply which stages can match a URL.
     private let preselection: (any StagePreselection)?
 
-    /// Puts stages in their fixed order. `preselection` says which of them, by their places in that order, are asked;
-    /// without one, or with more than 64 stages, all are.
+    /// Sorts stages into their fixed order. `preselection` selects the stages to ask, by their indexes in that order;
+    /// without a preselection, or with more than 64 stages, all stages are asked.
     package init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
         self.stages = stages.enumerated()
             .sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }
@@ -16,8 +16,8 @@ package struct StageChain: Sendable {
         self.preselection = stages.count <= UInt64.bitWidth ? preselection : nil
     }
 
-    /// This chain between a stage before all of its own and one behind them, which are asked about every exchange.
-    /// Their identities have to be lower and higher than all of this chain.
+    /// This chain with `first` before and `last` behind its stages; both are asked about every exchange. The identity
+    /// of `first` must be lower, and that of `last` higher, than all of this chain.
     package func between(_ first: (any Stage)?, _ last: (any Stage)?) -> StageChain {
         let before = first.map { [$0] } ?? []
         let behind = last.map { [$0] } ?? []
@@ -28,10 +28,10 @@ package struct StageChain: Sendable {
         return StageChain(before + stages + behind, preselection: framed)
     }
 
-    /// The stages that may have something to do with a URL, by the bits of their places; `nil` for all.
+    /// The stages that may act on a URL, as bits by their indexes; `nil` for all stages.
     func candidates(for url: RequestURL) -> UInt64? { stages.isEmpty ? 0 : preselection?.candidates(for: url) }
 
-    /// The first stage that must read requests to a server, by the server's URL without a path; over TLS for a tunnel.
+    /// The first stage that must read requests to a server; `url` has no path, and the scheme `tunnel` means TLS.
     package func reader(of url: RequestURL) -> StageID? { preselection?.reader(of: url).map { stages[$0].id } }
 
     func links(of candidates: UInt64?, for opening: ExchangeOpening) -> [ChainLink] {
@@ -45,12 +45,12 @@ package struct StageChain: Sendable {
     }
 }
 
-/// Says which stages of a chain may have something to do with a URL, so that the others need not be asked. Most
-/// exchanges concern no rule at all; they are to cost nothing.
+/// Selects the stages of a chain that may act on a URL; the other stages are not asked. Most exchanges match no rule,
+/// and must cost nothing.
 package protocol StagePreselection: Sendable {
-    /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
+    /// Bit i is for the stage at index i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64
-    /// The first stage that must read requests to a server: it has a rule for the host, or refuses paths everywhere.
+    /// The first stage that must read requests to a server: it has a rule for the host, or refuses paths on every host.
     func reader(of url: RequestURL) -> Int?
 }
 
@@ -64,7 +64,6 @@ private struct FramedPreselection: StagePreselection {
     func reader(of url: RequestURL) -> Int? { inner.reader(of: url).map { $0 + Int(shift) } }
 }
 
-/// A handler in an exchange's chain.
 struct ChainLink {
     let name: String
     let handler: any StageHandler

@@ -1,26 +1,26 @@
 package import HTTPModel
 package import NIOCore
 
-/// The exchange as a hook may see and steer it, beside the message itself.
+/// What a hook may see and change of an exchange, besides the message itself.
 package struct StageExchange: Sendable {
     package let id: ExchangeID
     /// The URL as the client sent it.
     package let url: RequestURL
     /// Where the request will be sent; request head hooks may change it, later it has no effect.
     package var destination: Destination
-    /// The client that it counts for.
+    /// The client whose limits the exchange uses.
     var client: ClientKey
-    /// Set where the URL's host is what the client calls the address that its tunnel leads to.
+    /// Set if the URL's host is the client's name for the address of its tunnel.
     package internal(set) var claim: NameClaim?
-    /// The present moment on the event loop's clock; hooks have no clock of their own.
+    /// The current time on the event loop's clock; hooks have no clock of their own.
     package internal(set) var now: NIODeadline
-    /// Whether the URL's host is more than a client's word for the address of its tunnel.
+    /// `false` if the URL's host is only the client's unverified name for the address of its tunnel.
     package var isNameVerified: Bool { claim?.isVerified ?? true }
     /// The answer that replaces the server's.
     var answer: LocalAnswer?
-    /// Whether a stage answers in place of a server, so that the request goes nowhere.
+    /// Whether a stage answers in place of a server, so that the request is not sent.
     package var isAnswered: Bool { answer != nil }
-    /// In the overflow hooks: whether others use up the budget, and the body is not itself too large.
+    /// In the overflow hooks: `true` if the budget is used up, `false` if the body itself is too large.
     package internal(set) var lacksRoom = false
     package internal(set) var trace: [TraceEntry] = []
     /// The stage whose hook is running, or ran last: the author of notes.
@@ -40,14 +40,14 @@ package struct StageExchange: Sendable {
     }
 }
 
-/// Where a request is sent: what to connect to, and what to say there.
+/// Where a request is sent: what to connect to, and which name to use there.
 package struct Destination: Sendable, Hashable {
     /// `http` or `https`; `tunnel` for unread bytes.
     package var scheme: String
     /// A name or an address without brackets.
     package var host: String
     package var port: Int
-    /// The name for Server Name Indication and verification, if it is not the host: what the client asked for.
+    /// The name for Server Name Indication and verification, if the client requested a different name than the host.
     package var serverName: String?
     /// The address (or another name) to connect to in place of looking up the host (DNS spoofing).
     package var address: String?

@@ -10,19 +10,19 @@ package protocol StageHandler: AnyObject {
     var requestDemand: BodyDemand { get }
     var responseDemand: BodyDemand { get }
 
-    /// Whether the handler needs a verified host, and not only a client's name for the address of its tunnel: then the
-    /// name is looked up before the first hook. Read once, before any hook, and only for such a name.
+    /// Whether the handler needs a verified host. If the client only claims that its tunnel's address has this name,
+    /// the name is then looked up before the first hook. Read once, before any hook, and only for such a name.
     var needsVerifiedName: Bool { get }
 
     /// The request's head after earlier stages.
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
-    /// An interim response other than 101 (RFC 9110 §15.2), as earlier stages left it; it is neither held nor replaced.
+    /// An interim response other than 101 (RFC 9110 §15.2), after earlier stages; it cannot be held or replaced.
     func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange)
     /// The response's head after earlier stages.
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
     /// A part of the response's body (demand `observe`).
     func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The response's body is complete (demand `observe`); the client learns that next. Return `forward` or `perform`.
+    /// The response's body is complete (demand `observe`); its end has not been sent. Return `forward` or `perform`.
     func responseEnd(_ exchange: inout StageExchange) -> Verdict
     /// The complete message (demand `whole`), with its head's fields; an edited body is framed again.
     func whole(
@@ -31,7 +31,7 @@ package protocol StageHandler: AnyObject {
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict
-    /// The body is larger than the demand `whole`; it streams on, and the demand is read once more.
+    /// The body exceeds the demand `whole`, or the memory for bodies. It streams on, and the demand is read again.
     func overflowed(
         _ direction: FlowDirection,
         _ fields: inout FieldSection,
@@ -40,9 +40,9 @@ package protocol StageHandler: AnyObject {
     /// When waiting bytes may pass (demand `pace`), and how many. Called with the bytes at the head of the queue, never
     /// empty, and again with the rest. Their sender is not read meanwhile.
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace
-    /// The exchange is over, however it ended; no hook is called afterwards. `isComplete` says whether the client has
-    /// the response whole, and not one that reports a failure. The returned work is done on another thread, and nobody
-    /// waits for it; if its outcome is a failure, that is logged. Of the exchange only the trace can still be added to.
+    /// The exchange is over; no hook is called afterwards. `isComplete` says whether the client has the whole response
+    /// and the exchange did not fail. The returned work runs on a different thread, and nobody waits for it; if its
+    /// outcome is a failure, the failure is logged. The handler can add to the trace, but change nothing else.
     func ended(isComplete: Bool, _ exchange: inout StageExchange) -> (any BlockingWork)?
 }
 
@@ -105,7 +105,7 @@ package enum BodyDemand: Sendable, Hashable {
 
 /// When waiting bytes pass.
 package enum Pace: Sendable {
-    /// This many bytes, at least one, pass then, or at once if that is past; the handler is asked about the rest.
+    /// This many bytes, at least one, pass at that time, or at once if it is past; the handler is asked about the rest.
     case pass(Int, at: NIODeadline)
     /// Not yet; the handler is asked again at that time.
     case again(at: NIODeadline)

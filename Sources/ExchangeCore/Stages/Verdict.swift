@@ -38,11 +38,11 @@ package struct HoldLimit: Sendable {
     }
 }
 
-/// Work that a hook may not do itself, since it may block: files, names.
+/// Work that a hook may not do itself, because it may block: file access, name look-ups.
 package protocol BlockingWork: Sendable {
     /// Runs the work on a thread that may block.
     func run() -> WorkOutcome
-    /// Whether it keeps a processor busy, so that it is done on a thread of its own and not on one of those that wait for files.
+    /// Whether the work keeps a processor busy; it then gets a thread of its own, not one for file access.
     var isHeavy: Bool { get }
 }
 
@@ -51,9 +51,7 @@ extension BlockingWork {
 }
 
 package struct WorkOutcome: Sendable {
-    /// The decision about the held message.
     package var verdict: Verdict
-    /// Entries for the exchange's trace.
     package var trace: [TraceEntry]
 
     package init(_ verdict: Verdict, trace: [TraceEntry] = []) {

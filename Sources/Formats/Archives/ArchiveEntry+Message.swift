@@ -20,10 +20,10 @@ extension ArchiveEntry.Message {
 
     func field(_ name: String) -> String? { fields.first { $0.name.lowercased() == name }?.value }
 
-    /// The lines of a value; one that begins with a blank continues the line before (RFC 9112 §5.2).
+    /// The lines of a value; a line that begins with a blank continues the line before (RFC 9112 §5.2).
     private static func lines(of value: String) -> [String] {
         guard value.utf8.contains(0x0A) else { return [value] }
-        // By bytes, as CR and LF together are one character.
+        // Splits bytes, because CR and LF together are one `Character`.
         var lines: [String] = []
         for part in value.utf8.split(separator: 0x0A) {
             let text = String(Substring(part).trimmingASCIIWhitespace)
@@ -36,8 +36,8 @@ extension ArchiveEntry.Message {
         return lines.isEmpty ? [""] : lines
     }
 
-    /// Encodes the text, which archives have in Unicode, as its head says, unless the charset lacks a character. In
-    /// archives that are `isOurs`, only bodies that are called converted were not UTF-8.
+    /// Encodes the text, which archives have in Unicode, in the charset of its head, unless the charset lacks a
+    /// character. In Sluice's archives (`isOurs`), only bodies whose comment says "converted" were not UTF-8.
     mutating func encodeText(isOurs: Bool, _ losses: ArchiveLosses) {
         guard bytes == nil, !isEncoded, !text.isEmpty, !isOurs || charset != nil else { return }
         let type = field("content-type").flatMap { MediaType($0) }
@@ -53,14 +53,14 @@ extension ArchiveEntry.Message {
         (bytes, isCoded, text) = (encoded, false, "")
     }
 
-    /// How many bytes the body had, as its fields tell; `nil` where they do not, or where it had a content coding.
+    /// The body's length by `Content-Length`; `nil` if it is unknown, or the body had a content coding.
     private var length: Int? { field("content-encoding") == nil ? field("content-length").flatMap { Int($0) } : nil }
 
     var codings: [ContentCoding] {
         fields.filter { $0.name.lowercased() == "content-encoding" }.flatMap { ContentCoding.list($0.value) }
     }
 
-    /// A remark if the body lacks the coding that its head names and cannot get it.
+    /// A remark if the body lacks the content coding that its head names, and Sluice cannot apply it.
     var wordsOfCoding: String? {
         guard !isAsReceived, isCoded != true, !text.isEmpty || bytes.map({ $0.readableBytes > 0 }) == true,
             let coding = codings.first(where: { !$0.isKnown })
@@ -72,7 +72,7 @@ extension ArchiveEntry.Message {
 }
 
 extension ByteBuffer {
-    /// The byte order mark of a character encoding, which its texts have not where they are read.
+    /// The byte order mark of UTF-16, which text in an archive no longer has.
     fileprivate static func mark(of charset: Charset) -> ByteBuffer? {
         switch charset {
         case .utf16LittleEndian: ByteBuffer(bytes: [0xFF, 0xFE])
@@ -83,7 +83,7 @@ extension ByteBuffer {
 }
 
 extension HTTPVersion {
-    /// What archives call it: `HTTP/1.1`, `1.1`, `h2`, `HTTP/2.0`, `h3-29` and the like; `nil` for another name.
+    /// Reads names from archives: `HTTP/1.1`, `1.1`, `h2`, `HTTP/2.0`, `h3-29` and the like; `nil` for other names.
     init?(archived text: String) {
         let text = text.lowercased()
         let name = text.hasPrefix("http/") ? text.dropFirst(5) : text[...]
@@ -93,7 +93,7 @@ extension HTTPVersion {
         case "h2", "h2c", "2", "2.0": self = .http2
         case "h3", "3", "3.0": self = .http3
         default:
-            // Drafts, and what came before them.
+            // Drafts of HTTP/3, and QUIC versions before them.
             guard name.hasPrefix("h3-") || name.contains("quic") else { return nil }
             self = .http3
         }

@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// What HARs say in members of their own, and not in the message: made a part of the message where that lacks it.
+/// Adds the query, cookies and form parameters to a message if a HAR has them only in separate members.
 extension ArchiveEntry {
     mutating func addQuery(_ query: [HARReader.Pair], _ losses: ArchiveLosses) {
         guard !query.isEmpty, !url.utf8.contains(UInt8(ascii: "?")) else { return }
@@ -11,7 +11,7 @@ extension ArchiveEntry {
         losses.add(.query)
     }
 
-    /// Makes a `Cookie` field where there is none.
+    /// Adds a `Cookie` field if the request has no such field.
     mutating func addCookies(_ cookies: [HARReader.Pair], _ losses: ArchiveLosses) {
         guard !cookies.isEmpty, request.field("cookie") == nil else { return }
         let list = cookies.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "; ")
@@ -19,7 +19,7 @@ extension ArchiveEntry {
         losses.add(.cookies)
     }
 
-    /// Makes a `Set-Cookie` field of each cookie where there is none (RFC 6265 §4.1).
+    /// Adds a `Set-Cookie` field for each cookie if the response has no such field (RFC 6265 §4.1).
     mutating func addSetCookies(_ cookies: [HARReader.Pair], _ losses: ArchiveLosses) {
         guard !cookies.isEmpty, response.field("set-cookie") == nil else { return }
         for cookie in cookies {
@@ -39,7 +39,7 @@ extension ArchiveEntry {
         losses.add(.cookies)
     }
 
-    /// Makes the body of a form of its parameters, where the archive has no text of it.
+    /// Makes the body of a form from its parameters if the archive has no body.
     mutating func addForm(_ params: [HARReader.Pair], _ losses: ArchiveLosses) {
         guard !params.isEmpty, request.isEmpty else { return }
         let type = request.field("content-type") ?? request.mediaType
@@ -72,9 +72,9 @@ extension ArchiveEntry.Message {
     var isEmpty: Bool { text.isEmpty && bytes.map { $0.readableBytes == 0 } ?? true }
 }
 
-/// Forms as browsers send them (WHATWG HTML §4.10.21), made of parameters.
+/// Forms in the format of browsers (WHATWG HTML §4.10.21), made of parameters.
 private enum ArchivedForm {
-    /// Names and values in one line. Some programs write values as they are sent, which a known `length` shows.
+    /// Names and values in one line. If the unencoded line has the known `length`, the values are encoded already.
     static func encoded(_ pairs: [HARReader.Pair], length: Int? = nil) -> String {
         func joined(_ encode: (String) -> String) -> String {
             pairs.map { "\(encode($0.name))=\(encode($0.value ?? ""))" }.joined(separator: "&")
@@ -84,14 +84,14 @@ private enum ArchivedForm {
         return joined { isEncoded($0) ? $0 : FormFields.encoded($0) }
     }
 
-    /// Whether a value has percent-encoding in it and nothing that would have to be encoded.
+    /// Whether a value has percent-encoding, and no character that still needs encoding.
     private static func isEncoded(_ text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return false }
         let decoded = FormFields.percentDecoded(text.utf8)
         return text.utf8.allSatisfy { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") || $0.isUnreserved }
             && decoded.count == text.utf8.count - 2 * text.utf8.count { $0 == UInt8(ascii: "%") }
     }
-    /// Parts of RFC 7578. `boundary` is a new one if none was given; `isCut`: the content of a file is missing.
+    /// Parts of RFC 7578. Returns a new `boundary` if it was `nil`; `isCut`: the content of a file is missing.
     static func multipart(
         _ pairs: [HARReader.Pair],
         boundary: String?

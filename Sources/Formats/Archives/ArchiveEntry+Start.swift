@@ -5,7 +5,7 @@ import HTTPModel
 extension ArchiveEntry {
     private static let moments = Double(RecordedRange.moments.lowerBound)...Double(RecordedRange.moments.upperBound)
 
-    /// Reads when it began, which is 1970 where that cannot be read; `name` is what the archive calls it.
+    /// Reads the start; it is 1970 if the text cannot be read. `name` is the archive's name of the time.
     mutating func setStart(_ text: String, _ name: String, _ losses: ArchiveLosses) {
         guard let (moment, hasZone) = ArchiveEntry.moment(text) else {
             return losses.add(text.isEmpty ? .missingTime(name) : .unreadableTime(name))
@@ -16,18 +16,18 @@ extension ArchiveEntry {
 
     mutating func setState(_ name: String) {
         let state = ExchangeRecord.State.allCases.first { $0.exportName == name }
-        // Nothing is missing of it, if only as nobody has sent the request yet.
+        // A complete exchange needs no response, for example if its request was not sent yet.
         isUnsent = state == .complete
         self.state = state == .blocked || state == .interrupted ? state : nil
     }
 
-    /// `moment` is in microseconds since 1970; one out of range is counted and becomes the nearest possible one.
+    /// `moment` is in microseconds since 1970; out of range, it is counted and becomes the nearest possible moment.
     mutating func setStart(_ moment: Double, _ name: String, _ losses: ArchiveLosses) {
         startedAt = RecordedRange.nearest(moment, in: RecordedRange.moments)
         if !ArchiveEntry.moments.contains(moment) { losses.add(.outOfRange(name)) }
     }
 
-    /// Reads ISO 8601, seconds or milliseconds since 1970, and dates of HTTP; `nil` for another text.
+    /// Reads ISO 8601, seconds or milliseconds since 1970, and HTTP dates; `nil` for other texts.
     static func moment(_ text: String) -> (microseconds: Double, hasZone: Bool)? {
         if let moment = ISOTime(text) { return (moment.microseconds, moment.hasZone) }
         if let moment = EpochTime(text) { return (Double(moment.microseconds), true) }

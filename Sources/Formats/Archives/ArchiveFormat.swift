@@ -1,9 +1,9 @@
 import Content
 
-/// What a file with exchanges is, or one that is taken for one, by its first bytes; its name says nothing.
+/// The format of a file with exchanges, or of a file mistaken for one, by its first bytes; the file's name is ignored.
 package enum ArchiveFormat: Sendable, Hashable {
     case har, charlesJSON, charlesXML, mitmproxy, curl
-    /// A bundle of Sluice, or what has one of the formats below.
+    /// A bundle of Sluice, or a zip whose entries show one of the formats below.
     case zip
     /// A zip with a session of Charles, and one with a session of Fiddler.
     case charlesZip, fiddlerZip
@@ -14,29 +14,29 @@ package enum ArchiveFormat: Sendable, Hashable {
     case otherXML(String)
 
     package struct Unread: Sendable, Hashable {
-        /// What it is, with an article.
+        /// The format's name, with an article.
         package let title: String
         package let hint: String
     }
 
-    /// How many bytes tell.
+    /// How many of the first bytes are read.
     package static let tellingBytes = 64 << 10
 
     private enum Beginning {
         case bytes([UInt8])
-        /// Text in UTF-8, in which blanks do not count.
+        /// Text in UTF-8; blanks are ignored.
         case text(String)
         case element(String)
     }
 
-    /// The first that fits counts. `mark` is somewhere in the first bytes, too; empty for none.
+    /// The first match decides. `mark` must also be in the first bytes; it may be empty.
     private static let signatures: [(format: ArchiveFormat, beginning: Beginning, mark: String)] = [
         (.zip, .bytes([0x50, 0x4B, 0x03, 0x04]), ""),
-        // Without entries.
+        // A zip without entries.
         (.zip, .bytes([0x50, 0x4B, 0x05, 0x06]), ""),
         (.gzip, .bytes([0x1F, 0x8B]), ""),
         (.unread(.javaObjects), .bytes([0xAC, 0xED, 0x00, 0x05]), ""),
-        // By the order of bytes; times in microseconds and in nanoseconds.
+        // pcap, in both byte orders, with times in microseconds or nanoseconds.
         (.unread(.packets), .bytes([0xD4, 0xC3, 0xB2, 0xA1]), ""),
         (.unread(.packets), .bytes([0xA1, 0xB2, 0xC3, 0xD4]), ""),
         (.unread(.packets), .bytes([0x4D, 0x3C, 0xB2, 0xA1]), ""),
@@ -54,7 +54,7 @@ package enum ArchiveFormat: Sendable, Hashable {
         (.unread(.burp), .element("items"), "burpVersion"),
     ]
 
-    /// Looks at the first bytes of a file; `nil` for a session of Sluice, and for what is none of these.
+    /// Finds the format by a file's first bytes; `nil` for a session of Sluice, and for unknown formats.
     package init?(beginning: [UInt8]) {
         let text = UTF8Pieces.utf8(beginning: beginning).drop {
             [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0)
@@ -83,7 +83,7 @@ package enum ArchiveFormat: Sendable, Hashable {
         }
     }
 
-    /// What a text is that a browser has copied as code other than a command of cURL; `nil` for another text.
+    /// Names code that a browser copied in a form other than a cURL command; `nil` for other texts.
     package static func copiedCode(_ beginning: [UInt8]) -> String? {
         guard !beginning.contains(0) else { return nil }
         let text = String(decoding: beginning.prefix(16 << 10), as: UTF8.self)
@@ -112,7 +112,7 @@ package enum ArchiveFormat: Sendable, Hashable {
         }
     }
 
-    /// Two lengths, of a dictionary and of its first key.
+    /// Whether a file begins with the lengths of a dictionary and of its first key.
     private static func isFlow(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         guard TypedNetstring.length(&rest) != nil, let count = TypedNetstring.length(&rest), count < 40,
@@ -121,7 +121,7 @@ package enum ArchiveFormat: Sendable, Hashable {
         return [UInt8(ascii: ";"), UInt8(ascii: ",")].contains(rest[rest.startIndex + count])
     }
 
-    /// Whether a line begins as a command does.
+    /// Whether a line begins like a cURL command.
     private static func hasCommand(_ bytes: [UInt8]) -> Bool {
         guard !bytes.contains(0) else { return false }
         return bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).contains { line in
@@ -131,7 +131,7 @@ package enum ArchiveFormat: Sendable, Hashable {
             }
             guard words.count > 1, let first = words.first else { return false }
             let name = String(decoding: first, as: UTF8.self).lowercased()
-            // A body that no word can carry is printed into a command.
+            // A `printf` before the command contains a body that no word can contain.
             let isPrinted = name == "printf" && words[1].first == UInt8(ascii: "'")
             return name == "curl" || name == "curl.exe" || isPrinted
         }

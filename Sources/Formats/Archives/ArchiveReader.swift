@@ -7,7 +7,7 @@ package protocol ArchiveReader {
 }
 
 package struct ArchiveError: Error, Hashable, CustomStringConvertible {
-    /// The place, as it follows the file's name: `:3:7` for a line and a column; empty where there is none.
+    /// The position, to append to the file's name: `:3:7` is line 3, column 7; may be empty.
     package var place: String
     package var message: String
 
@@ -16,7 +16,7 @@ package struct ArchiveError: Error, Hashable, CustomStringConvertible {
     package var description: String { message }
 }
 
-/// What an import left out, counted by its kind. Belongs to one thread.
+/// Counts what an import left out, by kind. Use it on one thread.
 package final class ArchiveLosses {
     package struct Kind: Sendable, Hashable {
         package var one: String
@@ -24,7 +24,7 @@ package final class ArchiveLosses {
 
         package init(_ one: String, _ many: String) { (self.one, self.many) = (one, many) }
 
-        /// Braces have what is said of one, and of several: `{body|bodies}`. NAME becomes a name of the file.
+        /// Braces contain the singular and the plural: `{body|bodies}`. `name`, which the file contains, replaces NAME.
         init(_ words: String, of name: String = "") {
             let name = VisibleText.of(String(name.prefix(40)))
             let parts = words.split(omittingEmptySubsequences: false) { $0 == "{" || $0 == "}" }
@@ -84,14 +84,14 @@ package final class ArchiveLosses {
 
     package func add(_ kind: Kind) {
         if counts[kind] == nil {
-            // What files call things is theirs to choose.
+            // Limits the number of kinds, because names in files are arbitrary.
             guard order.count < 100 else { return }
             order.append(kind)
         }
         counts[kind, default: 0] += 1
     }
 
-    /// A whole number; `nil` for other texts, for negative numbers (unknown), and beyond the range, which is counted.
+    /// A whole number; `nil` for other texts, for negative (unknown) numbers, and above the range, which is counted.
     func whole(_ text: some StringProtocol, _ name: String, _ range: ClosedRange<Int>) -> Int? {
         guard let number = Double(text), number >= 0 else { return nil }
         if number <= Double(range.upperBound) { return Int(number) }
@@ -99,7 +99,7 @@ package final class ArchiveLosses {
         return nil
     }
 
-    /// What was left out, a phrase each: `3 bodies that the archive does not have`.
+    /// One phrase for each kind: `3 bodies that the archive does not have`.
     package var phrases: [String] {
         order.map { kind in
             let count = counts[kind] ?? 0

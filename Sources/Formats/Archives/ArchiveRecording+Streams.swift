@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 
 extension ArchiveRecording {
-    /// Sets what is counted of streams of messages while they pass, and the outcome of a gRPC call.
+    /// Sets the message counts of streams, which a recording counts live, and the outcome of a gRPC call.
     static func count(
         _ requestBody: ByteBuffer,
         _ responseBody: ByteBuffer,
@@ -28,7 +28,7 @@ extension ArchiveRecording {
         record.grpc = GRPCOutcome(response) ?? trailers.flatMap { GRPCOutcome(StoredHead.fields($0)) }
     }
 
-    /// When the bytes of an event stream came, by the times of its events; none unless each event has one.
+    /// Arrivals of an event stream by the times of its events; empty if the archive does not list every event.
     static func arrivals(ofEvents times: [Double?], _ body: ByteBuffer, _ id: ExchangeID) -> [RecordEvent] {
         guard !times.isEmpty else { return [] }
         var starts: [Int64] = []

@@ -3,14 +3,14 @@ import Foundation
 package import HTTPModel
 import NIOCore
 
-/// Makes the events of a recording of an archive's entries.
+/// Converts the entries of an archive to events of a recording.
 package struct ArchiveRecording {
     private static let pieceSize = 256 << 10
     private static let longestUnreadable = 8 << 10
     package private(set) var count = 0
     package private(set) var first: ExchangeID?
     private var servers: [Server: ConnectionID] = [:]
-    /// The name of the source, for the exchanges.
+    /// The name of the source, which is stored in each exchange.
     private let origin: String?
     private let makeExchange: () -> ExchangeID
     private let makeConnection: () -> ConnectionID
@@ -39,7 +39,7 @@ package struct ArchiveRecording {
         )
     }
 
-    /// Takes numbers that a session has not used yet.
+    /// `exchange` and `connection` return numbers that the session has not used yet.
     package init(origin: String?, exchange: @escaping () -> ExchangeID, connection: @escaping () -> ConnectionID) {
         (self.origin, makeExchange, makeConnection) = (origin, exchange, connection)
         client = connection()
@@ -191,7 +191,7 @@ package struct ArchiveRecording {
         return ByteBuffer(string: message.trailers.map { "\(line($0.name)): \(line($0.value))\r\n" }.joined() + "\r\n")
     }
 
-    /// The body with the content codings that the fields name, as far as they can be made again.
+    /// The body with the content codings that the fields name, if Sluice can apply these codings.
     private static func body(_ message: ArchiveEntry.Message) -> ByteBuffer {
         let bytes = message.bytes ?? ByteBuffer(string: message.text)
         guard bytes.readableBytes > 0, !message.isAsReceived else { return bytes }
@@ -209,7 +209,7 @@ package struct ArchiveRecording {
 
     private static func pieces(_ bytes: ByteBuffer) -> [ByteBuffer] {
         let view = bytes.readableBytesView
-        // Copies, since a slice keeps the whole body in memory.
+        // Copies, because a slice keeps the whole body in memory.
         return stride(from: 0, to: view.count, by: pieceSize).map {
             ByteBuffer(bytes: view.dropFirst($0).prefix(pieceSize))
         }
@@ -223,7 +223,7 @@ package struct ArchiveRecording {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// The URL; one that cannot be read becomes the path of a host that does not exist, where a user sees it.
+    /// The URL. An unreadable URL becomes the path of a host that does not exist, so that the user sees it.
     private static func url(_ text: String) -> RequestURL {
         if let url = RequestURL(line(text)) { return url }
         var url = RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
@@ -246,7 +246,7 @@ package struct ArchiveRecording {
         timings.blocked = time("blocked")
         timings.dns = time("dns")
         timings.tls = time("ssl")
-        // HAR's `connect` holds the handshake too.
+        // HAR's `connect` includes the TLS handshake.
         timings.connect = time("connect").map { max(0, $0 - (timings.tls ?? 0)) }
         timings.send = time("send")
         timings.wait = time("wait")
@@ -259,7 +259,7 @@ package struct ArchiveRecording {
         RecordedRange.nearest(milliseconds * 1_000, in: RecordedRange.amounts)
     }
 
-    /// What programs write of an exchange that its client ended: mitmproxy, Charles, Chrome and Firefox.
+    /// Error texts of mitmproxy, Charles, Chrome and Firefox for an exchange that the client ended.
     private static let clientEnds = [
         "reset by client", "client disconnected", "client closed", "net::err_aborted", "ns_binding_aborted",
     ]

@@ -4,12 +4,12 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// The messages of a WebSocket as the bytes that carried them, and when these came.
+/// The messages of a WebSocket as frames, with their times.
 struct ArchivedSocket {
     struct Direction {
         /// Frames, one for each message (RFC 6455 §5.2).
         var bytes = ByteBuffer()
-        /// Where messages begin, and when they came: microseconds since 1970.
+        /// The offsets at which messages begin, and their times in microseconds since 1970.
         var arrivals: [(offset: Int64, at: Int64)] = []
 
         mutating func add(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool, _ seconds: Double) {
@@ -26,10 +26,10 @@ struct ArchivedSocket {
     init(_ messages: [ArchiveEntry.SocketMessage]) {
         for message in messages {
             guard let opcode = UInt8(exactly: message.opcode).flatMap(WebSocketOpcode.init) else { continue }
-            // Who wrote the archive may have had text where it should be base64.
+            // Some archives have text instead of base64.
             let decoded = opcode == .text ? nil : Data(base64Encoded: message.data)
             let payload = message.bytes ?? decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.data)
-            // Control frames are no messages.
+            // Control frames do not count as messages.
             let count: Int64 = opcode.isControl ? 0 : 1
             if message.isSent {
                 sent.add(opcode, payload, isMasked: true, message.time)
@@ -46,14 +46,14 @@ extension ArchiveEntry {
     private static let mostMessages = 100_000
     private static let mostNotes = 20
 
-    /// Adds a message of a WebSocket; one of a kind that is not known, and one too many, are counted.
+    /// Adds a message of a WebSocket; messages of unknown kinds, and messages above the limit, are only counted.
     mutating func add(_ message: SocketMessage, _ losses: ArchiveLosses) {
         if UInt8(exactly: message.opcode).flatMap(WebSocketOpcode.init) == nil { return losses.add(.opcode) }
         guard messages.count < Self.mostMessages else { return losses.add(.socketMessage) }
         messages.append(message)
     }
 
-    /// Keeps what an archive says of a WebSocket among its messages.
+    /// Keeps a remark on a WebSocket that an archive has among its messages.
     mutating func addNote(ofSocket text: String) {
         guard notes.count < Self.mostNotes else { return }
         notes.append("The archive says of the WebSocket: \(VisibleText.of(String(text.prefix(200))))")

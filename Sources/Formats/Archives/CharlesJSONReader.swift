@@ -109,7 +109,7 @@ package struct CharlesJSONReader: JSONArchiveReader {
 }
 
 extension CharlesJSONReader {
-    /// Prepares to read a file that comes in pieces, of which an empty one is the end.
+    /// Prepares to read a file; `refill` returns its next piece, and an empty piece at the end.
     package init(textLimit: Int = 64 << 20, losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
         let json = JSONTokenReader(tokenLimit: textLimit, refill: UTF8Pieces.utf8(refill))
         self.init(json: json, losses: losses, textLimit: textLimit)

@@ -2,16 +2,16 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// One exchange as Charles describes it, in JSON or XML, whose names the members have.
+/// One exchange in Charles' JSON or XML; the members have Charles' names.
 struct CharlesTransaction {
     struct Message {
-        /// Of a response; 0 where there is none.
+        /// The status of a response; 0 if it is missing.
         var status = 0
         var firstLine = ""
         var fields: [(name: String, value: String)] = []
         var mediaType = ""
         var text = ""
-        /// Base64 of the bytes, in place of `text`.
+        /// The bytes in base64, instead of `text`.
         var encoded: String?
         var bytes: ByteBuffer?
         var size: Int64 = 0
@@ -93,7 +93,7 @@ struct CharlesTransaction {
         case "FAILED", "EXCEPTION": entry.error = errorMessage.isEmpty ? "It failed in Charles." : errorMessage
         default: entry.error = "It had not ended when Charles wrote it (\(status.prefix(40)))."
         }
-        // A tunnel has no response of its own.
+        // A tunnel has no response.
         if isTunnel, entry.error.isEmpty { entry.isUnsent = true }
         entry.isTunnelledTLS = isTunnel && scheme.lowercased() == "https" && target.port != 443
         return entry
@@ -112,7 +112,7 @@ struct CharlesTransaction {
 
     private func message(_ message: Message, _ losses: ArchiveLosses) -> ArchiveEntry.Message {
         var result = ArchiveEntry.Message()
-        // The pseudo fields of HTTP/2 stand in the first line.
+        // The first line has the values of HTTP/2's pseudo fields.
         let fields = message.fields.filter { !$0.name.hasPrefix(":") }
         let hasHost = fields.contains { $0.name.lowercased() == "host" }
         if !hasHost, let authority = message.fields.first(where: { $0.name == ":authority" }) {
@@ -127,12 +127,12 @@ struct CharlesTransaction {
         } else {
             result.text = message.text
         }
-        // Charles forgets bodies that are too long for it, and leaves the end of others out.
+        // Charles discards bodies that are too long for it, and cuts others.
         if message.size > 0, result.isEmpty, !isTunnel {
             losses.add(.missingBody)
             (result.isCut, result.lostSize) = (true, message.size)
         }
-        // Frames have no content coding, whatever the head says of bodies.
+        // Frames have no content coding, even if the head names one.
         if isWebSocket { result.isCoded = true }
         // Some files name HTTP/2 only as the ALPN protocol.
         result.version = ["h2", "h3"].contains(alpn) || protocolVersion.isEmpty ? alpn : protocolVersion
@@ -147,7 +147,7 @@ struct CharlesTransaction {
     }
 
     private func setAddresses(_ entry: inout ArchiveEntry) {
-        // After a name and a slash.
+        // The address is after a name and a slash.
         func address(_ text: String) -> String {
             text.lastIndex(of: "/").map { String(text[text.index(after: $0)...]) } ?? text
         }

@@ -6,7 +6,7 @@ package struct CharlesXMLReader: ArchiveReader {
     private let losses: ArchiveLosses
     private let textLimit: Int
 
-    /// Prepares to read a file that comes in pieces, of which an empty one is the end.
+    /// Prepares to read a file; `refill` returns its next piece, and an empty piece at the end.
     package init(textLimit: Int = 64 << 20, losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
         xml = XMLTokenReader(refill: UTF8Pieces.utf8(refill))
         (self.textLimit, self.losses) = (textLimit, losses)
@@ -27,7 +27,7 @@ package struct CharlesXMLReader: ArchiveReader {
         }
     }
 
-    /// Calls `body` with each element in the current one and its attributes; elements that `body` refuses are skipped.
+    /// Calls `body` with each element in the current one and its attributes; skips it if `body` returns `false`.
     private mutating func elements(_ body: (inout Self, String, [String: String]) throws -> Bool) throws {
         let depth = xml.depth
         while xml.depth >= depth, let token = try xml.next() {

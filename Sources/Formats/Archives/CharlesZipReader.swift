@@ -40,7 +40,7 @@ package struct CharlesZipReader: ArchiveReader {
                 continue
             }
             hasFound = true
-            // Once: `01-meta.json` has the same number, and a short zip would become a session of any length.
+            // Uses each body once: `01-meta.json` is also number 1, and a short zip could become a huge session.
             transaction.request.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-req"))
             transaction.response.bytes = try bytes(of: bodies.removeValue(forKey: "\(number)-res"))
             try transaction.pass(to: body, losses)
@@ -48,7 +48,7 @@ package struct CharlesZipReader: ArchiveReader {
         if !hasFound, !metas.isEmpty { throw ArchiveError("there are no transactions of Charles in it") }
     }
 
-    /// Reads the description of an exchange; `nil` for another file.
+    /// Reads the description of an exchange; `nil` for other files.
     private func transaction(_ entry: ZipReader.Entry) throws -> CharlesTransaction? {
         guard let bytes = try zip.contents(of: entry, atMost: CharlesZipReader.longestMeta) else { return nil }
         var reader = CharlesJSONReader(json: JSONTokenReader(bytes), losses: losses, textLimit: textLimit)

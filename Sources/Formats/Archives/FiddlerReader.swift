@@ -54,7 +54,7 @@ package struct FiddlerReader: ArchiveReader {
         }
         if target.scheme == "tunnel" {
             entry.kind = .tunnel
-            // It is Fiddler's own page.
+            // The bodies of a tunnel are only a page of Fiddler.
             (entry.request.bytes, entry.response.bytes) = (nil, nil)
             entry.isUnsent = true
         } else if parts["w.txt"] != nil {
@@ -73,13 +73,13 @@ package struct FiddlerReader: ArchiveReader {
             return RequestURL(scheme: "tunnel", host: host, port: port ?? 443, path: "")
         }
         if let url = RequestURL(target) { return url }
-        // As a server gets it.
+        // The target is a path, like a server gets it.
         let scheme = isSecure ? "https" : "http"
         guard target.hasPrefix("/"), let host = message.field("host") else { return nil }
         return RequestURL("\(scheme)://\(host)\(target)")
     }
 
-    /// Takes the body of a message over, and returns its head; `nil` where there is no message.
+    /// Sets the body of a message and returns its head; `nil` if there is no message.
     private func message(_ part: ZipReader.Entry?, _ message: inout ArchiveEntry.Message) throws -> ByteBuffer? {
         guard let bytes = try contents(of: part, textLimit), !bytes.isEmpty else { return nil }
         let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? bytes.count
@@ -97,7 +97,7 @@ package struct FiddlerReader: ArchiveReader {
         if isChunked, let bytes = message.bytes { message.bytes = FiddlerReader.joinedChunks(bytes) ?? bytes }
     }
 
-    /// A body in chunks (RFC 9112 §7.1) in one piece; `nil` for other bytes.
+    /// Joins the chunks of a body (RFC 9112 §7.1); `nil` for other bytes.
     private static func joinedChunks(_ bytes: ByteBuffer) -> ByteBuffer? {
         var rest = bytes.readableBytesView
         var body = ByteBuffer()
@@ -127,11 +127,11 @@ package struct FiddlerReader: ArchiveReader {
 
 private struct FiddlerMeta {
     private var times: [String: String] = [:]
-    /// By names in lower case.
+    /// Values by names in lower case.
     private var flags: [String: String] = [:]
     private var bits = ""
 
-    /// Reads what can be read; without it an exchange has no times.
+    /// Reads the bytes up to the first error; without them, an exchange has no times.
     init(_ bytes: [UInt8]) {
         var pieces = [bytes]
         var xml = XMLTokenReader(refill: UTF8Pieces.utf8 { pieces.popLast() ?? [] })
@@ -146,12 +146,12 @@ private struct FiddlerMeta {
         }
     }
 
-    /// Whether it was HTTPS: the lowest of the bits, which are hexadecimal.
+    /// Whether it was HTTPS: the lowest bit of `BitFlags`, which is hexadecimal, or an `https-` flag.
     var isSecure: Bool {
         bits.last?.hexDigitValue.map { $0 & 1 == 1 } == true || flags.keys.contains { $0.hasPrefix("https-") }
     }
 
-    /// A moment in microseconds since 1970; what did not happen is in the year 1.
+    /// A time in microseconds since 1970; `nil` in the year 1, which means that the event did not happen.
     private func moment(_ name: String) -> Double? {
         times[name].flatMap { $0.hasPrefix("0001-") ? nil : ArchiveEntry.moment($0)?.microseconds }
     }

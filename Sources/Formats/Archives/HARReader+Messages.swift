@@ -4,23 +4,23 @@ import HTTPModel
 import NIOCore
 
 extension HARReader {
-    /// What the HARs of Sluice say of an exchange that HAR has no member for.
+    /// Members of Sluice's own HARs for facts that HAR has no member for.
     struct OwnMembers {
         var scheme = ""
         var url = ""
         var kind: ExchangeRecord.Kind?
     }
 
-    /// A member that HAR 1.2 has as an object with a name and a value: a field, a parameter, a cookie.
+    /// An object of HAR 1.2 with a name and a value: a header field, a parameter or a cookie.
     struct Pair {
         var name = ""
-        /// `nil` where there is none, as of a file that was uploaded.
+        /// `nil` if it is missing, for example for an uploaded file.
         var value: String?
         /// The other members, such as `fileName` or `httpOnly`.
         var others: [String: String] = [:]
     }
 
-    /// What an archive has of a message outside of its headers, its URL and its text.
+    /// Parts of a message that an archive has outside of headers, URL and text.
     struct Outside {
         var cookies: [Pair] = []
         var query: [Pair] = []
@@ -75,7 +75,7 @@ extension HARReader {
             case ("headers", .arrayBegin): entry.request.fields = try reader.fields()
             case ("postData", .objectBegin): try reader.content(&entry.request, &outside, encoding: "_encoding")
             case ("bodySize", .number), ("bodySize", .string): size = reader.size(name, first)
-            // Mostly they say again what was read already.
+            // Cookies and query usually repeat the headers and the URL.
             case ("cookies", .arrayBegin) where entry.request.field("cookie") == nil:
                 outside.cookies = try reader.pairs()
             case ("queryString", .arrayBegin) where !entry.url.utf8.contains(UInt8(ascii: "?")):
@@ -86,7 +86,7 @@ extension HARReader {
         entry.addQuery(outside.query, losses)
         entry.addCookies(outside.cookies, losses)
         entry.addForm(outside.params, losses)
-        // Recorders over the DevTools protocol do not get bodies that are no text.
+        // Programs that record through the DevTools protocol do not get binary bodies.
         if let size, size > 0, entry.request.isEmpty, !entry.request.isCut { losses.add(.missingBody) }
         if entry.request.isEmpty { entry.request.lostSize = entry.request.lostSize ?? size }
     }
@@ -103,17 +103,17 @@ extension HARReader {
             case ("_transferSize", .number), ("_transferSize", .string):
                 entry.response.wireSize = reader.size(name, first)
             case ("bodySize", .number): size = reader.size(name, first)
-            // The content has its own.
+            // Not counted, because the content has its own size.
             case ("bodySize", _): try reader.json.skip(first)
             case ("cookies", .arrayBegin) where entry.response.field("set-cookie") == nil:
                 outside.cookies = try reader.pairs()
-            // Of Chrome and Sluice, and of Playwright.
+            // Chrome and Sluice write the first, Playwright the second.
             case ("_error", .string), ("_failureText", .string): entry.error = reader.json.string(first)
             default: try reader.pass(name, first)
             }
         }
         entry.addSetCookies(outside.cookies, losses)
-        // Without its coding it was longer.
+        // The content's size is larger, because it is without content coding.
         if entry.response.isCut, let size, size > 0 { entry.response.lostSize = size }
     }
 
@@ -150,7 +150,7 @@ extension HARReader {
                 (message.isCut, message.lostSize) = (true, size)
             }
         } else if size > 0, message.text.isEmpty {
-            // Browsers forget what a page no longer needs.
+            // Browsers discard bodies that a page no longer needs.
             losses.add(.missingBody)
             (message.isCut, message.lostSize) = (true, size)
         }
@@ -170,7 +170,7 @@ extension HARReader {
                 switch (member, first.kind) {
                 case ("name", .string): name = reader.json.string(first)
                 case ("value", .string): values = [reader.json.string(first)]
-                // Of Polly.
+                // Polly writes lists of values.
                 case ("value", .arrayBegin): values = try reader.strings()
                 default: try reader.pass(member, first)
                 }

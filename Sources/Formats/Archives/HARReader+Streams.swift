@@ -21,14 +21,14 @@ extension HARReader {
                     (message.isSent, isError) = (type == "send", type == "error")
                 case ("time", .number): message.time = reader.moment(first) ?? message.time
                 case ("opcode", .number), ("opcode", .string):
-                    // A part of one is no kind.
+                    // A number with a fraction is not an opcode.
                     let opcode = reader.number(name, first, HARReader.amounts) ?? -1
                     message.opcode = Int(exactly: opcode) ?? .max
                 case ("data", .string): message.data = reader.json.string(first)
                 default: try reader.pass(name, first)
                 }
             }
-            // Chrome has what went wrong among the messages.
+            // Chrome writes errors among the messages.
             if isError || message.opcode < 0 { return entry.addNote(ofSocket: message.data) }
             bytes += message.data.utf8.count
             let isTooLong = bytes > HARReader.mostMessageBytes
@@ -50,7 +50,7 @@ extension HARReader {
         return times
     }
 
-    /// When a message came, in seconds since 1970; Playwright writes milliseconds.
+    /// The time of a message, in seconds since 1970; Playwright writes milliseconds.
     private func moment(_ token: JSONToken) -> Double? {
         let number = Double(json.text(token)) ?? 0
         if number > HARReader.seconds.upperBound, HARReader.seconds.contains(number / 1_000) { return number / 1_000 }

@@ -3,7 +3,7 @@ import NIOCore
 import Text
 
 extension HARReader {
-    /// A number in its range, perhaps in quotes; `nil` for −1 (unknown in HAR 1.2), and for others, which are counted.
+    /// A number in its range, perhaps in quotes; else `nil`. Counts other values, but not -1 (unknown in HAR 1.2).
     func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) -> Double? {
         let text = token.kind == .string ? json.string(token) : json.text(token)
         let isDecimal = token.kind == .number || text.utf8.allSatisfy { $0 &- 0x30 < 10 || "-.".utf8.contains($0) }
@@ -19,7 +19,7 @@ extension HARReader {
         return number
     }
 
-    /// An address of IP, which may stand in brackets; empty for what is none, which is counted.
+    /// An IP address, perhaps in brackets; empty for other texts, which are counted.
     func address(_ name: String, _ token: JSONToken) -> String {
         let text = json.string(token)
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
@@ -28,7 +28,7 @@ extension HARReader {
         return isAddress ? bare : ""
     }
 
-    /// A status; 0 for what is none, as browsers write it of an exchange without a response.
+    /// A status; 0 if it is not a status. Browsers write 0 for an exchange without a response.
     func status(_ name: String, _ token: JSONToken) -> Int {
         guard let number = number(name, token, 0...999) else { return 0 }
         if let status = Int(exactly: number) { return status }
@@ -36,7 +36,7 @@ extension HARReader {
         return 0
     }
 
-    /// Passes over a member of which nothing is read, and counts it where something was to be.
+    /// Skips a member, and counts it if Sluice reads members of this name and its value is not `null`.
     mutating func pass(_ name: String, _ first: JSONToken) throws {
         if HARReader.names.contains(name), first.kind != .literal || json.text(first) != "null" {
             losses.add(name == "startedDateTime" ? .unreadableTime(name) : .unreadable(name))
@@ -50,7 +50,7 @@ extension HARReader {
         message.isEncoded = true
         guard coding.lowercased() == "base64" else { return losses.add(.bodyEncoding(coding)) }
         let text = message.text.utf8
-        // Where it is cut, four characters that belong together may be so, too.
+        // Cut base64 may end within a group of four characters.
         guard let bytes = Base64Text.decode(text) ?? (message.isCut ? Base64Text.decode(text.dropLast()) : nil) else {
             return losses.add(.base64)
         }
@@ -73,7 +73,7 @@ extension HARReader {
         return bytes
     }
 
-    /// What the text of a body was converted from, as our own HAR has it.
+    /// The original encoding of a body's text, from the comment in a HAR of Sluice.
     static func charset(_ comment: String) -> Charset? {
         let words = comment.split(separator: " ")
         guard let place = words.firstIndex(of: "Converted"), words[place...].count > 2, words[place + 1] == "from",

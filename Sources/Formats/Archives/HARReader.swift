@@ -13,14 +13,14 @@ package struct HARReader: JSONArchiveReader {
     static let milliseconds = 0...amounts.upperBound / 1_000
     /// The members of `timings` that become phases of an exchange.
     private static let phases: Set = ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"]
-    /// The members that are read: one of them with a value of another type is counted.
+    /// The members that Sluice reads; a value of a wrong type is counted.
     static let names = phases.union([
         "startedDateTime", "time", "serverIPAddress", "connection", "request", "response", "timings", "method", "url",
         "httpVersion", "headers", "postData", "bodySize", "status", "statusText", "content", "_transferSize",
         "mimeType", "text", "size", "encoding", "name", "value", "params", "_file", "opcode",
     ])
 
-    /// Of Firefox, which lists what a page reads from itself too.
+    /// URLs that a page reads from itself; Firefox lists them, too.
     private static let pageSchemes = ["data:", "blob:"]
 
     var json: JSONTokenReader
@@ -31,7 +31,7 @@ package struct HARReader: JSONArchiveReader {
     private var creator = ""
     private var pages: [String: String] = [:]
 
-    /// Prepares to read an archive in pieces; an empty one is its end. Texts longer than `textLimit` bytes are cut.
+    /// Prepares to read an archive; `refill` returns an empty piece at the end. Cuts texts above `textLimit` bytes.
     package init(
         textLimit: Int = 64 << 20,
         losses: ArchiveLosses = ArchiveLosses(),
@@ -42,7 +42,7 @@ package struct HARReader: JSONArchiveReader {
         (self.textLimit, self.losses, self.attachments) = (textLimit, losses, attachments)
     }
 
-    /// Calls `body` with each entry, in order. Throws `JSONSyntaxError` where the archive cannot be read.
+    /// Calls `body` with each entry, in order. Throws `JSONSyntaxError` if the archive cannot be read.
     package mutating func forEach(_ body: (ArchiveEntry) throws -> Void) throws {
         guard try json.next()?.kind == .objectBegin else { throw json.error("it is no object") }
         var hasEntries = false
@@ -94,7 +94,7 @@ package struct HARReader: JSONArchiveReader {
             case ("serverIPAddress", .string): entry.serverAddress = reader.address(name, first)
             case ("connection", .string): connection = reader.json.string(first)
             case ("connection", .number): connection = reader.json.text(first)
-            // Of Playwright.
+            // Playwright writes the port.
             case ("_serverPort", .number): entry.serverPort = reader.json.text(first)
             case ("pageref", .string): reader.setPage(reader.json.string(first), &entry)
             case ("comment", .string): entry.comment = reader.json.string(first)
@@ -122,7 +122,7 @@ package struct HARReader: JSONArchiveReader {
             losses.add(.method)
             entry.method = "GET"
         }
-        // Firefox does not write them.
+        // Firefox does not write the messages of WebSockets.
         if !hasMessages, entry.status == 101, entry.url.hasPrefix("ws:") || entry.url.hasPrefix("wss:") {
             entry.kind = .webSocket
             losses.add(.missingMessages)
@@ -134,9 +134,9 @@ package struct HARReader: JSONArchiveReader {
         }
         if let url = ours?.url, RequestURL(url) != nil { entry.url = url }
         if let kind = ours?.kind, kind != .webSocket, !hasMessages { entry.kind = kind }
-        // HAR has no exchange without a method.
+        // A HAR entry needs a method, so the export wrote CONNECT for a request without a method.
         if entry.kind == .malformed, entry.method == "CONNECT" { entry.method = "" }
-        // HAR has no URL of a host and a port alone.
+        // A URL in a HAR cannot be only a host and a port, so the export added a scheme and a path.
         if [.tunnel, .decryptedTunnel, .failedHandshake].contains(entry.kind), entry.method == "CONNECT",
             let url = RequestURL(entry.url), url.pathAndQuery == "/"
         {
@@ -153,7 +153,7 @@ package struct HARReader: JSONArchiveReader {
         return entry
     }
 
-    /// HAR's `connection` is any text, the same for one connection. Sluice and Firefox write the server's port.
+    /// HAR's `connection` is any text that identifies a connection. Sluice and Firefox write the server's port.
     private func setConnection(_ text: String, isOurs: Bool, _ entry: inout ArchiveEntry) {
         if entry.serverPort.isEmpty, isOurs || creator == "firefox" {
             entry.serverPort = text

@@ -6,7 +6,7 @@ protocol JSONArchiveReader: ArchiveReader {
 }
 
 extension JSONArchiveReader {
-    /// Calls `body` with each member's name and the first token of its value, of which it must read the rest.
+    /// Calls `body` with each member's name and its value's first token; `body` must read the rest of the value.
     mutating func members(_ body: (inout Self, String, JSONToken) throws -> Void) throws {
         while let token = try json.next(), token.kind == .name {
             let name = json.string(token)
@@ -14,7 +14,7 @@ extension JSONArchiveReader {
         }
     }
 
-    /// The members of an object that have these names and are texts.
+    /// The members of an object that have one of these names and a string as value.
     mutating func texts(_ names: String...) throws -> [String: String] {
         var texts: [String: String] = [:]
         try members { reader, name, first in

@@ -3,10 +3,10 @@ import HTTPModel
 import NIOCore
 
 /// Reads a file of mitmproxy (versions 5 to 12; flow formats 7 to 21), flow by flow. The messages of a WebSocket are in
-/// its HTTP flow, up to format 11 in a flow of their own. Flows of other protocols are counted.
+/// its HTTP flow; up to format 11, they are in a separate flow. Flows of other protocols are only counted.
 package struct MitmproxyReader: ArchiveReader {
     private static let longestFlow = 512 << 20
-    /// Handshakes that wait for the flow with their messages.
+    /// The maximum number of handshakes that wait for the flow with their messages.
     private static let mostHandshakes = 1_000
     private static let formats = 7...21.0
 
@@ -19,7 +19,7 @@ package struct MitmproxyReader: ArchiveReader {
     private var handshakes: [String: ArchiveEntry] = [:]
     private var handshakeOrder: [String] = []
 
-    /// Prepares to read a file that comes in pieces, of which an empty one is the end.
+    /// Prepares to read a file; `refill` returns its next piece, and an empty piece at the end.
     package init(losses: ArchiveLosses, refill: @escaping () throws -> [UInt8]) {
         (self.losses, self.refill) = (losses, refill)
     }
@@ -71,9 +71,9 @@ package struct MitmproxyReader: ArchiveReader {
         }
     }
 
-    /// Whether a flow of a format can be read; counts those of others. What is newer may have its members elsewhere.
+    /// Whether a flow of this format can be read. Counts old formats, and new formats, whose members may differ.
     private func check(_ format: TypedNetstring?) -> Bool {
-        // Before 4.0 it was the version of mitmproxy, in three numbers.
+        // Before mitmproxy 4.0, the format was the version of the program, as three numbers.
         let number = format?.number ?? format?.list?.first?.number ?? 0
         if MitmproxyReader.formats.contains(number) { return true }
         guard number > MitmproxyReader.formats.upperBound else {
@@ -192,7 +192,7 @@ package struct MitmproxyReader: ArchiveReader {
         entry.timings["send"] = milliseconds(start, end)
         entry.timings["wait"] = milliseconds(end, answered)
         entry.timings["receive"] = milliseconds(answered, done)
-        // A connection that was there before belongs to an earlier exchange.
+        // The times of a connection that was open before belong to an earlier exchange.
         guard let start, let began = moment("server_conn", "timestamp_start"), began >= start else { return }
         let connected = moment("server_conn", "timestamp_tcp_setup")
         let secured = moment("server_conn", "timestamp_tls_setup") ?? moment("server_conn", "timestamp_ssl_setup")
@@ -226,7 +226,7 @@ package struct MitmproxyReader: ArchiveReader {
 
     private func setMessages(_ socket: TypedNetstring, _ entry: inout ArchiveEntry) {
         for value in socket["messages"]?.list ?? [] {
-            // Kind, direction, content, time, and in later formats more.
+            // Opcode, direction, content and time; later formats have more elements.
             guard let parts = value.list, parts.count >= 4, let opcode = parts[0].number.flatMap({ Int(exactly: $0) }),
                 let data = parts[2].data
             else {
@@ -264,7 +264,7 @@ package struct MitmproxyReader: ArchiveReader {
         return position < buffer.count ? buffer[position] : nil
     }
 
-    /// How long the next flow is; `nil` at the end.
+    /// The length of the next flow in bytes; `nil` at the end of the file.
     private mutating func nextLength() throws -> Int? {
         var (length, digits) = (0, 0)
         guard try peek() != nil else { return nil }

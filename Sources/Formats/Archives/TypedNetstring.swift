@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// A typed netstring of mitmproxy: length, colon, bytes, and a sign of their type (tnetstrings.info; `;` is text).
+/// A typed netstring of mitmproxy: length, colon, bytes, and a character for the type (tnetstrings.info; `;` is text).
 indirect enum TypedNetstring: Hashable {
     case bytes(ArraySlice<UInt8>)
     case text(String)
@@ -12,10 +12,10 @@ indirect enum TypedNetstring: Hashable {
     case dictionary([String: TypedNetstring])
 
     private static let deepest = 32
-    /// More values than these are refused: each takes a multiple of its three bytes in memory.
+    /// The maximum number of values, because each value needs several times its three bytes in memory.
     static let mostValues = 4_000_000
 
-    /// Reads one value and moves behind it; `nil` where there is none, it is nested too deep, or it has too many in it.
+    /// Reads one value and moves after it; `nil` if it is invalid, nested too deep, or contains too many values.
     init?(_ rest: inout ArraySlice<UInt8>, atMost count: Int = mostValues) {
         var left = count
         self.init(&rest, depth: 0, &left)

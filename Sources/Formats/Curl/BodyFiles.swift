@@ -2,11 +2,11 @@ import Files
 import Foundation
 package import NIOCore
 
-/// Where the bodies go that no command line can carry.
+/// Stores bodies in files if no command line can contain them.
 package protocol BodyFiles {
     /// Returns the path for the command. `contents` passes the pieces; the name has only letters, digits, `-` and `.`.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String
-    /// Puts the files in their place; before that none of them need be there.
+    /// Moves the files to their place; before this call, the files may be missing.
     func finish() throws
 }
 
@@ -18,16 +18,16 @@ package struct BodyFileError: Error, CustomStringConvertible {
     package var description: String
 }
 
-/// Body files in a directory that is made for the first one and gets them in ``finish()``. Only the user can read them.
+/// Body files in a directory, made for the first file; ``finish()`` moves them there. Only the user can read them.
 package final class BodyDirectory: BodyFiles {
     private let path: String
     private let name: String
-    /// Set while there are files that are not in their place.
+    /// Set while files are not in their place yet.
     private var output: OutputDirectory?
-    /// Whether the directory was made for them, so that it goes where they do not come.
+    /// Whether the directory was made for the files, so that it is removed if the files are not finished.
     private var isNew = false
 
-    /// Prepares a directory; `name` is what commands call it, for example relative to the script beside it.
+    /// Prepares a directory; commands call it `name`, for example relative to the script beside it.
     package init(path: String, referredToAs name: String? = nil) {
         self.path = path
         self.name = name ?? path
@@ -56,7 +56,7 @@ package final class BodyDirectory: BodyFiles {
 
     private func begun() throws -> OutputDirectory {
         if let output { return output }
-        // Ours before anything is in it: nobody else can put one in its place.
+        // Made before any file, so that no other user can make the directory.
         if mkdir(path, 0o700) == 0 {
             isNew = true
             TemporaryFiles.add(path)
@@ -75,7 +75,7 @@ package final class BodyDirectory: BodyFiles {
     }
 }
 
-/// Writes no body files: for an export whose text alone is looked at.
+/// Writes no body files, for an export that only shows its text.
 package struct NamedBodies: BodyFiles {
     package init() {}
 

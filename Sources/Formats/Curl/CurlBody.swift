@@ -3,24 +3,24 @@ import HTTPModel
 import Masking
 import NIOCore
 
-/// The body of a request as curl gets it: in a word of the command, on its input, or from a file.
+/// The body of a request for curl: in a word of the command, on standard input, or in a file.
 struct CurlBody {
-    /// Bodies above this are uploaded as they are read, for curl keeps what `--data-binary` names in memory.
+    /// A larger body is uploaded as it is read, because curl keeps the file of `--data-binary` in memory.
     static let longestInMemory = 64 << 20
-    /// A body that needs more bytes than this in a command is written to a file, if there is a place for one.
+    /// A body that needs more bytes than this in a command is written to a file, if files can be written.
     static let longestWritten = 64 * 1024
-    /// curl asks `Expect: 100-continue` above 1 MiB, older versions above 1 KiB.
+    /// curl sends `Expect: 100-continue` above 1 MiB, older versions above 1 KiB.
     private static let longestWithoutExpect = 1024
 
     private let size: Int
-    /// Whether secrets in it are replaced; then curl alone knows its length.
+    /// Whether secrets in the body are replaced; then only curl knows the length.
     let isMasked: Bool
-    /// The command that writes it to curl's input, if no argument can carry it.
+    /// The command that writes the body to curl's input, if no argument can contain the body.
     private(set) var printing: [[UInt8]] = []
     private(set) var words: [[UInt8]] = []
     private(set) var remarks: [String] = []
 
-    /// Throws `CurlError` for a long body without a place for files, or the source's or files' error.
+    /// Throws `CurlError` for a long body if no files can be written, or the source's or files' error.
     init(_ body: RecordedBody, size: Int, of record: ExchangeRecord, method: String, _ files: (any BodyFiles)?) throws {
         self.size = size
         isMasked = body.isMasked(record)
@@ -60,7 +60,7 @@ struct CurlBody {
 }
 
 extension BodyFiles? {
-    /// Writes a file for a request's command; throws `CurlError` if there is no place for files.
+    /// Writes a file for a request's command; throws `CurlError` if no files can be written.
     func write(
         _ name: String,
         of record: ExchangeRecord,
@@ -71,7 +71,7 @@ extension BodyFiles? {
             throw CurlError(description: reason)
         }
         let path = try self.write("exchange-\(record.id)-\(name)", contents: contents)
-        // To curl a lone "-" is standard input, and to a shell a leading one an option.
+        // curl takes a lone "-" for standard input, and a shell takes a leading "-" for an option.
         return path.hasPrefix("-") ? "./\(path)" : path
     }
 }

@@ -9,14 +9,14 @@ struct CurlError: Error, CustomStringConvertible {
     init(description: String) { self.description = MarkedText.plain(description) }
 }
 
-/// A cURL command that sends a recorded request as the client sent it, but with `Host` first, where curl always writes
-/// it, and without fields for a proxy.
+/// A cURL command that sends a recorded request like the client sent it, but without fields for a proxy, and with
+/// `Host` first, because curl always writes it first.
 struct CurlCommand {
-    /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
+    /// Linux limits one argument to 128 KiB; other systems limit all arguments together.
     static let longestArgument = 100 * 1024
-    /// How long to wait, in seconds, where a server that agrees to another protocol keeps the connection open.
+    /// Seconds after which curl ends, because a server that switches protocols keeps the connection open.
     private static let upgradeWait = 5
-    /// How long a line may wait, in seconds, for the body that curl expects of an answer to HEAD with a body.
+    /// Seconds that curl waits for the response's body, which it expects after HEAD with a body.
     private static let headWait = 5
 
     private let record: ExchangeRecord
@@ -24,7 +24,7 @@ struct CurlCommand {
     private let files: (any BodyFiles)?
     private let bodySize: Int
     private var body: CurlBody?
-    /// Whether the body is sent without the content coding of its head.
+    /// Whether the body is sent without the content coding that its head names.
     private var lacksCoding = false
     private var words: [[UInt8]] = ["curl".utf8.map { $0 }]
     private(set) var remarks: [String] = []
@@ -42,7 +42,7 @@ struct CurlCommand {
         let recorded = try RecordedBody.toRepeat(exchange, head, source)
         self.files = files
         var size = 0
-        // What a WebSocket carried is not a body of its handshake.
+        // Frames of a WebSocket are not a body of its handshake.
         let hasOne = try record.kind != .webSocket && !recorded.isEmpty
         if hasOne { try recorded.forEachPiece { size += $0.readableBytes } }
         bodySize = size
@@ -91,7 +91,7 @@ struct CurlCommand {
     }
 
     private mutating func version() {
-        // An upgrade is one of HTTP/1.1, whatever the client that asked for the protocol spoke.
+        // An upgrade needs HTTP/1.1, even if the client used a newer version.
         switch (record.kind == .http ? head.version : min(head.version, .http11), isSecure) {
         case (.http10, _): option("--http1.0")
         case (.http11, true): option("--http1.1")
@@ -102,7 +102,7 @@ struct CurlCommand {
         }
     }
 
-    /// The head with the server's own name where its listener had put that in: what the client said names the listener.
+    /// The head with the server's name in `Host` if a reverse proxy set it; the client's `Host` names the proxy.
     private static func named(_ head: RequestHead, as exchange: RecordedExchange) -> RequestHead {
         guard exchange.record.extras.listeningMode?.hasPrefix("reverse:") == true,
             let sent = exchange.messages.requestHeadSent.flatMap({ StoredHead.request($0) }),
@@ -118,7 +118,7 @@ struct CurlCommand {
         case ("GET", false), ("POST", true): break
         case ("HEAD", false): option("--head")
         case ("HEAD", true):
-            // With --head, after which curl expects no body, it refuses to send one.
+            // Not `--head`: curl then expects no response body, but refuses to send a body.
             try option("-X", "HEAD".utf8)
             try option("--max-filesize", "1".utf8)
             try option("--speed-time", "\(CurlCommand.headWait)".utf8)
@@ -143,7 +143,7 @@ struct CurlCommand {
             try option("-H", "\(name):".utf8)
         }
         guard let body else { return }
-        // curl has its own idea of these for anything it sends as data.
+        // curl sets these fields itself if it sends data.
         if !fields.contains(.contentType) { try option("-H", "Content-Type:".utf8) }
         if !fields.contains(.expect), body.isAsked(isChunked: isChunked) { try option("-H", "Expect:".utf8) }
     }
@@ -153,7 +153,7 @@ struct CurlCommand {
         switch name {
         case .proxyConnection, .proxyAuthorization, .host: return false
         case .contentLength:
-            // curl writes its own at the end; elsewhere the field is given, to stay where it was.
+            // curl writes its own field last; at a different position, the command contains the recorded field.
             let isFirst = head.fields.firstIndex(of: .contentLength) == index
             let isWhereCurlWritesIt = hasBody && field.name == "Content-Length" && isLast(index)
             guard isFirst, !isChunked, !isWhereCurlWritesIt, body?.isMasked != true else { return false }
@@ -172,7 +172,7 @@ struct CurlCommand {
     private mutating func header(_ fields: FieldSection, at index: Int) throws {
         let field = fields[index]
         var line = Array(field.nameBytes)
-        // For curl a name with a colon alone means "leave it out", with a semicolon "send it empty".
+        // For curl, `Name:` means "leave it out", and `Name;` means "send it empty".
         if field.valueBytes.isEmpty {
             line.append(UInt8(ascii: ";"))
         } else if let received = fields.receivedLine(index) {
@@ -197,7 +197,7 @@ struct CurlCommand {
     private mutating func url() throws {
         let base = "\(isSecure ? "https" : "http")://\(authority)"
         let target = head.originTarget
-        // A secret may have a bracket.
+        // A secret, which is in a variable, may contain a bracket.
         let hasSecret = MarkedText.pieces(of: target).contains(where: \.isVariable)
         let isUpload = bodySize > CurlBody.longestInMemory
         if hasSecret || (base.utf8 + target).contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
@@ -216,7 +216,7 @@ struct CurlCommand {
         return url.authority
     }
 
-    /// Whether curl sends this path and query as they stand in a URL.
+    /// Whether curl sends this path and query unchanged if they are in a URL.
     private static func isPlainTarget(_ target: [UInt8]) -> Bool {
         target.first == UInt8(ascii: "/") && target.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
     }

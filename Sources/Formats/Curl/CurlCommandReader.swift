@@ -3,7 +3,7 @@ import Foundation
 import HTTPModel
 import Text
 
-/// Reads a cURL command as browsers, Charles, Postman and Sluice write them. It runs nothing and reads no file.
+/// Reads a cURL command in the forms of browsers, Charles, Postman and Sluice. Runs nothing and reads no file.
 package struct CurlCommandReader {
     private var request = CurlRequest(method: "", url: "", version: nil, fields: [], pieces: [], remarks: [])
     private var data: [CurlRequest.Piece] = []
@@ -13,18 +13,18 @@ package struct CurlCommandReader {
     private var method: String?
     private var upload: String?
     private var target: [UInt8]?
-    /// Whether the credentials of `--user` are not sent with the request, but after a challenge, or as a signature.
+    /// Whether curl sends the credentials of `--user` only after a challenge or as a signature, not as `Basic`.
     private var isOtherScheme = false
-    /// Options that change what others mean, by their long names.
+    /// Long names of options that change the meaning of other options.
     private var switches: Set<String> = []
-    /// Whether another request begins, which is left out.
+    /// Whether `--next` began a second request, which is left out.
     private var isOver = false
-    /// Header lines that options make.
+    /// Header lines that come from options such as `--user`.
     private var made: [CurlRequest.Line] = []
-    /// What is not taken over, as far as it is named.
+    /// Names of parts that are not imported, at most `mostUnread`.
     private var unread: [String] = []
     private var hasMoreUnread = false
-    /// What a pipe hands to the command.
+    /// Standard input: the output of a `printf` before a `|`.
     private let input: [UInt8]?
 
     private static let mostUnread = 20
@@ -39,10 +39,10 @@ package struct CurlCommandReader {
         return arguments(command.words) != nil
     }
 
-    /// Reads the first command. Throws `CurlReadError` for another command, without a URL, and for an open quote.
+    /// Reads the first command. Throws `CurlReadError` if it is not curl, has no URL, or has an open quote.
     package static func read(_ text: String) throws(CurlReadError) -> CurlRequest { try read(bytes: Array(text.utf8)) }
 
-    /// Reads all cURL commands of a text; a wrong one does not affect the others. Throws what `body` throws.
+    /// Reads all cURL commands of a text; an unreadable command does not affect the others. Throws errors of `body`.
     static func forEach(in bytes: [UInt8], _ body: (Result<CurlRequest, CurlReadError>) throws -> Void) throws {
         let isPrompt = PromptReader.isWritten(bytes)
         var place = 0
@@ -65,7 +65,7 @@ package struct CurlCommandReader {
         }
     }
 
-    /// Where the next line begins with `curl`, after a command that cannot be read.
+    /// The offset of the next line that begins with `curl`, to continue there after an unreadable command.
     private static func nextCommand(in bytes: [UInt8], from start: Int) -> Int {
         var rest = bytes[start...]
         while let end = rest.firstIndex(of: 0x0A) {
@@ -76,7 +76,7 @@ package struct CurlCommandReader {
         return bytes.count
     }
 
-    /// The same for a command that is not UTF-8.
+    /// Reads the first command from bytes, which need not be UTF-8.
     package static func read(bytes: [UInt8]) throws(CurlReadError) -> CurlRequest { try read(command(bytes)) }
 
     private static func read(_ command: ShellCommand) throws(CurlReadError) -> CurlRequest {
@@ -105,7 +105,7 @@ package struct CurlCommandReader {
         return name.flatMap { ["wget", "http", "https", "xh", "invoke-webrequest"].contains($0) ? $0 : nil }
     }
 
-    /// The words after `curl`; before it a prompt's sign and variables may stand.
+    /// The words after `curl`, or `nil`. A prompt, variables, `sudo` or `env` may come before `curl`.
     private static func arguments(_ words: [[UInt8]]) -> ArraySlice<[UInt8]>? {
         let isBefore = { (word: [UInt8]) in
             ["$", "%", "#", ">", "sudo", "env", "command"].contains { word.elementsEqual($0.utf8) }
@@ -244,7 +244,7 @@ package struct CurlCommandReader {
         return request.removed.contains(name) || request.fields.contains { $0.name.lowercased() == name }
     }
 
-    /// A header line of the command's own wins over an option that makes one.
+    /// A header line of the command takes precedence over an option that makes the same header.
     private mutating func addUnlessThere(_ name: String, _ value: String) {
         if !has(name) { add(name, value) }
     }
@@ -265,7 +265,7 @@ package struct CurlCommandReader {
         addPiece(value.first == UInt8(ascii: "@") ? piece(of: value.dropFirst(), use) : .bytes(value))
     }
 
-    /// What a file holds; `-` is what the pipe hands over.
+    /// The content of a file, or standard input for `-`.
     private func piece(of path: some Collection<UInt8>, _ use: CurlRequest.FileUse) -> CurlRequest.Piece {
         if path.elementsEqual("-".utf8), let input { return .bytes(use.applied(to: input)) }
         return .file(path.elementsEqual("-".utf8) ? "/dev/stdin" : String(fieldBytes: path), use)
@@ -310,7 +310,7 @@ package struct CurlCommandReader {
         }
         pieces.append(.bytes(Array("--\(boundary)--\r\n".utf8)))
         request.pieces = pieces
-        // curl appends the boundary to a type that the command has.
+        // curl appends the boundary to a type that the command sets.
         if let index = request.fields.firstIndex(where: { $0.name.lowercased() == "content-type" }) {
             request.fields[index].value += "; boundary=\(boundary)"
         } else {
@@ -374,7 +374,7 @@ package struct CurlCommandReader {
             // A fragment is never sent (RFC 9110 §4.2.5).
             request.url = String(request.url[..<hash])
         }
-        // By bytes: where a mark follows a slash both are one character, and yet the host ends there.
+        // Compares bytes: a slash and a combining mark are one `Character`, but the host ends at the slash.
         if let user = request.url.utf8[start...].firstIndex(of: UInt8(ascii: "@")),
             !request.url.utf8[start..<user].contains(where: { "/?".utf8.contains($0) })
         {

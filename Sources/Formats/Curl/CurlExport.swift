@@ -3,13 +3,13 @@ package import Description
 package import HTTPModel
 import NIOCore
 
-/// Exports requests as cURL commands that send them again: one command line, a script for `sh`, or for `xargs -0`
-/// commands separated by NUL. Exchanges that are not requests are left out, in a script with a comment.
+/// Exports requests as cURL commands that send them again: one command line, a script for `sh`, or commands separated
+/// by NUL for `xargs -0`. Leaves out exchanges that are not requests; a script has a comment for each.
 package struct CurlExport: ScriptExport {
     package enum Form: Sendable {
         /// A script for `sh`; for one exchange only the command.
         case script
-        /// A script for `sh` that is to lie beside its body files: it begins by changing to its own directory.
+        /// A script for `sh` that will be beside its body files, and begins by changing to its own directory.
         case scriptFile
         case nulSeparated
     }
@@ -18,7 +18,7 @@ package struct CurlExport: ScriptExport {
     private let form: Form
     private let files: (any BodyFiles)?
     private let sink: ExportSink
-    /// The first command, until it is known whether there are more: alone, and as a script has it.
+    /// The first command, both alone and for a script, until it is known whether there are more.
     private var first: (bare: [UInt8], inScript: [UInt8])?
     private var hasHeader = false
     package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
@@ -79,7 +79,7 @@ package struct CurlExport: ScriptExport {
 
     private func send(_ bytes: [UInt8]) throws { try sink(ByteBuffer(bytes: bytes)) }
 
-    /// What a script begins with; paths in it are relative to itself.
+    /// The beginning of a script; paths in the script are relative to its own directory.
     static let header = Array(
         """
         #!/bin/sh
@@ -90,7 +90,7 @@ package struct CurlExport: ScriptExport {
         """.utf8
     )
 
-    /// What the commands of a script call in place of the program: it prints the status, and not the body.
+    /// Shell functions of a script. `curl` calls the program, and prints the status instead of the body.
     private static let functions = Array(
         """
         # Each request prints its number, method, status and URL; SAVE=DIRECTORY keeps the bodies there.

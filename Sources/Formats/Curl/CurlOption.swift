@@ -3,7 +3,7 @@ struct CurlOption {
     let name: String
     let takesValue: Bool
 
-    /// What says nothing about the request itself: output and waiting.
+    /// Whether the option does not affect the request itself, only output and waiting.
     var isSilent: Bool { CurlOption.silent.contains(name) }
 
     init(long name: String) {

@@ -5,7 +5,7 @@ package struct CurlRequest: Sendable, Equatable {
     package struct Line: Sendable, Equatable {
         package var name: String
         package var value: String
-        /// The value as the command has it, where that is not UTF-8.
+        /// The bytes of the value if they are not UTF-8.
         var valueBytes: [UInt8]?
 
         package init(_ name: String, _ value: String) {
@@ -38,16 +38,16 @@ package struct CurlRequest: Sendable, Equatable {
     package var method: String
     /// An `http`, `https`, `ws` or `wss` URL; its path and query as written.
     package var url: String
-    /// The target of `--request-target`, which is sent as it is; `nil` where path and query are the URL's.
+    /// The target of `--request-target`, which is sent unchanged; `nil` if the URL's path and query are sent.
     var target: [UInt8]?
-    /// The version that it insists on; `nil` where it leaves that open.
+    /// The HTTP version that the command requires; `nil` for any version.
     package var version: HTTPVersion?
-    /// The header lines in order. `Host` and `Content-Length` only where the command has them.
+    /// The header lines in order. `Host` and `Content-Length` only if the command sets them.
     package var fields: [Line]
-    /// Names of fields that curl would add and the command takes away, in lower case.
+    /// Names of fields that curl would add but the command removes, in lower case.
     var removed: Set<String> = []
     package var pieces: [Piece]
-    /// What was not taken over, each named: options that are not about the request, expansions of the shell.
+    /// What was not imported, for example shell expansions, or options that are not about the request.
     package var remarks: [String]
 
     package var files: [String] {
@@ -67,14 +67,14 @@ package struct CurlRequest: Sendable, Equatable {
 }
 
 extension Sequence<UInt8> {
-    /// Bytes with percent-encoding of all that are not plain.
+    /// Percent-encodes all bytes that are not plain.
     func percentEncoded(unless isPlain: (UInt8) -> Bool = \.isUnreserved) -> [UInt8] {
         flatMap { isPlain($0) ? [$0] : Array($0.percentEscape.utf8) }
     }
 }
 
 extension UInt8 {
-    /// Whether no URL needs an escape of it (RFC 3986 §2.3).
+    /// Whether it is an unreserved character of URLs (RFC 3986 §2.3).
     var isUnreserved: Bool { isLetterOrDigit || "-._~".utf8.contains(self) }
 
     /// Of ASCII.

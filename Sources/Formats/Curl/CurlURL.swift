@@ -1,12 +1,12 @@
 import HTTPModel
 
-/// A URL as curl reads it before it parses it: with patterns, and with dot segments that it takes out.
+/// A URL as curl prepares it before parsing: finds patterns, and removes dot segments.
 enum CurlURL {
     private static let backslash = UInt8(ascii: "\\")
     private static let signs = Array("{}[]".utf8)
     private static let mostPatterns = 5
 
-    /// The URL without backslashes before `{`, `}`, `[` and `]`, and its patterns (`{a,b}`, `[1-3]`), which it keeps.
+    /// The URL without backslashes before `{`, `}`, `[` and `]`, and its patterns (`{a,b}`, `[1-3]`), which stay in it.
     static func unescaped(_ url: String) -> (url: String, patterns: [String]) {
         let bytes = Array(url.utf8)
         guard bytes.contains(where: signs.contains) else { return (url, []) }

@@ -1,6 +1,6 @@
 /// Reads a command for `cmd.exe` ("Copy as cURL (cmd)"): first `^`, then quotes and backslashes like Microsoft's C.
 enum PromptReader {
-    /// A quote in a word of older versions of Chrome, which escape everything with `^`, also between quotes.
+    /// A quote in a word of older versions of Chrome, which escape with `^` even between quotes.
     private static let oldChromeQuote = Array("^\\^\"".utf8)
     private static let longestLine = 64 * 1024
 
@@ -10,7 +10,7 @@ enum PromptReader {
         for index in text.indices.dropLast() {
             let (byte, after) = (text[index], text[index + 1])
             let isAtWord = index == 0 || text[index - 1] <= 0x20
-            // Older versions of Chrome have no other sign of it in one line: `"^{^\^"name^\^"…"`.
+            // In one line, only this quote shows older versions of Chrome: `"^{^\^"name^\^"…"`.
             if isQuoted, text[index...].starts(with: oldChromeQuote) { return true }
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if byte == UInt8(ascii: "^"), after == 0x0A || after == 0x0D || isAtWord && after == UInt8(ascii: "\"") {
@@ -44,7 +44,7 @@ enum PromptReader {
                 if rest.first == 0x0D { rest.removeFirst() }
                 if rest.first == 0x0A {
                     rest.removeFirst()
-                    // A line feed after it is escaped too, and so a part of the command.
+                    // `^` also escapes the next line feed, which is then a part of the command.
                     if rest.first == 0x0D { rest.removeFirst() }
                     if rest.first == 0x0A { line.append(rest.removeFirst()) }
                 } else if let escaped = rest.popFirst() {
@@ -54,7 +54,7 @@ enum PromptReader {
             }
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if !isQuoted, "&|\n".utf8.contains(byte) {
-                // Blanks after it are skipped now, so that they are not searched again and again.
+                // Skips the blanks after the command, so that they are not searched again and again.
                 rest = rest.drop { $0 <= 0x20 || $0 == byte }
                 if !rest.isEmpty { command.remarks.append(ShellCommand.othersFollow) }
                 return line
@@ -70,7 +70,7 @@ enum PromptReader {
             if word == nil { word = [] }
             word?.append(contentsOf: bytes)
         }
-        /// The place after the quote that is open.
+        /// The position after the open quote.
         var quote: Int?
         var rest = line[...]
         while let byte = rest.popFirst() {

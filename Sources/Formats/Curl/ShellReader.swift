@@ -13,7 +13,7 @@ package struct CurlReadError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// One command of a line, with what a `printf` before a `|` hands to it.
+/// One command of a line; `input` is the output of a `printf` before a `|`.
 struct ShellCommand: Equatable {
     static let othersFollow = "the commands after the first one"
     static let cutAtAmpersand = "what follows an '&' that is not in quotes"
@@ -24,8 +24,8 @@ struct ShellCommand: Equatable {
     var end = 0
 }
 
-/// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, with
-/// which ``ShellWord`` writes bytes that no quotes can carry. Other expansions stay as they are. Runs nothing.
+/// Reads the first command of a POSIX shell's line like bash: quotes, `$'…'`, `\`, comments, and `$(printf '…')`, which
+/// ``ShellWord`` uses for bytes that quotes cannot contain. Other expansions stay unchanged. Runs nothing.
 struct ShellReader {
     private static let longestExpansion = 4_096
     private static let backslash = UInt8(ascii: "\\")
@@ -80,7 +80,7 @@ struct ShellReader {
                 }
                 command = ShellCommand(input: input, remarks: command.remarks)
             case "<", ">":
-                // A number before it names a stream.
+                // A number before `<` or `>` is a file descriptor.
                 if let name = word, name.allSatisfy({ $0 &- 0x30 < 10 }) { word = nil } else { endWord() }
                 try skipRedirection()
             default: try piece(byte)
@@ -147,7 +147,7 @@ struct ShellReader {
         throw .unclosed("\"", at: start)
     }
 
-    /// Keeps an expansion unchanged, up to its parenthesis; `$(printf '…')` becomes the bytes that it writes.
+    /// Keeps an expansion unchanged, up to its parenthesis; `$(printf '…')` becomes the bytes that `printf` writes.
     private mutating func expansion(_ byte: UInt8) throws(CurlReadError) {
         let isDollar = byte == UInt8(ascii: "$")
         if isDollar, rest.starts(with: "(printf '".utf8) { return try printed() }
@@ -173,7 +173,7 @@ struct ShellReader {
             throw .unclosed("$(", at: start)
         }
         var made = ShellReader.formatted(rest[..<end])
-        // A shell drops the line feeds at the end.
+        // A shell removes line feeds at the end of a command's output.
         while made.last == 0x0A { made.removeLast() }
         add(made)
         rest = rest[(end + 2)...]
@@ -190,7 +190,7 @@ struct ShellReader {
         throw .unclosed("$'", at: start)
     }
 
-    /// The bytes that `printf FORMAT` writes; `nil` for another command.
+    /// The bytes that `printf FORMAT` writes; `nil` for other commands.
     private static func printf(_ words: [[UInt8]]) -> [UInt8]? {
         guard words.count == 2, words[0].elementsEqual("printf".utf8) else { return nil }
         return formatted(words[1][...])
@@ -207,7 +207,7 @@ struct ShellReader {
         return made
     }
 
-    /// Reads an escape after its backslash. A format of `printf` has letters and octal digits; `$'…'` has more.
+    /// Reads an escape after its backslash. `printf` formats have letters and octal digits; `$'…'` has more escapes.
     private static func escaped(_ rest: inout ArraySlice<UInt8>, isFormat: Bool) -> [UInt8] {
         guard let escape = rest.first else { return [backslash] }
         if escape &- 0x30 < 8 { return [UInt8(truncatingIfNeeded: number(&rest, radix: 8, most: 3))] }

@@ -1,16 +1,16 @@
 import Masking
 import Text
 
-/// Bytes as one word of a shell command that bash, dash and other POSIX shells read alike.
+/// Bytes as one word of a shell command, which bash, dash and other POSIX shells read the same way.
 package enum ShellWord {
-    /// A text as one word of a command, in quotes only where it needs them.
+    /// A text as one word of a command, in quotes only if necessary.
     package static func word(_ text: String) -> String {
         if text.wholeMatch(of: /[A-Za-z0-9\/._+:,@%=][A-Za-z0-9\/._+:,@%=-]*/) != nil { return text }
-        // A NUL, which no word can have, ends it.
+        // Ends at a NUL, because no word can contain a NUL.
         return String(decoding: quoted(text.utf8.prefix { $0 != 0 }) ?? [], as: UTF8.self)
     }
 
-    /// A comment line, shortened and visible. zsh executes pasted comments, so signs of the shell are quoted.
+    /// A short comment line without hidden characters. Quotes shell syntax, because zsh executes pasted comments.
     static func comment(_ text: String) -> String {
         let text = VisibleText.of(MarkedText.plain(text)).shortened(to: longestComment)
         let has = { (signs: String) in text.unicodeScalars.contains { signs.unicodeScalars.contains($0) } }
@@ -18,12 +18,12 @@ package enum ShellWord {
         return has("'();&|<>") ? "# \"\(text)\"\n" : "# \(text)\n"
     }
 
-    /// Quotes bytes; `nil` for a NUL, which no argument can carry. Characters that a terminal or an editor could lose
-    /// or obey are written by `printf` in octal: control characters except line feeds, characters that ``VisibleText``
-    /// hides, and bytes that are not UTF-8.
+    /// Quotes bytes; `nil` for a NUL, which no argument can contain, and for too many secrets and hidden characters.
+    /// `printf` writes characters in octal that a terminal or an editor could lose or obey: control characters except
+    /// line feeds, characters that ``VisibleText`` hides, and bytes that are not UTF-8.
     ///
-    /// So are `!`, and `^` at the beginning of a line, in words of several lines and, if `followsLines`, in later
-    /// words: an interactive bash before 5.0 expands its history in each line, whatever quotes are open.
+    /// Also in octal are `!`, and `^` at the beginning of a line, in words of several lines and, if `followsLines`, in
+    /// later words: an interactive bash before 5.0 expands its history in each line, even within quotes.
     static func quoted(_ bytes: some Collection<UInt8>, followsLines: Bool = false) -> [UInt8]? {
         var word = ShellWord.Writer()
         let pieces = MarkedText.pieces(of: Array(bytes))
@@ -50,18 +50,18 @@ package enum ShellWord {
                 word.add(UTF8.encode(scalar).map(Array.init) ?? [], isPlain: isPlain(scalar))
             }
         }
-        // A shell takes no more than some hundreds of commands in a word.
+        // A shell accepts only some hundreds of command substitutions in a word.
         guard word.octalCount > mostOctal, !isInLines else { return word.bytes }
         return pieces.count <= mostPrinted ? printed(pieces) : nil
     }
 
-    /// The words of a command that writes any bytes: `printf '…'`, in octal what could get lost or steer a terminal.
+    /// The words of a command that writes any bytes: `printf '…'`, with hidden characters in octal.
     static func printing(_ bytes: [UInt8]) -> [[UInt8]] {
         let lines = Format(bytes, escapesMarks: false).parts.map { Array("'".utf8) + $0 + Array("'".utf8) }
         return [Array("printf".utf8), Array(lines.joined(separator: Array("\\\n".utf8)))]
     }
 
-    /// Bytes as one word that is made by as few commands as can be: one for each piece, and each part of it.
+    /// Bytes as one word with as few command substitutions as possible: one for each part of a text.
     private static func printed(_ pieces: [MarkedText.Piece]) -> [UInt8] {
         var word: [UInt8] = []
         var lineStart = 0
@@ -111,7 +111,7 @@ package enum ShellWord {
             case "\r": add("\\r")
             case "\t": add("\\t")
             case "!" where escapesMarks: add(octal(UInt8(ascii: "!")))
-            // A format that begins with a hyphen is an option to some shells.
+            // Some shells take a format that begins with a hyphen for an option.
             case "-" where parts[parts.count - 1].isEmpty || parts[parts.count - 1].count > longestLine, "'":
                 add(octal(UInt8(ascii: scalar)))
             case _ where VisibleText.isHidden(scalar): add((UTF8.encode(scalar) ?? .init()).map(octal).joined())
@@ -122,8 +122,8 @@ package enum ShellWord {
         private func octal(_ byte: UInt8) -> String { "\\\(byte.padded(to: 3, radix: 8))" }
     }
 
-    /// Words as a command, in lines that no terminal cuts: in its canonical mode, which shells without an editor use, a line
-    /// has at most 4,095 bytes.
+    /// Joins words to a command, in lines that no terminal cuts: in canonical mode, which shells without a line editor
+    /// use, a line has at most 4,095 bytes.
     static func command(_ words: [[UInt8]]) -> [UInt8] {
         var command: [UInt8] = []
         var lineStart = 0
@@ -142,7 +142,7 @@ package enum ShellWord {
         return command
     }
 
-    /// A line of a word goes on in another one behind so many bytes.
+    /// After this many bytes, a word continues on a new line.
     private static let longestLine = 1_900
 
     /// In characters.
@@ -150,7 +150,7 @@ package enum ShellWord {
     private static let mostOctal = 50
     private static let mostPrinted = 400
 
-    /// Whether bytes can be in a word unchanged; not tabs, at which a shell that is pasted into completes file names.
+    /// Whether bytes can be in a word unchanged. Tabs cannot, because a shell completes file names at a pasted tab.
     static func isPlainText(_ bytes: some Collection<UInt8>) -> Bool {
         guard let text = String(validating: bytes, as: UTF8.self) else { return false }
         if text.unicodeScalars.contains(where: { VisibleText.isHidden($0) && $0 != "\n" }) { return false }
@@ -158,10 +158,10 @@ package enum ShellWord {
         return !hasMark && !(bytes.contains(0x0A) && bytes.contains(UInt8(ascii: "!")))
     }
 
-    /// A word of pieces side by side: `'…'` as they are, `"$(printf '…')"` in octal, `"$NAME"`.
+    /// A word of adjacent pieces: `'…'` is unchanged, `"$(printf '…')"` is in octal, `"$NAME"` is a secret.
     private struct Writer {
         private var word: [UInt8] = []
-        /// What closes the open piece.
+        /// The characters that close the open piece.
         private var closing = ""
         private var lineStart = 0
         private(set) var octalCount = 0

@@ -28,11 +28,11 @@ package struct HAREntry: ExportedEntry {
         try writer.object("cache") { _ in }
         try writer.object("timings") { $0.harTimings(record.phases) }
         if let upstream = exchange.upstream {
-            // Without the brackets of IPv6.
+            // Removes the brackets of IPv6.
             let (host, port) = RequestURL.splitAuthority(upstream.peerAddress) ?? (upstream.peerAddress, nil)
-            // What other programs wrote may be a name.
+            // In an imported exchange, the address may be a name.
             if HAREntry.isAddress(host) { writer.member("serverIPAddress", host) }
-            // HAR 1.2 lets it be any unique text, but browsers write the server's port, and read it as that.
+            // HAR 1.2 allows any unique text, but browsers write and read the server's port here.
             writer.optionalMember("connection", port.map { String($0) })
         }
         writer.member("_connectionId", record.clientConnection.description)
@@ -46,7 +46,7 @@ package struct HAREntry: ExportedEntry {
         let record = exchange.record
         writer.member("id", record.id.number)
         writer.member("kind", record.kind.exportName)
-        // Of a WebSocket the entry's URL has the scheme that browsers write.
+        // For a WebSocket, the scheme of the entry's URL is the one that browsers write.
         if record.kind == .webSocket { writer.member("scheme", record.url.scheme) }
         writer.member("state", record.state.exportName)
         writer.optionalMilliseconds("duration", record.timings.total)
@@ -74,7 +74,7 @@ package struct HAREntry: ExportedEntry {
         if !exchange.messages.trace.isEmpty { try writer.trace(exchange.messages.trace) }
     }
 
-    /// Whether a text is an address of IP, which may have a zone.
+    /// Whether a text is an IP address, which may have a zone.
     static func isAddress(_ text: String) -> Bool {
         (try? SocketAddress(ipAddress: String(text.prefix { $0 != "%" }), port: 0)) != nil
     }

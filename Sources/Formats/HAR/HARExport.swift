@@ -2,10 +2,10 @@ package import Content
 
 /// Exports exchanges as an HTTP Archive, HAR 1.2, as browsers' developer tools open it.
 ///
-/// An entry has the messages as the client saw them; the other form of a changed one is in its `_sluice`, with trace,
-/// failure, addresses and TLS. `connect` includes `ssl`, and `time` is the sum of the phases, as HAR 1.2 demands; the
-/// measured duration is `_sluice.duration`. Bodies are without content coding: text, or base64 (`encoding`; of requests
-/// `_encoding`). The URL of a WebSocket has `ws` or `wss`, like browsers'; the recorded scheme is `_sluice.scheme`.
+/// An entry has the messages that the client sent and received; the other form of a changed message is in `_sluice`,
+/// with trace, failure, addresses and TLS. HAR 1.2 requires that `connect` includes `ssl`, and that `time` is the sum
+/// of the phases; the measured duration is `_sluice.duration`. Bodies are without content coding: text, or base64
+/// (`encoding`; `_encoding` for requests). A WebSocket's URL has `ws` or `wss`; `_sluice.scheme` is the recorded one.
 package typealias HARExport = EntryExport<HAREntry>
 
 extension HAREntry {
@@ -18,7 +18,7 @@ extension HAREntry {
             $0.member("name", "Sluice")
             $0.member("version", options.creatorVersion)
         }
-        // Firefox walks through the pages without asking whether there are any.
+        // Firefox reads `pages` without checking whether it exists.
         writer.key("pages")
         try writer.array { _ in }
         writer.key("entries")

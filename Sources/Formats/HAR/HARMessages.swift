@@ -23,7 +23,7 @@ extension HAREntry {
         writer.member("bodySize", bodySize)
     }
 
-    /// A head's size as recorded, -1 where there is none.
+    /// A head's size as recorded; -1 without a head.
     private func size(of head: ByteBuffer?, isRequest: Bool) -> Int64 {
         let recorded = source.recordedHeadSize(of: exchange.record.id, isRequest: isRequest)
         return head.map { Int64(recorded ?? $0.readableBytes) } ?? -1
@@ -72,13 +72,13 @@ extension HAREntry {
         writer.member("redirectURL", fields.value(of: HAREntry.location) ?? "")
         writer.member("headersSize", size(of: exchange.messages.head(of: .responseSent), isRequest: false))
         writer.member("bodySize", head == nil ? -1 : bodySize)
-        // What failed midway was not counted on the wire.
+        // The wire size of a response that failed midway was not counted.
         let received = record.sizes.responseHead + record.sizes.responseBody
         writer.member("_transferSize", max(record.sizes.responseWire, received))
         writer.optionalMember("_error", record.failure.map { "\($0.code.rawValue): \($0.message)" })
     }
 
-    /// Writes the response's body; what a WebSocket carried is in its messages. Returns the body's size as recorded.
+    /// Writes the response's body, which is empty for a WebSocket. Returns the body's size as recorded.
     private func content(_ fields: FieldSection, into writer: inout JSONWriter) throws -> Int {
         let type = heads.responseSent == nil ? nil : heads.contentType(of: .responseSent)
         let contentType = type?.text
@@ -97,7 +97,7 @@ extension HAREntry {
             if !text.codings.isEmpty, text.problem == nil, text.encodedSize > 0 {
                 $0.member("compression", text.decodedSize - text.encodedSize)
             }
-            // Chrome shows events only where the type has no parameters.
+            // Chrome shows events only if the type has no parameters.
             let isEvents = resourceType == "eventsource"
             $0.member("mimeType", isEvents ? "text/event-stream" : contentType ?? "x-unknown")
             $0.key("text")
@@ -143,7 +143,7 @@ extension HTTPVersion {
     fileprivate var archiveName: String { self == .http2 ? "HTTP/2.0" : description }
 }
 
-/// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
+/// URLs that every HAR reader accepts: some readers refuse a whole archive if they cannot parse one URL.
 enum HARURL {
     /// The URL with path and query as sent; bytes that are not allowed in URLs (RFC 3986) are percent-encoded.
     static func text(_ record: ExchangeRecord, _ head: RequestHead?) -> String {
@@ -159,7 +159,7 @@ enum HARURL {
         if !url.path.hasPrefix("/") { url.path = "/" + url.path }
         let text = url.description
         if text.utf8.allSatisfy({ $0 &- 0x21 < 0x5E }) { return text }
-        // Where the target is not UTF-8, each of its bytes became the character of that number.
+        // If the target is not UTF-8, each of its bytes was read as the character with that number.
         let isLatin1 = head.map { String(validating: $0.targetBytes, as: UTF8.self) == nil } ?? false
         return text.unicodeScalars.map { scalar in
             if scalar.value &- 0x21 < 0x5E { return String(scalar) }
@@ -168,7 +168,7 @@ enum HARURL {
         }.joined()
     }
 
-    /// The URL as it was sent, where it is text and `text` has it otherwise.
+    /// The URL as it was sent, if it has characters that `text` encodes; `nil` if it is not UTF-8.
     static func raw(_ record: ExchangeRecord, _ head: RequestHead?) -> String? {
         let url = record.url.description
         let isText = head.map { String(validating: $0.targetBytes, as: UTF8.self) != nil } ?? true

@@ -5,10 +5,10 @@ import HTTPModel
 /// The messages of WebSockets and event streams, as Chrome writes them: `_webSocketMessages` and
 /// `_eventSourceMessages`.
 ///
-/// `time` is in seconds since 1970, `opcode` is that of RFC 6455, `data` is text, or base64 of other messages.
-/// `_leftOut` counts the bytes that are missing in `data`.
+/// `time` is in seconds since 1970, `opcode` is from RFC 6455, `data` is text, or base64 for other messages. `_leftOut`
+/// counts the bytes that are missing in `data`.
 extension HAREntry {
-    /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
+    /// Chrome's name for the type of the resource; if it is missing, Chrome takes most types for scripts.
     static func resourceType(_ exchange: RecordedExchange, _ heads: ReadHeads) -> String {
         if exchange.record.kind == .webSocket { return "websocket" }
         guard exchange.record.kind == .http else { return "other" }
@@ -27,7 +27,7 @@ extension HAREntry {
     }
 
     private static let purpose: FieldName = "sec-fetch-dest"
-    /// The resource types of what a browser says it wants (`Sec-Fetch-Dest`, W3C Fetch Metadata).
+    /// Resource types by the destination that a browser sends (`Sec-Fetch-Dest`, W3C Fetch Metadata).
     private static let destinations = [
         "document": "document", "iframe": "document", "frame": "document", "script": "script", "worker": "script",
         "serviceworker": "script", "sharedworker": "script", "style": "stylesheet", "image": "image", "font": "font",
@@ -37,13 +37,13 @@ extension HAREntry {
     func streams(into writer: inout JSONWriter) throws {
         guard resourceType == "websocket" || resourceType == "eventsource" else { return }
         guard let timeline = MessageTimeline(exchange, heads, source, options, .responseSent) else { return }
-        // The frames of a WebSocket whose arrival was not recorded have at least not come before the request.
+        // A WebSocket message without a recorded arrival gets the time of the message before, or of the request.
         var time = resourceType == "websocket" ? exchange.record.startedAt : nil
         writer.key(resourceType == "websocket" ? "_webSocketMessages" : "_eventSourceMessages")
         try writer.array { array in
             while let message = try timeline.next() {
                 time = message.arrivedAt ?? time
-                // What stands in an archive is taken for whole.
+                // Readers take every message in an archive for complete, so incomplete messages are left out.
                 guard message.isWhole else { continue }
                 try array.object { try HAREntry.member(message, at: time, into: &$0) }
             }

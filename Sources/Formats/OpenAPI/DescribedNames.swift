@@ -2,10 +2,10 @@ import Content
 import HTTPModel
 import Text
 
-/// A path with parameters in place of identifiers, as OpenAPI has it: `/users/{userId}/posts/{postId}`.
+/// A path with parameters instead of identifiers, like in OpenAPI: `/users/{userId}/posts/{postId}`.
 struct PathTemplate {
     let text: String
-    /// The parameters in order, each with the text that stands there.
+    /// The parameters in order, each with its text in this path.
     private(set) var values: [(name: String, text: String?)] = []
 
     init(_ path: String) {
@@ -13,10 +13,10 @@ struct PathTemplate {
         var previous = ""
         var parts: [String] = []
         for segment in segments.prefix(PathShape.mostSegments) {
-            // What stands for a secret is another text in each place.
+            // Placeholders of secrets count as identifiers, because they differ in each place.
             let masked = segment.last?.isNumber == true ? segment.firstRange(of: "sluice-") : nil
             let shape = masked.map { "\(segment[..<$0.lowerBound]){id}" } ?? PathShape.of(segment)
-            // Braces would be a parameter.
+            // Braces in a path would mean a parameter.
             if let place = shape.firstRange(of: "{id}"), !segment.unicodeScalars.contains("{") {
                 let (before, after) = (shape[..<place.lowerBound], shape[place.upperBound...])
                 let stem = PathTemplate.name(after: previous)
@@ -31,7 +31,7 @@ struct PathTemplate {
         text = (parts + (segments.count > PathShape.mostSegments ? ["…"] : [])).joined(separator: "/")
     }
 
-    /// The name of what follows a collection's name: `userId` after `users`.
+    /// The name of a parameter after a collection's name: `userId` after `users`.
     private static func name(after collection: String) -> String {
         let words = collection.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { $0.lowercased() }
         var stem = words.enumerated().map { $0 == 0 ? $1 : $1.prefix(1).uppercased() + $1.dropFirst() }.joined()
@@ -42,14 +42,14 @@ struct PathTemplate {
     }
 }
 
-/// The fields of a query or a form that have names, which a description may tell. Any text can be posted as a form
-/// (`curl -d` calls whatever it sends one) and stand behind a `?`, and none of it is to be taken for a name.
+/// The named fields of a query or a form, which a description may contain. Any text can be posted as a form (`curl -d`
+/// declares all data as a form) or come after a `?`; such text must not be taken for a name.
 struct DescribedFields {
     private(set) var fields: [(name: String, text: String?)] = []
     /// Whether the text consists of fields with names.
     private(set) var isWhole = true
 
-    /// Reads a query without its `?`, skipping other texts, or a form; a body with other texts has no fields.
+    /// Reads a query without its `?`, or a form. Skips other texts in a query; a form with other texts has no fields.
     init(_ text: some Collection<UInt8>, isForm: Bool = false) {
         for pair in text.split(separator: UInt8(ascii: "&"), maxSplits: 10_000) {
             let end = pair.firstIndex(of: UInt8(ascii: "="))
@@ -60,7 +60,7 @@ struct DescribedFields {
             let isName = DescribedFields.isName(name)
             let isField = isName && end != nil && (!isBase64 || !["", "="].contains(value))
             if isField { fields.append((name, value)) } else { isWhole = false }
-            // A name alone is skipped, as nothing shows that it is one.
+            // A name without a value is skipped, because it may be any text.
             if isForm, !isField, !isName || end != nil {
                 fields = []
                 return
@@ -68,7 +68,7 @@ struct DescribedFields {
         }
     }
 
-    /// Whether a name is one that a description may have: short, and without what only texts and bytes have in them.
+    /// Whether a description may contain a name: it is short, not an identifier, and has only usual characters.
     static func isName(_ name: String) -> Bool {
         let others = "-_.[]:$@~*!/".unicodeScalars
         return (1...64).contains(name.utf8.count) && !PathShape.isIdentifier(name)

@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// What is known of one method of one path: the values at the places of its messages.
+/// One method of one path, with the values that were seen at the places of its messages.
 final class DescribedOperation {
     var (count, first) = (0, ExchangeID(0))
     let path = SeenValues()
@@ -28,11 +28,11 @@ final class DescribedOperation {
         guard let type, type.isJSON || isForm || type.type == "multipart" else { return true }
         var bytes = ByteBuffer()
         let codings = fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? []
-        // A longer body, decoded, has no schema.
+        // A body that is longer when decoded has no schema.
         let limit = 4 << 20
         let (problem, _) = try body.forEachDecodedPiece(codings, limit: limit + 1) { bytes.writeBytes($0) }
         guard problem == nil, bytes.readableBytes <= limit else { return false }
-        // curl calls JSON a form, too, unless it is told the type.
+        // curl sends JSON with the type of a form, unless a type is given.
         let start = bytes.readableBytesView.first { $0 > 0x20 }
         let mayBeJSON = type.isJSON || isForm && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
         if mayBeJSON, let tree = try? JSONTree(Array(bytes.readableBytesView)) {
@@ -64,7 +64,7 @@ final class DescribedOperation {
             let content = types.isEmpty ? nil : DescribedOperation.content(types)
             return (status > 0 ? "\(status)" : "default", ["description": words, "content": content])
         }
-        // Each is a way of its own; an empty one is to do without.
+        // Each object is an alternative; an empty object means no authentication.
         let ways = security.map { OpenAPIValue.object($0.sorted().map { ($0, .list([])) }) }
         return [
             "operationId": .text(name),

@@ -3,11 +3,11 @@ package import Description
 package import HTTPModel
 import Text
 
-/// Exports a description of the API that was used, as OpenAPI 3.1.1 in JSON: paths with parameters, bodies with schemas
-/// that fit everything that was seen, and how clients authenticate. It has no value of an exchange, and no text that
-/// passed as a form or a query. Members that were there each time are required.
+/// Exports a description of the recorded API, as OpenAPI 3.1.1 in JSON: paths with parameters, bodies with schemas that
+/// fit all recorded values, and how clients authenticate. It contains no values of exchanges, and no other text that
+/// was sent as a form or a query. Members that were always present are required.
 package struct OpenAPIExport: ExchangeExport {
-    /// The methods that a path may have (OpenAPI 3.1.1 §4.8.9), in the order in which they are written.
+    /// The methods that a path may have (OpenAPI 3.1.1 §4.8.9), in the order of the output.
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
     private static let keys = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token"]
     private static let partsOfPages = ["image", "font", "audio", "video", "css", "javascript", "x-javascript", "wasm"]
@@ -18,7 +18,7 @@ package struct OpenAPIExport: ExchangeExport {
     private var count = 0
     private var paths: [String: (operations: [String: DescribedOperation], servers: Set<String>)] = [:]
     private var servers: [String] = []
-    /// How many exchanges and parts of them are not described, by the reason.
+    /// How many exchanges, or parts of exchanges, are not described, by reason.
     private var gaps: [String: Int] = [:]
 
     package init(source: any ExchangeSource, version: String, sink: @escaping ExportSink) {
@@ -135,7 +135,7 @@ enum OpenAPIValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
         case .object(let members):
             try writer.object { writer in
                 for case (let name, let value?) in members {
-                    // A path is on a line of its own.
+                    // Each path begins on a new line.
                     if name.first == "/" { writer.lineBreak() }
                     writer.key(name)
                     try value.write(into: &writer)

@@ -2,19 +2,19 @@ import Content
 import Foundation
 import HTTPModel
 
-/// The types of values at one place, and the places below; no value is kept. `[*]` is any element of an array or a map.
+/// The types of values at a place, and the places below; no value is kept. `[*]` is any element of an array or a map.
 final class SeenValues {
     enum Kind: CaseIterable { case object, array, string, number, integer, boolean, null }
 
     private(set) var kinds: Set<Kind> = []
-    /// Whether the values are text in the message, whatever their type: parameters, fields of forms.
+    /// Whether the message has the values as text, whatever their type: parameters and form fields.
     private var isText = true
     private var hasLongIntegers = false
     private var formats: Set<TextFormat?> = []
     private var steps: [Place.Step] = []
     private var below: [Place.Step: SeenValues] = [:]
     private var objects = 0
-    /// How often it was seen, in how many of the objects above, and in which of them last.
+    /// How often the place had a value, how many objects above had the place, and the number of the last such object.
     private var (count, holders, lastHolder) = (0, 0, 0)
 
     /// Adds the named values of one message; the text of a file is `nil`.
@@ -27,7 +27,7 @@ final class SeenValues {
         }
     }
 
-    /// Adds a value of a JSON text and those in it, each at its place. The text's depth bounds the recursion.
+    /// Adds a JSON value and the values in it, each at its place. `JSONTree` limits the depth of the recursion.
     func add(_ node: Int, of tree: JSONTree) {
         isText = false
         let (kind, children) = (tree.nodes[node].kind, tree.nodes[node].children)
@@ -44,7 +44,7 @@ final class SeenValues {
         }
     }
 
-    /// The step to a member; names like identifiers and texts are the keys of a map.
+    /// The step to a member; a name like an identifier or a text is the key of a map.
     private func step(to name: String) -> Place.Step {
         if below[.member(name)] != nil { return .member(name) }
         let isKey = name.utf8.count > 128 || PathShape.isIdentifier(name) || name.contains { $0.isNewline }
@@ -73,7 +73,7 @@ final class SeenValues {
         }
     }
 
-    /// Fits all values that were seen (JSON Schema 2020-12, which OpenAPI 3.1 has).
+    /// A schema that fits all values that were seen (JSON Schema 2020-12, which OpenAPI 3.1 uses).
     var schema: OpenAPIValue {
         var kinds = Kind.allCases.filter { self.kinds.contains($0) }
         if kinds.contains(.number) { kinds.removeAll { $0 == .integer } }
@@ -118,7 +118,7 @@ enum TextFormat: String {
         }
     }
 
-    /// The type that a text can be read as. A number with a zero in front or of more than 18 digits is a name.
+    /// The type that a text can be read as. A number with a leading zero or more than 18 digits is a string.
     static func kind(of text: String) -> SeenValues.Kind {
         if text == "true" || text == "false" { return .boolean }
         let match = text.utf8.count <= 64 ? text.wholeMatch(of: /-?(?:0|[1-9][0-9]{0,17})(\.[0-9]+)?/) : nil

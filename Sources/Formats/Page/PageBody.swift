@@ -4,9 +4,9 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// The beginning of a body, as a page has it: text, a picture that browsers draw safely, or bytes.
+/// The part of a body that a page shows: text, an image that browsers decode safely, or bytes.
 struct PageBody {
-    /// A browser keeps four bytes for each pixel of an image, however few bytes it came in.
+    /// A browser needs four bytes of memory for each pixel of an image, even if the file is small.
     private static let mostPixels = 16 << 20
 
     private enum Form {
@@ -33,7 +33,7 @@ struct PageBody {
         var isPart = loaded.isCut
         if let text = loaded.text, bytes.readableBytes > 0 {
             var part = PageBody.beginning(text.text, min(limits.text, room))
-            // What was read may end within a character.
+            // The bytes that were read may end within a character.
             if loaded.isCut, part.unicodeScalars.last == "\u{FFFD}" { part.unicodeScalars.removeLast() }
             (form, shown) = (.text(part), ByteBuffer(string: part))
             isPart = isPart || part.utf8.count < text.text.utf8.count
@@ -92,12 +92,12 @@ struct PageBody {
 
     private var base64: String { Data(shown.readableBytesView).base64EncodedString() }
 
-    /// The images that browsers decode without running or loading anything. An SVG can do both.
+    /// Image formats that browsers decode without running or loading anything, unlike SVG.
     private static let mediaTypes: [ImageHeader.Format: String] = [
         .png: "image/png", .jpeg: "image/jpeg", .gif: "image/gif", .webP: "image/webp",
     ]
 
-    /// What the bytes say of an image that can be shown; their declared type does not count.
+    /// The header of an image that can be shown, else `nil`. Ignores the declared type.
     private static func drawable(_ body: LoadedBody, _ limit: Int) -> ImageHeader? {
         guard !body.isCut, body.bytes.readableBytes <= limit, let header = ImageHeader(body.bytes),
             mediaTypes[header.format] != nil, header.width > 0, header.height > 0
@@ -106,7 +106,7 @@ struct PageBody {
         return isOver || pixels > mostPixels ? nil : header
     }
 
-    /// At most so many bytes of a text, without half a character at the end.
+    /// At most `limit` bytes of a text; does not cut within a character.
     private static func beginning(_ text: String, _ limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit))

@@ -2,9 +2,9 @@ import Content
 import Description
 import HTTPModel
 
-/// What a page tells of the session as a whole: who recorded and exported it, by which rules, and what is masked.
+/// Facts about the whole session in a page: who recorded and exported it, the rules, and what is masked.
 enum PageEnvironment {
-    /// More sets of rules than these, the latest ones, are only counted.
+    /// The maximum number of sets of rules; a page has the latest sets and counts the earlier ones.
     private static let mostSets = 10
     private static let longestRules = 128 << 10
     private static let mostSecrets = 200
@@ -27,7 +27,7 @@ enum PageEnvironment {
             writer.member("at", Timestamp.iso8601(rules.at))
             try writer.strings("off", rules.switchedOff)
             try writer.objects("files", rules.sources) { writer, source in
-                // Where it lay says who its user is.
+                // Only the file's name, because its path may name the user.
                 writer.member("name", source.file.split(separator: "/").last.map { String($0) } ?? source.file)
                 if source.isUnsaved { writer.member("unsaved", true) }
                 let beginning = String(decoding: source.text.utf8.prefix(PageEnvironment.longestRules), as: UTF8.self)
@@ -37,7 +37,7 @@ enum PageEnvironment {
         }
     }
 
-    /// Writes what the page's filter needs to know of the language: its keys, and what `is:` asks of an exchange.
+    /// Writes what the page's filter needs from the filter language: its keys, and the conditions of `is:`.
     static func language(into writer: inout JSONWriter) throws {
         try writer.strings("keys", Filter.reference.map(\.name))
         try writer.object("facts") { writer in
@@ -47,7 +47,7 @@ enum PageEnvironment {
         }
     }
 
-    /// Writes what stands for the secrets, and where each was found first.
+    /// Writes the placeholders of secrets, and where each secret was found first.
     static func masked(_ source: any ExchangeSource, into writer: inout JSONWriter) throws {
         guard let summary = source.maskSummary(most: mostSecrets) else { return }
         writer.member("secrets", summary.secretCount)

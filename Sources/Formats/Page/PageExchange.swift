@@ -20,7 +20,7 @@ struct PageExchange {
     private var record: ExchangeRecord { exchange.record }
     private var messages: ExchangeMessages { exchange.messages }
 
-    /// Reads what the page has of the bodies. Throws the source's error.
+    /// Reads the parts of bodies that the page shows. Throws the source's error.
     init(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -33,7 +33,7 @@ struct PageExchange {
         stream = try PageStream(exchange, source: source, totals: &totals)
         call = try record.flags.contains(.grpc) || record.grpc != nil ? GRPCReport(exchange, source: source) : nil
         var bodies: [BodySide: PageBody] = [:]
-        // The bytes of these carry messages.
+        // The bodies of WebSockets and gRPC calls are shown as messages.
         if record.kind != .webSocket, call == nil {
             var sides: [BodySide] = [.requestReceived, .responseReceived]
             if record.flags.contains(.requestBodyChanged) { sides.append(.requestSent) }
@@ -151,7 +151,7 @@ struct PageExchange {
         return reason.isEmpty ? nil : reason
     }
 
-    /// What rules changed, as the page of the detail has it; `nil` where nothing was changed.
+    /// Changes by rules, like the detail's page shows them; `nil` if nothing was changed.
     private static func difference(
         _ exchange: RecordedExchange,
         _ source: any ExchangeSource,
@@ -171,7 +171,7 @@ struct PageExchange {
         return writer.lines.isEmpty ? nil : writer.document()
     }
 
-    /// Writes a document as lines: how far each is indented, then its texts, each with what it means.
+    /// Writes each line of a document as an array: its indentation, then each text with its role.
     private func lines(_ name: String, _ document: DetailDocument, into writer: inout JSONWriter) throws {
         writer.key(name)
         try writer.array { writer in
@@ -190,7 +190,7 @@ struct PageExchange {
 }
 
 extension MultipartPart {
-    /// A field's value; of a file its name, type and size.
+    /// The value of a field; the name, type and size of a file.
     fileprivate var summary: String {
         let size = Measures.size(Int64(content.readableBytes))
         if let fileName { return "file \(fileName), \(mediaType?.essence ?? "no type"), \(size)" }

@@ -14,13 +14,13 @@ import Text
 /// An exchange has an element with two lines of JSON: its row, and its details, which are read when it is opened.
 /// Bodies and streams are cut by ``Limits``; the page and ``remark`` say how much is missing.
 package struct PageExport: ExchangeExport {
-    /// How much of what was recorded is in a page; all in bytes but for `messages`.
+    /// How much recorded data a page contains; in bytes, except `messages`.
     package struct Limits: Sendable {
         package var text = 64 << 10
         package var binary = 4 << 10
-        /// Of an image; a larger one is not shown.
+        /// A larger image is not shown.
         package var image = 256 << 10
-        /// Of the bodies and messages of all exchanges together.
+        /// The bodies and messages of all exchanges together.
         package var all = 96 << 20
         package var messages = 200
         package var payload = 4 << 10
@@ -49,7 +49,7 @@ package struct PageExport: ExchangeExport {
         let page = try PageExchange(exchange, source: source, facts: facts, totals: &totals)
         var details = JSONWriter()
         try details.object { try page.details(into: &$0) }
-        // Which parts are masked is known once the rest was read.
+        // Written last, because masked parts are only known when the rest was read.
         var row = JSONWriter()
         try row.object { try page.row(into: &$0) }
         var output = ByteBuffer(string: #"<script type="application/json" class="x">"#)
@@ -95,12 +95,12 @@ package struct PageExport: ExchangeExport {
     }
 }
 
-/// What a page has by now, and what was left out of it.
+/// What a page contains so far, and what was left out.
 struct PageTotals {
     let limits: PageExport.Limits
     var exchanges = 0
     var written = 0
-    /// How many bodies are cut, and at least so many of their bytes are missing.
+    /// How many bodies are shortened, and how many bytes are missing at least.
     var cutBodies = 0
     var cutBytes: Int64 = 0
     var messages: Int64 = 0

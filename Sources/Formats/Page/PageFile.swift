@@ -1,6 +1,6 @@
 import CPage
 
-/// A file of `Sources/CPage/Web`, which the program has in it.
+/// A file of `Sources/CPage/Web`, which is embedded in the program.
 struct PageFile {
     let name: String
     let text: String
@@ -15,10 +15,10 @@ struct PageFile {
     }()
 
     /// The script of a page: constant, so that the page's policy can name it by its digest. It sets the text of
-    /// elements and never reads markup; it builds rows as they scroll into sight, details as they are opened.
+    /// elements and never parses markup; it builds rows when they scroll into view, and details when they are opened.
     static let script = "(() => {\n'use strict';\n" + text(".js") + "})();\n"
     static let style = text(".css")
 
-    /// The texts of the files whose names have that end, one after the other.
+    /// The joined texts of the files whose names end with `end`.
     static func text(_ end: String) -> String { all.filter { $0.name.hasSuffix(end) }.map(\.text).joined() }
 }

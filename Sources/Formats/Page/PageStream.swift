@@ -6,10 +6,10 @@ import NIOCore
 struct PageStream {
     private let messages: [StreamedMessage]
     private let remarks: [String]
-    /// How many messages are not in the page; 0 where all are, -1 where nobody has counted them.
+    /// How many messages are not in the page; 0 if all are, -1 if the number is unknown.
     private let leftOut: Int64
 
-    /// Reads the beginning of a stream; `nil` where the exchange is none. Throws the source's error.
+    /// Reads the beginning of a stream; `nil` if the exchange is not a stream. Throws the source's error.
     init?(_ exchange: RecordedExchange, source: any ExchangeSource, totals: inout PageTotals) throws {
         let limits = totals.limits
         let payload = max(0, min(limits.payload, limits.all - totals.written))

@@ -1,9 +1,9 @@
 import NIOCore
 import Text
 
-/// Text on its way into a page: nothing from traffic may end an element or begin one.
+/// Escapes text for a page, so that nothing from traffic can end or begin an element.
 enum PageText {
-    /// Writes JSON for a `script` element: escapes `<`, `>` and `&`, which are only in its strings.
+    /// Writes JSON for a `script` element: escapes `<`, `>` and `&`, which JSON has only in strings.
     static func write(json: ByteBuffer, into output: inout ByteBuffer) {
         json.withUnsafeReadableBytes { bytes in
             var start = 0

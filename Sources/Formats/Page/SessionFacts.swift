@@ -1,10 +1,10 @@
 package import HTTPModel
 
-/// What an export says of the session: who recorded it, when and by which rules. It is not masked when it is written.
+/// Facts about the session in an export: who recorded it, when and by which rules. Writing does not mask the facts.
 package struct SessionFacts: Sendable {
-    /// One recording, with microseconds since 1970; without an end while it goes on, or if it crashed.
+    /// One recording, with microseconds since 1970; `endedAt` is `nil` while it continues, or if it crashed.
     package typealias Run = (sluiceVersion: String, startedAt: Int64, endedAt: Int64?)
-    /// The rules that were in force from a moment on, in microseconds since 1970. Exports mask their sources.
+    /// The rules that applied from a moment on, in microseconds since 1970. The caller masks their sources.
     package typealias Rules = (at: Int64, sources: [ProfileSource], switchedOff: [String])
 
     /// What the user calls the export; `nil` if it has the session's name.
@@ -16,7 +16,7 @@ package struct SessionFacts: Sendable {
     package var labels: [String: String] = [:]
     package var runs: [Run] = []
     package var rules: [Rules] = []
-    /// For each stage, by its name: what its rules change although their trace does not say so.
+    /// For each tool, by its name: the kind of change that its rules make if their trace does not say it.
     package var changes: [String: TraceEntry.Change] = [:]
 
     package init(name: String = "", version: String = "", system: String = "") {

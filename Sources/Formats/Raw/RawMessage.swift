@@ -2,21 +2,21 @@ package import Content
 package import HTTPModel
 package import NIOCore
 
-/// One message of an exchange as HTTP/1.1 has it on a wire: the head, and the body as it was transferred (RFC 9112).
+/// One message of an exchange in the format of HTTP/1.1 (RFC 9112): the head, and the body as it was transferred.
 ///
-/// A head of HTTP/1 is written as received. One of HTTP/2 gets a start line of HTTP/1.1, `Host` for `:authority`, its
-/// cookies in one line (RFC 9113 §8.2.3), and the length of its body, or chunks if there are trailers; a WebSocket of
-/// HTTP/2 gets the fields of an upgrade (RFC 6455 §4). Chunks have other lengths than the received ones, which no
-/// session keeps. `Content-Length` is corrected for a masked or imported body, but not for an incomplete message.
+/// A head of HTTP/1 is written as received. A head of HTTP/2 gets a start line of HTTP/1.1, `Host` for `:authority`,
+/// its cookies in one line (RFC 9113 §8.2.3), and the length of its body, or chunks if there are trailers; a WebSocket
+/// of HTTP/2 gets the fields of an upgrade (RFC 6455 §4). Chunk lengths differ from the received ones, which are not
+/// stored. `Content-Length` is corrected for a masked or imported body, but not for an incomplete message.
 package struct RawMessage {
-    /// The raw value is for names of files.
+    /// The raw value is for file names.
     package enum Part: String, CaseIterable, Sendable {
         case request
-        /// The request as it was sent to the server, where a rule changed it.
+        /// The request that was sent to the server, if a rule changed it.
         case requestSent = "request-sent"
-        /// Interim responses (RFC 9110 §15.2), one after the other.
+        /// Interim responses (RFC 9110 §15.2), joined.
         case interim
-        /// The response as it was received from the server, where a rule changed it.
+        /// The response that was received from the server, if a rule changed it.
         case responseReceived = "response-received"
         case response
 
@@ -41,7 +41,7 @@ package struct RawMessage {
     private let framing: Framing
     private let isWhole: Bool
 
-    /// Reads a message; `nil` where the exchange does not have it. Throws the source's error.
+    /// Reads a message; `nil` if the exchange does not have it. Throws the source's error.
     package init?(_ part: Part, of exchange: RecordedExchange, from source: any ExchangeSource) throws {
         let (record, messages) = (exchange.record, exchange.messages)
         switch part {
@@ -84,14 +84,14 @@ package struct RawMessage {
     }
 }
 
-/// The head of a raw message, which is composed anew where it cannot stay as it came.
+/// The head of a raw message, which is rewritten only if it cannot be used as received.
 private struct RawHead {
     let body: TransferredBody
     let isWhole: Bool
     let trailers: ByteBuffer?
     var bytes: ByteBuffer
 
-    /// Composes it; returns whether the body is to be chunked.
+    /// Rewrites the head if necessary; returns whether the body must be chunked.
     mutating func compose(_ record: ExchangeRecord, _ side: BodySide) -> Bool {
         if side.isRequest, var head = StoredHead.request(bytes) {
             let isBinary = head.version >= .http2
@@ -129,7 +129,7 @@ private struct RawHead {
         return isChunked
     }
 
-    /// Makes the fields say how long the body is. Returns whether it is to be chunked.
+    /// Sets the fields that state the body's length. Returns whether the body must be chunked.
     private func frame(
         _ fields: inout FieldSection,
         _ record: ExchangeRecord,
@@ -137,7 +137,7 @@ private struct RawHead {
         hasNoBody: Bool = false
     ) -> Bool {
         if body.lacksCoding { fields.removeAll(.contentEncoding) }
-        // What follows an upgrade or passes a tunnel has no framing.
+        // Bytes after an upgrade or in a tunnel have no framing.
         guard [.http, .malformed].contains(record.kind), !hasNoBody else { return false }
         if fields.contains(.transferEncoding, token: "chunked") { return true }
         if isWhole, let trailers, !StoredHead.fields(trailers).isEmpty {
@@ -148,7 +148,7 @@ private struct RawHead {
         guard isWhole else { return false }
         let length = String(body.size)
         if let told = fields.value(of: .contentLength) {
-            // Where an archive has no body, what its head says of it is all that is known.
+            // If an archive has no body, only the head states the body's length.
             if told != length, body.size > 0 { fields.set("Content-Length", length) }
         } else if needsLength {
             fields.append("Content-Length", length)
@@ -156,7 +156,7 @@ private struct RawHead {
         return false
     }
 
-    /// Replaces a target that is a whole URL without a proxy, as archives have it, by its path (RFC 9112 §3.2.1).
+    /// Replaces a whole URL, which archives have even without a proxy, by its path (RFC 9112 §3.2.1).
     private static func shortenTarget(of head: inout RequestHead) {
         let target = Array(head.targetBytes)
         let schemes = ["https://", "wss://", "ws://"]

@@ -6,7 +6,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case requestHeaders = "request-headers"
     case responseHeaders = "response-headers"
     case cookies
-    // Of what is open in the detail.
+    // Parts of the open detail.
     case value, path, header, line, page
 
     package var title: String {
@@ -41,7 +41,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Whether it is a command of a shell; several are a script.
+    /// Whether it is a shell command; several commands are a script.
     package var isCommand: Bool { self == .curl || self == .httpie }
 
     /// Whether it is copied from the displayed lines, not from the exchange.
@@ -49,7 +49,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
 }
 
 extension CopyForm {
-    /// `nil` for forms that need more than heads and the request. `files` takes bodies that no command line can carry.
+    /// `nil` for forms that need more than heads and the request. `files` stores bodies too long for a command.
     package func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

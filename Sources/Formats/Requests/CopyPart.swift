@@ -5,8 +5,8 @@ import Text
 
 /// A part of a message by its name, for commands without a cursor.
 package enum CopyPart {
-    /// The text of a part: `value`, `path` or `header` of a place or a header's name, or the whole `page`. A place
-    /// without a root is in the page's message. Throws `CurlError` if there is no such value.
+    /// The text of a part: the `value`, `path` or `header` at a place or of a header's name, or the whole `page`. A
+    /// place without a root is in the message of the page. Throws `CurlError` if there is no such value.
     package static func text(
         _ form: CopyForm,
         _ name: String,
@@ -40,7 +40,7 @@ package enum CopyPart {
         }
     }
 
-    /// The header lines of a name or their values; `nil` if there are none.
+    /// The header lines of a name, or only their values; `nil` if the message has no such line.
     private static func lines(
         _ form: CopyForm,
         _ name: String,

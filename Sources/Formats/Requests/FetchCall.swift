@@ -5,7 +5,7 @@ import Text
 struct FetchCall {
     private let request: RequestToRepeat
 
-    /// Throws ``CurlError`` for a request for which fetch throws, as that would end a program.
+    /// Throws ``CurlError`` if fetch would throw for the request, because that would end a program.
     init(_ request: RequestToRepeat) throws(CurlError) {
         if let reason = FetchCall.refusal(of: request) { throw CurlError(description: "fetch cannot send \(reason)") }
         self.request = request
@@ -32,7 +32,7 @@ struct FetchCall {
         return "\(comments)\(call);"
     }
 
-    /// A comment line; whatever could end it is made visible.
+    /// A comment line; makes characters visible that could end it.
     static func comment(_ text: String) -> String { "// \(VisibleText.of(text))\n" }
 
     /// The statements for one of several requests, which report an error and continue. Bodies are not read.
@@ -76,7 +76,7 @@ struct FetchCall {
         ].compactMap(\.self)
     }
 
-    /// An object, or a list of pairs if a name is repeated or is that of the object's prototype.
+    /// An object, or a list of pairs if a name is repeated or is `__proto__`.
     private var headers: String {
         let isObject = !request.hasRepeatedNames && !request.has("__proto__")
         let lines = request.fields.map { name, value in
@@ -96,7 +96,7 @@ struct FetchCall {
         return request.has("content-type") ? literal : "new TextEncoder().encode(\(literal))"
     }
 
-    /// Each byte as the character of its number, as fetch sends it.
+    /// Each byte as the character with its number, because fetch sends Latin-1.
     private static func latin1(_ bytes: [UInt8]) -> String {
         String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

@@ -2,12 +2,12 @@ import Masking
 import NIOCore
 
 struct HTTPieCommand {
-    /// Words in quotes may have several lines.
+    /// Longer words are put in quotes, because only words in quotes can have several lines.
     private static let longestUnquoted = 1_000
 
     private let request: RequestToRepeat
 
-    /// Throws ``CurlError`` if HTTPie would take the method for a URL or the name of a header for something else.
+    /// Throws ``CurlError`` if HTTPie would take the method for a URL, or a header's name for something different.
     init(_ request: RequestToRepeat) throws(CurlError) {
         guard !request.method.isEmpty, request.method.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) else {
             throw CurlError(description: "HTTPie cannot send the method \(request.method): it takes letters only")
@@ -16,11 +16,11 @@ struct HTTPieCommand {
         self.request = request
     }
 
-    /// The command; a body that no argument can carry is piped into it, or read from a file.
+    /// The command; a body that no argument can contain is piped into it, or read from a file.
     func text(_ files: (any BodyFiles)?) throws -> String {
         var before = (request.remarks + remarks).map(ShellWord.comment).joined()
         var words: [[UInt8]] = []
-        // Without the last it would send a password that ~/.netrc has for the host.
+        // Without `--ignore-netrc`, HTTPie would send a password from ~/.netrc.
         let program = ["http", "--path-as-is", "--ignore-netrc"].map { Array($0.utf8) }
         if !request.hasBody {
             words = program + [Array("--ignore-stdin".utf8)]
@@ -47,7 +47,7 @@ struct HTTPieCommand {
         let hasLines = words.contains { $0.contains(0x0A) }
         try words += [word(request.method.utf8), word(request.url.utf8, hasLines)]
         for field in request.fields { try words.append(word(item(field.name, field.value), hasLines)) }
-        // HTTPie adds these where there are none; a colon alone takes them away.
+        // HTTPie adds these fields if they are missing; `Name:` prevents this.
         var added = ["User-Agent", "Accept-Encoding", "Accept"]
         if request.hasBody { added.append("Content-Type") }
         for name in added where !request.has(name.lowercased()) { try words.append(word("\(name):".utf8)) }
@@ -76,8 +76,8 @@ struct HTTPieCommand {
         ].compactMap(\.self)
     }
 
-    /// `Name:value`; an empty value is written with a semicolon. A space, which HTTPie takes away, keeps a value apart
-    /// that begins like another kind of item, or with a variable, whose value may do so.
+    /// `Name:value`, or `Name;` for an empty value. HTTPie removes a space before a value; the space is necessary if
+    /// the value begins like a different kind of item, or with a variable, whose value may begin like that.
     private func item(_ name: String, _ value: [UInt8]) -> [UInt8] {
         guard let first = value.first else { return Array("\(name);".utf8) }
         let isOther = "=@:".utf8.contains(first) || Self.beginsWithVariable(value)

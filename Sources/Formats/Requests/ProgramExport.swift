@@ -3,9 +3,9 @@ package import Description
 package import HTTPModel
 import NIOCore
 
-/// Exports requests as one program that sends them again in turn: HTTPie for `sh`, `fetch` for Node, or Python's
-/// requests. The latter print the number and status of each request, or its error, and end with 1 after errors.
-/// Exchanges that are not requests become comments.
+/// Exports requests as one program that sends them one after another: HTTPie for `sh`, `fetch` for Node, or Python's
+/// requests. The last two print the number and status of each request, or its error, and end with exit code 1 after
+/// errors. Exchanges that are not requests become comments.
 package struct ProgramExport: ScriptExport {
     package enum Language: Sendable { case httpie, fetch, python }
 

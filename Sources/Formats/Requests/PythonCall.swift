@@ -6,7 +6,7 @@ struct PythonCall {
     func text() -> String {
         let (comments, call, skipsFields) = parts()
         let imports = PythonCall.imports(skipsFields: skipsFields)
-        // A comment in the first two lines could name an encoding (PEP 263), unless there is a statement.
+        // A comment in the first two lines could name an encoding (PEP 263), unless a statement comes before it.
         return "\(imports)\n\(comments)" + call + PythonCall.printing("response.status_code, response.text")
     }
 
@@ -26,7 +26,7 @@ struct PythonCall {
         return "try:\n\(lines)except Exception as error:\n    \(report)    failed = True\n"
     }
 
-    /// Comments, statements, and whether they need `SKIP_HEADER`. If it `streams`, the answer's body is not read.
+    /// Comments, statements, and whether they need `SKIP_HEADER`. If it `streams`, the response's body is not read.
     func parts(streams: Bool = false) -> (comments: String, call: String, skipsFields: Bool) {
         let remarks = [
             request.hasRepeatedNames ? "header lines of one name are joined, as requests sends one" : nil,
@@ -37,7 +37,7 @@ struct PythonCall {
         let literal = PythonCall.literal
         var lines = request.joinedFields.map { "        \(literal($0.name)): \(PythonCall.value($0.value)),\n" }
         lines += added.map { "        \"\($0)\": SKIP_HEADER,\n" }
-        // Without an authentication requests would send a password that ~/.netrc has for the host.
+        // Without `session.auth`, requests would send a password from ~/.netrc.
         var text = "session = requests.Session()\nsession.headers.clear()\nsession.auth = lambda request: request\n"
         text += "response = session.request(\n    \(literal(request.method)),\n    \(literal(request.url)),\n"
         if !lines.isEmpty { text += "    headers={\n\(lines.joined())    },\n" }
@@ -57,7 +57,7 @@ struct PythonCall {
         value.allSatisfy { $0 < 0x80 } ? literal(String(decoding: value, as: UTF8.self)) : bytes(value)
     }
 
-    /// Text that is not ASCII is encoded; otherwise bytes that are not ASCII are in hexadecimal.
+    /// UTF-8 text that is not ASCII is encoded; in other bytes, those that are not ASCII are in hexadecimal.
     private static func bytes(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self), !bytes.allSatisfy({ $0 < 0x80 }) {
             return "\(literal(text)).encode()"

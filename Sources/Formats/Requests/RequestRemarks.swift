@@ -3,7 +3,7 @@ package import HTTPModel
 import Masking
 
 extension RecordedExchange {
-    /// Whether the client had sent only a part of its request; `bodySize` is that of the recorded request body.
+    /// Whether the client sent only a part of its request; `bodySize` is the size of the recorded request body.
     package func isRequestCut(bodySize: Int64) -> Bool {
         guard [.failed, .interrupted].contains(record.state) else { return false }
         let fields = messages.fields(of: .requestReceived)
@@ -12,7 +12,7 @@ extension RecordedExchange {
         return fields.contains(.transferEncoding) && record.failure.map { cutCodes.contains($0.code) } ?? true
     }
 
-    /// Why the whole request cannot be repeated; `nil` if it can. `bodySize` is that in `source`, which may be masked.
+    /// Why the whole request cannot be repeated; `nil` if it can. `bodySize` is the size in `source`, perhaps masked.
     func remarkOnBody(size bodySize: Int, _ source: any ExchangeSource) -> String? {
         if record.flags.contains(.requestBodyIncomplete) {
             let isDropped = record.flags.contains(.bodiesDropped)
@@ -24,7 +24,7 @@ extension RecordedExchange {
 }
 
 extension Placeholder {
-    /// What to do with placeholders in an exported program or in a body; `nil` if there are none.
+    /// Asks the user to replace placeholders in an exported program or a body; `nil` without placeholders.
     static func remark(on bytes: [UInt8]) -> String? {
         let found = all(in: bytes, most: 10).map(\.text)
         return found.isEmpty ? nil : "put the secret in place of \(found.joined(separator: ", "))"

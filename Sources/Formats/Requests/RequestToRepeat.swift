@@ -7,7 +7,7 @@ import Text
 
 /// A recorded request for programs that send it again, without the fields that clients write themselves.
 struct RequestToRepeat {
-    /// In bytes, of a body in the text of a program.
+    /// The longest body in the text of a program, in bytes.
     private static let longestBody = 8 << 20
     private static let ofConnection: Set<String> = [
         "content-length", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding",
@@ -60,7 +60,7 @@ struct RequestToRepeat {
         self.remarks = remarks.compactMap(\.self)
     }
 
-    /// The URL with its path and query as they were sent; bytes that no URL has are percent-encoded as they are.
+    /// The URL with path and query as they were sent; bytes that are not ASCII are percent-encoded one by one.
     private static func url(_ record: ExchangeRecord, _ head: RequestHead) -> String {
         let target = head.originTarget.prefix { $0 != UInt8(ascii: "#") }
         let isPlain = target.first != UInt8(ascii: "/") || target.allSatisfy { $0 < 0x80 }
@@ -69,7 +69,7 @@ struct RequestToRepeat {
         return "\(record.url.scheme)://\(record.url.authority)\(encoded)"
     }
 
-    /// Whether Python's requests (also HTTPie) removes dot segments, unless `keepsPath`, or writes other escapes.
+    /// Whether Python's requests (also HTTPie) changes escapes or, unless `keepsPath`, removes dot segments.
     func isURLChanged(keepsPath: Bool = false) -> Bool {
         let url = Array(url.utf8)
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
@@ -89,7 +89,7 @@ struct RequestToRepeat {
         }
     }
 
-    /// Whether two digits after a percent sign stay as they are: capitals, of what needs an escape or of anything.
+    /// Whether an escape stays unchanged: it has capital digits and, unless `ofAny`, its byte needs an escape.
     private static func isEscape(_ digits: ArraySlice<UInt8>, ofAny: Bool) -> Bool {
         guard digits.count == 2, digits.allSatisfy({ $0 &- 0x30 < 10 || $0 &- 0x41 < 6 }),
             let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
@@ -103,7 +103,7 @@ struct RequestToRepeat {
 
     var hasRepeatedNames: Bool { Set(fields.map { $0.name.lowercased() }).count < fields.count }
 
-    /// The fields with those of one name joined in the place of the first (RFC 9110 §5.3, RFC 6265 §5.4).
+    /// Joins fields of the same name at the position of the first of them (RFC 9110 §5.3, RFC 6265 §5.4).
     var joinedFields: [(name: String, value: [UInt8])] {
         var joined: [(name: String, value: [UInt8])] = []
         for field in fields {
@@ -117,7 +117,7 @@ struct RequestToRepeat {
         return joined
     }
 
-    /// Throws ``CurlError`` for a name that is not a token, which may mean a file to the client.
+    /// Throws ``CurlError`` if a name is not a token, because the client may take such a name for a file.
     func checkNames(for client: String) throws(CurlError) {
         guard let name = fields.first(where: { !$0.name.isToken })?.name else { return }
         throw CurlError(description: "\(client) cannot send the header '\(name)', whose name is no token")
@@ -125,7 +125,7 @@ struct RequestToRepeat {
 }
 
 extension String {
-    /// A text as a literal between double quotes, with what cannot be seen as `escape` writes it.
+    /// A text as a literal in double quotes; `escape` writes the hidden characters.
     func quoted(_ escape: (Unicode.Scalar) -> String) -> String {
         unicodeScalars.reduce(into: "\"") { literal, scalar in
             switch scalar {

@@ -4,7 +4,7 @@ package import NIOCore
 
 /// Writes one body by itself: what `sluice show --body` prints.
 package enum BodyExport {
-    /// Text in another encoding than UTF-8 is converted whole, so only up to this size.
+    /// Text in encodings other than UTF-8 is converted in memory, so only up to this size.
     private static let longestConversion = 8 << 20
 
     /// Writes a body piece by piece: `raw` as recorded, otherwise without content coding and text in UTF-8. Returns the
@@ -31,7 +31,7 @@ package enum BodyExport {
         return try body.forEachDecodedPiece(codings, limit: .max) { try sink(ByteBuffer(bytes: $0)) }.problem
     }
 
-    /// `nil` for text in UTF-8, and for a longer body.
+    /// The text in UTF-8; `nil` if it is UTF-8 already, or if it is longer.
     private static func converted(
         _ body: RecordedBody,
         _ codings: [ContentCoding],

@@ -52,13 +52,13 @@ package struct CSVExport: ExchangeExport {
         return String(buffer: writer.buffer)
     }
 
-    /// A text as a cell: in quotes where it needs them, and with nothing in it that steers a terminal.
+    /// A text as a cell: in quotes if necessary, and without characters that control a terminal.
     static func cell(_ text: String) -> String {
         let text = text.split(separator: "\r\n", omittingEmptySubsequences: false).map { VisibleText.lines(String($0)) }
             .joined(separator: "\r\n")
         let isFormula = text.unicodeScalars.first.map { "=+-@＝＋－＠\t\r\n".unicodeScalars.contains($0) } ?? false
         let plain = isFormula ? "'" + text : text
-        // A semicolon or a tab separates cells where a spreadsheet is set to it.
+        // Some spreadsheets are set to separate cells at semicolons or tabs.
         guard plain.unicodeScalars.contains(where: { "\",;\t\r\n".unicodeScalars.contains($0) }) else { return plain }
         return "\"" + plain.replacing(["\"": "\"\""]) + "\""
     }

@@ -3,13 +3,13 @@ package import Description
 package import HTTPModel
 package import NIOCore
 
-/// Exports exchanges as entries of one JSON text, or as a line each.
+/// Exports exchanges as entries of one JSON text, or as one line each.
 package struct EntryExport<Entry: ExportedEntry>: PartedExport {
     private let source: any ExchangeSource
     private let options: EntryOptions
     private var writer: JSONWriter
     private var isOpen = false
-    /// Whether it writes entries in the middle of an export that another one begins and ends.
+    /// Whether this export writes only entries, and a different one writes the beginning and the end.
     private var isPart = false
 
     package init(source: any ExchangeSource, options: EntryOptions = EntryOptions(), sink: @escaping ExportSink) {
@@ -58,19 +58,19 @@ package struct EntryExport<Entry: ExportedEntry>: PartedExport {
     }
 }
 
-/// An exchange as an object of JSON that does not depend on others, and what stands before and after all of them.
+/// An exchange as an independent JSON object, and the JSON before and after all exchanges.
 package protocol ExportedEntry: SendableMetatype {
     init(_ exchange: RecordedExchange, source: any ExchangeSource, options: EntryOptions)
 
-    /// Writes what stands before the entries, up to the bracket of their array.
+    /// Writes the JSON before the entries, up to the opening bracket of their array.
     static func open(_ writer: inout JSONWriter, _ options: EntryOptions) throws
-    /// Writes what stands after the entries, from the bracket of their array on.
+    /// Writes the JSON after the entries, beginning with the closing bracket of their array.
     static func close(_ writer: inout JSONWriter) throws
     func write(into writer: inout JSONWriter) throws
 }
 
 package struct EntryOptions: Sendable {
-    /// One object a line instead of one array; not for HAR.
+    /// One object per line instead of one array; not for HAR.
     package var lines = false
     /// How many bytes of each body to write; `nil` for all.
     package var bodyLimit: Int?

@@ -7,7 +7,7 @@ package import NIOCore
 package protocol ExchangeExport {
     mutating func add(_ exchange: RecordedExchange) throws
     mutating func finish() throws
-    /// For the user, about the written exchanges, a sentence without its end; complete after `finish`.
+    /// A sentence for the user on the written exchanges, without a full stop; complete after `finish`.
     var remark: String? { get }
 }
 
@@ -24,12 +24,12 @@ package protocol ScriptExport: ExchangeExport {
 
 /// A format whose exchanges are independent: several threads can make parts, which are joined in order.
 package protocol PartedExport: ExchangeExport {
-    /// Makes an export of exchanges that follow each other somewhere in this one.
+    /// Makes an export for a sequence of exchanges within this export.
     var part: ExportPart { get }
-    /// Adds the next piece of what a part wrote; parts that wrote nothing are left out.
+    /// Adds the next piece of a part's output; parts without output are left out.
     mutating func add(_ piece: ByteBuffer, beginsPart: Bool) throws
 }
 
-/// Makes a part of an export from a source of its own: only exchanges and what stands between them.
+/// Makes a part of an export from a separate source: only exchanges and their separators.
 package typealias ExportPart =
     @Sendable (_ source: any ExchangeSource, _ sink: @escaping ExportSink) -> any ExchangeExport

@@ -8,7 +8,7 @@ package enum HTTPDate {
     /// The years 1 to 9999.
     private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
-    /// A moment in the form that is sent; `nil` where its year has no four digits.
+    /// A time in seconds since 1970 as an HTTP date; `nil` if its year is not from 1 to 9999.
     package static func text(_ seconds: Int64) -> String? {
         guard range.contains(seconds) else { return nil }
         let day = (seconds - ((seconds % 86_400) + 86_400) % 86_400) / 86_400

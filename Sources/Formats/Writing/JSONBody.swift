@@ -12,11 +12,11 @@ struct JSONBody {
         case base64(Int)
     }
 
-    /// Text in other encodings than UTF-8 is converted whole, so only up to this size.
+    /// Text in encodings other than UTF-8 is converted in memory, so only up to this size.
     private static let longestConversion = 8 << 20
-    /// What a comment begins with where a body is written as it came, whatever content coding its head names.
+    /// Begins the comment on a body that is written unchanged because it lacks the content coding that its head names.
     static let notDecoded = "Not decoded:"
-    /// A body of at most this size, without its content coding, is kept until it is written.
+    /// A decoded body of at most this size is kept in memory until it is written.
     private static let longestKept = 256 << 10
 
     let body: RecordedBody
@@ -70,7 +70,7 @@ struct JSONBody {
 
     var isBase64: Bool { if case .base64 = form { true } else { false } }
 
-    /// What a reader should know about the body, in sentences; `nil` where there is nothing.
+    /// Remarks on the body, in sentences; `nil` without remarks.
     var comment: String? {
         var sentences: [String] = []
         if let problem {
@@ -107,7 +107,7 @@ struct JSONBody {
         }
     }
 
-    /// Text in a legacy encoding, where type or content say so and every byte has a meaning in it.
+    /// Text in a legacy encoding that the type or the content shows; `nil` if a byte is invalid in this encoding.
     private static func converted(_ bytes: ByteBuffer, _ mediaType: MediaType?) -> DecodedText? {
         guard mediaType?.isTextual == true, TextDecoder.isText(bytes) else { return nil }
         let charset = Charset.detect(in: bytes, mediaType: mediaType)
@@ -118,7 +118,7 @@ struct JSONBody {
 }
 
 extension JSONWriter {
-    /// Writes a string: the base64 (RFC 4648 §4) of bytes that come in pieces.
+    /// Writes bytes that come in pieces as a string in base64 (RFC 4648 §4).
     mutating func base64(_ forEachPiece: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
         // Up to two bytes wait for the next piece.
         var carry = Data()

@@ -3,8 +3,8 @@ import Description
 package import HTTPModel
 import NIOCore
 
-/// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line. The page
-/// `json` of the guide describes the members.
+/// Exports exchanges as JSON with everything that the session has about them: one array, or one object per line. The
+/// page `json` of the guide describes the members.
 ///
 /// The bodies of a WebSocket are its frames; if it is masked, each message is one frame without compression.
 package typealias JSONExport = EntryExport<JSONEntry>
@@ -68,9 +68,9 @@ package struct JSONEntry: ExportedEntry {
         if exchange.record.flags.contains(changed) { try body("bodySent", sent, into: &writer) }
     }
 
-    /// Writes new frames with secrets replaced: the recorded ones are compressed, so a search finds none in them.
+    /// Writes new frames with secrets replaced, because a search finds no secrets in recorded, compressed frames.
     private func frames(_ side: BodySide, into writer: inout JSONWriter) throws {
-        // What is replaced in the messages is counted where those are written.
+        // Secrets in the messages are counted when the messages are written.
         let frames = try TransferredBody(exchange, side, from: source.again)
         var size = 0
         try RecordedBody(source: source.asRecorded, id: exchange.record.id, side: side)

@@ -5,27 +5,27 @@ package import NIOCore
 
 /// A body as it was transferred, without the secrets that its source replaces.
 ///
-/// A body without secrets is the recorded bytes. A masked one gets its content coding again, unless it ``lacksCoding``.
-/// The body of a WebSocket is its frames; of a masked one, each message is one frame without compression.
+/// Without secrets, it is the recorded bytes. A masked body gets its content coding again, unless it ``lacksCoding``.
+/// The body of a WebSocket is its frames; if masked, each message is one frame without compression.
 package struct TransferredBody {
     private enum Form {
         case recorded
-        /// As the source has it, without content coding.
+        /// The source's bytes, without content coding.
         case plain
         case coded(ByteBuffer)
         case frames
     }
 
-    /// A body with secrets up to this size gets its content coding again, for which it has to be in memory.
+    /// A body with secrets up to this size gets its content coding again, which needs the whole body in memory.
     private static let longestCoded = 64 << 20
 
     private let exchange: RecordedExchange
     private let side: BodySide
-    /// A reader of its own, since what was counted is not to be counted again.
+    /// A separate reader, so that replaced secrets are not counted twice.
     private let source: any ExchangeSource
     private let form: Form
     package let size: Int64
-    /// Whether its head names a content coding that it does not have.
+    /// Whether the head names a content coding that the body does not have.
     package let lacksCoding: Bool
 
     package init(_ exchange: RecordedExchange, _ side: BodySide, from source: any ExchangeSource) throws {
@@ -52,7 +52,7 @@ package struct TransferredBody {
         }
         guard source.isMasking else { return try asRecorded() }
         if exchange.record.kind == .webSocket {
-            // Both directions are read for each; the request's counts.
+            // Reading each side reads both directions; secrets are only counted when the request is read.
             let reading = side.isRequest ? source : source.again
             let before = reading.replacedCount
             _ = try SocketFrames.forEach(of: exchange, from: reading) { isSent, frame, _ in
@@ -72,7 +72,7 @@ package struct TransferredBody {
         }
         let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
-        // What cannot be decoded is masked as it stands.
+        // A body that cannot be decoded is masked without decoding.
         if codings.isEmpty || isAsReceived || problem?.kind == .unknownCoding { return (.plain, size, false) }
         if size == 0 { return (.plain, 0, problem != nil) }
         guard size <= longestCoded else { return (.plain, size, true) }
@@ -119,7 +119,7 @@ extension ExchangeSource {
         var (start, last): (Int64, Int64) = (0, -1)
         while true {
             let page = try arrivals(of: id, side: side, from: start, limit: 4_096)
-            // A page begins with the last one of the page before.
+            // A page begins with the last arrival of the page before.
             let news = page.filter { $0.offset > last }
             guard let end = news.last else { return }
             for arrival in news { try body(arrival) }

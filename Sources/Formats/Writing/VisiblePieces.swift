@@ -2,10 +2,10 @@ import Content
 package import NIOCore
 import Text
 
-/// A body that is written to a terminal piece by piece, as ``VisibleText`` has it; what is not UTF-8 becomes U+FFFD.
+/// Makes a body visible for a terminal, piece by piece, with ``VisibleText``; bytes that are not UTF-8 become U+FFFD.
 package struct VisiblePieces {
     package private(set) var hasChanged = false
-    /// The end of what came, whose last character may not be whole.
+    /// The end of the bytes so far, whose last character may be incomplete.
     private var rest = ByteBuffer()
 
     package init() {}

@@ -3,7 +3,7 @@ extension Filter {
         authorities.isEmpty ? .everything : Filter(root: Filter.authorities(authorities).root.negated)
     }
 
-    /// A name means all of its ports, `name:port` only that one.
+    /// A name means all of its ports, `name:port` only this port.
     package static func authorities(_ authorities: some Collection<String>) -> Filter {
         let nodes = authorities.sorted().map { authority -> FilterNode in
             let (host, port) = parts(of: authority)
@@ -16,7 +16,7 @@ extension Filter {
         return nodes.isEmpty ? .everything : Filter(root: FilterNode.any(nodes))
     }
 
-    /// Matches exchanges with the URL's path, or also paths below it.
+    /// Matches exchanges with the scheme, host, port and path of `url`; `withBelow` also matches paths below it.
     package static func place(_ url: RequestURL, withBelow: Bool) -> Filter {
         var nodes: [FilterNode] = [
             .term(FilterTerm(key: "scheme", tests: [.text(.scheme, Glob(literal: url.scheme, ignoringCase: true))])),

@@ -13,7 +13,7 @@ package struct Filter: Sendable, Hashable {
 
     init(root: FilterNode) { self.root = root }
 
-    /// An empty expression matches everything. `since:` and `before:` are read against `clock`.
+    /// An empty expression matches everything. `since:` and `before:` are relative to `clock`.
     package init(_ expression: String, clock: FilterClock = .current) throws(FilterError) {
         let scalars = expression.unicodeScalars
         if scalars.index(scalars.startIndex, offsetBy: Filter.maximumLength + 1, limitedBy: scalars.endIndex) != nil {
@@ -29,7 +29,7 @@ package struct Filter: Sendable, Hashable {
 
     package var needs: FilterTest.Needs { root.tests.map(\.needs).max { $0.rawValue < $1.rawValue } ?? .record }
 
-    /// The process may become known after an exchange has ended.
+    /// Whether the filter tests the client's process, which may become known only after an exchange has ended.
     package var asksForProcess: Bool {
         root.tests.contains { test in
             switch test {
@@ -73,7 +73,7 @@ extension Filter {
         return Filter(root: .term(FilterTerm(key: "host", tests: tests)))
     }
 
-    /// In any case.
+    /// Ignores case.
     package static func body(containing text: String) -> Filter {
         let test = FilterTest.matches(.body(.either), .glob(Glob(containing: text, ignoringCase: true)))
         return Filter(root: .term(FilterTerm(key: "body", tests: [test])))

@@ -9,7 +9,7 @@ package struct FilterError: Error, Sendable, Hashable {
 extension FilterError: CustomStringConvertible {
     package var description: String { "column \(column): \(message)" + (suggestion.map { ", \($0)" } ?? "") }
 
-    /// The expression with a caret below the column; only the surroundings of a long one.
+    /// The expression with a caret below the column; of a long expression, only the part around the column.
     package var pointing: String {
         let (width, before) = (100, 60)
         let characters = expression.prefix(Filter.maximumLength).map { $0.isSingleColumn ? $0 : " " }
@@ -24,7 +24,7 @@ extension FilterError: CustomStringConvertible {
 }
 
 extension Character {
-    /// Neither a control character nor a line end.
+    /// Whether it is neither a control character nor a line break.
     fileprivate var isSingleColumn: Bool {
         !isNewline && self != "\t" && !unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

@@ -13,7 +13,7 @@ package struct FilterExpression: Sendable {
         expression = try RegularExpression(pattern, isCaseSensitive: !ignoringCase, takesAnyBytes: true)
     }
 
-    /// A match that exceeds the limits counts as none, in memory and in SQL.
+    /// A search that exceeds the limits counts as no match, in memory and in SQL.
     package func matches(_ text: UnsafeRawBufferPointer) -> Bool { isFound(in: text) ?? false }
 
     /// `nil` if the search exceeded the limits.
@@ -32,7 +32,7 @@ extension FilterKey {
     enum ExpressionForm: Sendable {
         /// Without spaces.
         case word
-        /// Often a path: `/users/` is one, because it has no sign of an expression.
+        /// Often a path: `/users/` is a path, because it has no special characters of a regular expression.
         case path
         /// May contain spaces.
         case text
@@ -40,7 +40,7 @@ extension FilterKey {
         case field
     }
 
-    /// `nil` if the key takes no expressions.
+    /// `nil` if the key accepts no regular expressions.
     var expressionForm: ExpressionForm? {
         switch reading {
         case .text(.path, _), .url, .query: .path
@@ -57,8 +57,8 @@ extension Place.Part {
 }
 
 extension FilterKey.ExpressionForm {
-    /// The place of the slash that ends the expression from `start`: the next one without a `\` before it, if the value
-    /// ends there, too. So `/users`, `/v1/users/` and `/a/b` are paths.
+    /// The index of the slash that ends the regular expression: the first slash after `start` without a `\` before it,
+    /// if the value ends there, too. So `/users`, `/v1/users/` and `/a/b` are paths.
     func end(from start: Int, in characters: [Unicode.Scalar]) -> Int? {
         guard start < characters.count, characters[start] == "/" else { return nil }
         var end = start + 1

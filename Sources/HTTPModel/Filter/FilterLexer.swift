@@ -12,7 +12,7 @@ struct FilterText: Sendable, Hashable {
     var hasWildcard: Bool { !wildcards.isEmpty }
     private(set) var hasStar = false
     private(set) var hasLiterals = false
-    /// The index in `plain` of the slash that begins a regular expression up to the end.
+    /// The index in `plain` of the slash that begins a regular expression, which extends to the end.
     private(set) var expressionStart: Int?
 
     init(at column: Int) { endColumn = column }

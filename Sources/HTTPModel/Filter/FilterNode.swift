@@ -27,7 +27,7 @@ extension FilterNode {
         if case .not(let inner) = self { inner } else { .not(self) }
     }
 
-    /// Cheap operands first; the order of equal ones stays.
+    /// Cheap operands first; operands of equal cost keep their order.
     var ordered: FilterNode {
         switch self {
         case .everything, .term: self

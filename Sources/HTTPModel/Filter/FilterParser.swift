@@ -47,7 +47,7 @@ struct FilterParser {
     }
 
     private mutating func operand() throws(FilterError) -> FilterNode {
-        // A loop, so that many signs cannot grow the stack.
+        // A loop, because recursion over many `!` or `-` could overflow the stack.
         var isNegated = false
         while token.kind == .not {
             isNegated.toggle()

@@ -25,7 +25,7 @@ extension FilterNode: CustomStringConvertible {
 
 extension FilterTerm: CustomStringConvertible {
     package var description: String {
-        // A host's other form is implied.
+        // A host's ASCII form is implied, so it is not written.
         let tests = self.tests.enumerated().filter { index, test in
             !self.tests[..<index].contains { $0.otherForm == test }
         }.map(\.element)
@@ -33,7 +33,7 @@ extension FilterTerm: CustomStringConvertible {
         if let form = tests.first?.place?.part.expressionForm ?? Filter.key(key)?.expressionForm {
             for index in values.indices where values[index].hasPrefix("/") && !tests[index].isExpression {
                 let rest = Array(values[index...].joined(separator: ",").unicodeScalars)
-                // A backslash keeps the slash from beginning an expression.
+                // The backslash keeps the slash from beginning a regular expression.
                 if form == .text || form.end(from: 0, in: rest) != nil { values[index] = "\\" + values[index] }
             }
         }
@@ -127,7 +127,7 @@ extension FilterTest {
 
     private static func writtenWord(_ glob: Glob) -> String {
         if let infix = glob.infix, !infix.isEmpty {
-            // Quotes keep it from being an operator, a key or a sign.
+            // Quotes keep the word from being read as an operator, a key or a negation.
             return isPlainWord(infix) && !["and", "or", "not", "error"].contains(infix)
                 ? quoted(infix) : forcedQuotes(infix)
         }

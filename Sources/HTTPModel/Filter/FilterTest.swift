@@ -24,7 +24,7 @@ package enum FilterTest: Sendable, Hashable {
     }
 
     package enum Pattern: Sendable, Hashable {
-        /// Of a field whose value does not count.
+        /// Any value of a field.
         case any
         case glob(Glob)
         case expression(FilterExpression)

@@ -91,7 +91,7 @@ struct FilterValueReader {
 
     func field(_ value: FilterText, _ side: FilterTest.Side) throws(FilterError) -> FilterTest {
         if let start = value.expressionStart {
-            // The name ends before the expression; without one, any field is meant.
+            // The name ends before the regular expression; without a name, any field is meant.
             let any = Glob(containing: "", ignoringCase: true)
             let name = start == 0 ? any : try glob(value.part(0..<start - 1), ignoringCase: true)
             let expression = value.part(start..<value.columns.count)
@@ -121,7 +121,7 @@ struct FilterValueReader {
         return try range(value, .count, minimum: 1)
     }
 
-    /// By number or name, in any case, with or without underscores.
+    /// By number or name; ignores case, underscores and hyphens.
     func grpcStatus(_ value: FilterText) throws(FilterError) -> ClosedRange<Int64> {
         if value.plain == "*", value.hasStar { return FilterValueReader.anyCode }
         guard let first = value.plain.first, first.isLetter else { return try range(value, .count) }
@@ -174,7 +174,7 @@ struct FilterValueReader {
         return number...number
     }
 
-    /// Added to the number for the first, or subtracted for the last that passes.
+    /// `lower` is added to the number for the first match, `upper` is subtracted for the last match.
     private static let comparisons: [(sign: String, lower: Int64?, upper: Int64?)] = [
         (">=", 0, nil), ("<=", nil, 0), (">", 1, nil), ("<", nil, 1),
     ]

@@ -1,7 +1,7 @@
 import Text
 
 extension Glob {
-    /// The pattern with `xn--` for letters outside ASCII, except in labels with wildcards; `nil` if it is the same.
+    /// The pattern in ASCII form (`xn--`), except labels with wildcards; `nil` if this form is the same pattern.
     var hostInASCII: Glob? {
         let pattern = description
         guard pattern.utf8.contains(where: { $0 >= 0x80 }) else { return nil }

@@ -29,7 +29,7 @@ package struct PlaceTest: Sendable, Hashable {
     package let place: Place
     package let condition: Condition
 
-    /// An expression that exceeds the limits does not match.
+    /// A regular expression that exceeds the limits does not match.
     package func matches(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         switch condition {
         case .text(let glob, let number):

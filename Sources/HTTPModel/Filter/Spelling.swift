@@ -1,5 +1,5 @@
 package enum Spelling {
-    /// The nearest known word with at most one slip in three letters.
+    /// The nearest known word, with at most one wrong letter in three.
     package static func nearest(to word: String, among known: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased())
         guard !letters.isEmpty, letters.count <= 40 else { return nil }

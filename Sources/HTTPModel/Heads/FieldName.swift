@@ -1,4 +1,4 @@
-/// A field name for comparisons without ASCII case (RFC 9110 §5.1); most are decided by the hash.
+/// A field name for comparisons without ASCII case (RFC 9110 §5.1); the hash decides most of them.
 package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let lowercased: String
     let hash: UInt32

@@ -23,7 +23,7 @@ package struct FieldSection: Sendable {
     var entries: [Entry] = []
     /// Edits are stored after the received bytes.
     let receivedLength: Int
-    /// Whether the form must not be forwarded (a bare LF, an obs-fold).
+    /// Whether the received form must not be forwarded (a bare LF, an obs-fold).
     package private(set) var needsRewriting = false
     /// Whether names are not tokens or values have control characters, which HTTP/2 cannot carry.
     package private(set) var hasOddities = false
@@ -82,11 +82,11 @@ extension FieldSection.Run {
 // MARK: - Reading
 
 package struct Field: Sendable, Hashable {
-    /// Values without surrounding white space.
+    /// The value has no surrounding white space.
     package let nameBytes: ByteBufferView
     package let valueBytes: ByteBufferView
     package var name: String { nameBytes.withUnsafeBytes { String(fieldBytes: $0) } }
-    /// UTF-8, else Latin-1 (RFC 9110 §5.5).
+    /// UTF-8 if the bytes are valid UTF-8, if not Latin-1 (RFC 9110 §5.5).
     package var value: String { valueBytes.withUnsafeBytes { String(fieldBytes: $0) } }
 }
 
@@ -115,7 +115,7 @@ extension FieldSection: RandomAccessCollection {
         return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
     }
 
-    /// The received line without its end; `nil` if it must be composed.
+    /// The received line without its line break; `nil` if it must be composed.
     package func receivedLine(_ position: Int) -> ByteBufferView? {
         let line = view(entries[position].line)
         guard !line.isEmpty else { return nil }
@@ -192,7 +192,7 @@ extension FieldSection: RandomAccessCollection {
 
     package func valueRange(at position: Int) -> Range<Int> { entries[position].value.range }
 
-    /// Whether a list-based field (RFC 9110 §5.6.1) has the member, in any case, on any line.
+    /// Whether a list-based field (RFC 9110 §5.6.1) has the member on any line; ignores case.
     package func contains(_ name: FieldName, token: FieldName) -> Bool {
         var start = 0
         while let index = firstIndex(of: name, from: start) {
@@ -206,7 +206,7 @@ extension FieldSection: RandomAccessCollection {
 }
 
 extension UnsafeRawBufferPointer {
-    /// In any case, without the white space around it.
+    /// Ignores case, and the white space around members.
     fileprivate func hasListMember(_ token: FieldName) -> Bool {
         var start = 0
         while start <= count {

@@ -3,7 +3,7 @@ package import NIOCore
 package struct RequestHead: MessageHead {
     private var methodRun: FieldSection.Run
     private var targetRun: FieldSection.Run
-    /// Of the connection for HTTP/2.
+    /// For HTTP/2, the version of the connection.
     package var version: HTTPVersion { didSet { fields.revision &+= 1 } }
     package var fields: FieldSection
 

@@ -2,7 +2,7 @@ package import NIOCore
 
 package struct ResponseHead: MessageHead {
     private var reasonRun: FieldSection.Run
-    /// Of the connection for HTTP/2.
+    /// For HTTP/2, the version of the connection.
     package var version: HTTPVersion { didSet { fields.revision &+= 1 } }
     /// 100 to 999 (RFC 9110 §15).
     package var status: Int { didSet { fields.revision &+= 1 } }

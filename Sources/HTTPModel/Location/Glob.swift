@@ -1,6 +1,6 @@
 /// A wildcard pattern over UTF-8 text, anchored at both ends. `*` stands for any number of characters, including `/`;
-/// `?` for one; `[a-z]` for one of a set, with `!` or `^` at its front for any other; `\` escapes. Matching allocates
-/// nothing and takes at most pattern length × text length steps.
+/// `?` for one character; `[a-z]` for one of a set; `[!a-z]` or `[^a-z]` for one that is not in the set; `\` escapes.
+/// Matching allocates nothing and takes at most pattern length × text length steps.
 package struct Glob: Sendable, Hashable {
     /// In bytes; bounds the cost of a match.
     package static let maximumLength = 2_000

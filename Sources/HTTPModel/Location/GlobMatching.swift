@@ -27,7 +27,7 @@ extension Glob {
         bytes.withContiguousStorageIfAvailable { matches($0) } ?? false
     }
 
-    /// The texts of the stars: each as short as possible, the last one the rest. Neighbouring stars are one.
+    /// The texts of the stars: each as short as possible; the last takes the rest. Neighbouring stars count as one.
     package func captures(in text: String) -> [String]? {
         text.withUTF8Bytes { bytes in
             var trace = Trace(recordsStars: true)
@@ -56,8 +56,8 @@ extension Glob {
         return false
     }
 
-    /// Compares element by element. After a mismatch only the latest star must grow: what is between it and an earlier
-    /// star matched as far left as possible.
+    /// Compares element by element. After a mismatch only the latest star must grow, because the text between it and an
+    /// earlier star matched as far left as possible.
     func walk(_ text: UnsafeBufferPointer<UInt8>, _ trace: inout Trace) -> Bool {
         elements.withUnsafeBufferPointer { elements in
             var position = 0
@@ -95,7 +95,7 @@ extension Glob {
         }
     }
 
-    /// The matched bytes; `nil` without a match.
+    /// The number of matched bytes; `nil` without a match.
     @inline(__always)
     private func length(of element: Element, in text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
         let byte = ignoresCase ? FieldName.lower(text[position]) : text[position]
@@ -107,7 +107,7 @@ extension Glob {
         }
     }
 
-    /// The length of the UTF-8 sequence; `nil` in the middle of one.
+    /// The length of the UTF-8 sequence; `nil` inside a sequence, or if the sequence is cut off.
     private func characterLength(_ byte: UInt8, in text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
         let length =
             switch byte {

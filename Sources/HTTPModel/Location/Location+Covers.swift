@@ -1,5 +1,5 @@
 extension Location {
-    /// Whether every URL of `other` is meant here. `false` may also mean that the patterns cannot be compared cheaply.
+    /// Whether every URL that `other` matches is matched here, too; `false` if this cannot be decided cheaply.
     package func covers(_ other: Location) -> Bool {
         coversScheme(of: other)
             && Location.covers(host, other.host)
@@ -49,8 +49,8 @@ extension Location.Port {
 }
 
 extension Glob {
-    /// Whether every match of `other` matches here; `false` if uncertain. Its elements are matched like text, in at
-    /// most length × length steps; only a star can match a star.
+    /// Whether every match of `other` matches here; `false` if uncertain. The elements of `other` are matched like
+    /// text, in at most length × length steps; only a star can match a star.
     package func covers(_ other: Glob) -> Bool {
         if matchesEverything { return true }
         guard ignoresCase == other.ignoresCase else { return false }

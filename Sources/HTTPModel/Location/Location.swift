@@ -6,7 +6,7 @@ package struct Location: Sendable, Hashable {
     /// For looking up rules by host.
     package enum HostKey: Sendable, Hashable {
         case exact(String)
-        /// The end of every host, in lower case; a whole label if the pattern begins with `*.`.
+        /// The end of every matching host, in lower case; begins with a dot if the pattern begins with `*.`.
         case suffix(String)
         case any
     }
@@ -17,7 +17,7 @@ package struct Location: Sendable, Hashable {
         case glob(Glob)
     }
 
-    /// One reference, as rules are copied in loops.
+    /// One reference, because rules are copied in loops.
     private final class Compiled: Sendable {
         let pattern: LocationPattern
         let lints: [LocationLint]
@@ -72,7 +72,7 @@ package struct Location: Sendable, Hashable {
         do {
             try self.init(syntax.pattern, hadBlanks: syntax.hadBlanks)
         } catch {
-            // A column of the field becomes one of the text.
+            // Converts a column of the field to a column of the text.
             var error = error
             if let columns = error.field.flatMap({ syntax.columns[$0] }), let last = columns.last {
                 error.column = columns.indices.contains(error.column - 1) ? columns[error.column - 1] : last
@@ -102,7 +102,7 @@ package struct Location: Sendable, Hashable {
             && (query?.matches(url.query ?? "") ?? true)
     }
 
-    /// Whether a URL of this server may match; a tunnel needs TLS.
+    /// Whether some URL of the server of `url` may match; a tunnel needs a protocol with TLS.
     package func matchesServer(of url: RequestURL) -> Bool {
         (host?.matches(url.host) ?? true) && matchesPort(url)
             && (url.scheme != "tunnel" || scheme.map { $0.matches("https") || $0.matches("wss") } ?? true)
@@ -117,8 +117,8 @@ package struct Location: Sendable, Hashable {
         return nil
     }
 
-    /// The texts of the stars, each as short as possible, the last of a field the rest; `nil` without a match.
-    /// Neighbouring stars are one, a blank field has none.
+    /// The texts that the stars match: each as short as possible; the last one of a field takes the rest. `nil` without
+    /// a match. Neighbouring stars count as one; a blank field has no texts.
     package func captures(_ url: RequestURL) -> [Field: [String]]? {
         guard matches(url) else { return nil }
         let portGlob: Glob? = if case .glob(let glob) = port { glob } else { nil }

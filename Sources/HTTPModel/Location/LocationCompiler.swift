@@ -74,14 +74,14 @@ struct LocationCompiler {
         return glob
     }
 
-    /// URLs have no dot of the root.
+    /// The host of a ``RequestURL`` has no trailing dot.
     private mutating func dropRootDot() {
         guard pattern.host.count > 1, pattern.host.hasSuffix("."), !pattern.host.hasSuffix("..") else { return }
         pattern.host.removeLast()
         if pattern.host.hasSuffix("\\") { pattern.host.removeLast() }
     }
 
-    /// URLs have one spelling of an address.
+    /// A ``RequestURL`` has one spelling for each address.
     private mutating func unifyAddress() {
         guard let address = HostAddress.canonical(pattern.host[...]), address != pattern.host.lowercased() else {
             return

@@ -20,8 +20,8 @@ package struct LocationPattern: Sendable, Hashable {
     }
 
     /// Reads `[protocol://]host[:port][/path][?query]`; a text that begins with `/` or `?` has no host. Brackets are an
-    /// IPv6 address if they contain a colon, else a set. In the path the first `?` begins the query and `\?` is the
-    /// wildcard. Before the path `?` is the wildcard if only characters of a host follow up to the path. A
+    /// IPv6 address if they contain a colon, and a set if not. In the path the first `?` begins the query and `\?` is
+    /// the wildcard. Before the path `?` is the wildcard if only characters of a host follow up to the path. A
     /// ``LocationError`` has the column.
     package init(_ text: some StringProtocol) throws(LocationError) { self = try LocationSyntax.parse(text).pattern }
 
@@ -60,7 +60,7 @@ extension LocationPattern: CustomStringConvertible {
     /// A string form with the same matches; `*` for blank fields.
     package var description: String {
         var text = `protocol`.isEmpty ? "" : "\(`protocol`)://"
-        // The string form requires a path for stars.
+        // A field of only stars matches anything, like a blank field; in the string form, a path begins with `/`.
         let path = path.allSatisfy { $0 == "*" } ? "" : path
         let query = query.allSatisfy { $0 == "*" } ? "" : query
         let isAddress = host.contains(":") && !host.hasPrefix("[")

@@ -113,7 +113,7 @@ struct LocationSyntax {
         return end
     }
 
-    /// Whether a character that hosts lack follows before the path.
+    /// Whether a character that no host has follows before the path.
     private func beginsQuery(_ mark: Int) -> Bool {
         for character in characters[(mark + 1)..<end] {
             if character == "/" { return false }

@@ -1,19 +1,19 @@
 /// Paths as servers read them (RFC 3986 §6.2.2): without needless percent-encoding, repeated slashes and dot segments.
 package enum NormalisedPath {
-    /// `nil` if the path is normal, as usual.
+    /// `nil` if the path is already normal, which is usual.
     package static func of(_ path: String) -> String? {
         guard path.utf8.first == UInt8(ascii: "/"), needsWork(path) else { return nil }
         let normalised = removingDotSegments(decoded(path))
         return normalised == path ? nil : normalised
     }
 
-    /// For servers that know only slashes, and for those that read a backslash as one (WHATWG URL).
+    /// The path for servers that know only slashes, and for servers that read a backslash as a slash (WHATWG URL).
     package static func all(of path: String) -> [String] {
         let slashed = path.replacing("\\", with: "/").replacing("%5C", with: "/").replacing("%5c", with: "/")
         return [of(path), slashed == path ? nil : of(slashed) ?? slashed].compactMap(\.self)
     }
 
-    /// The path of a pattern for normalised paths; dots stay, because a star may match several segments.
+    /// A pattern's path for normalised paths; dot segments stay, because a star may match several segments.
     static func ofPattern(_ pattern: String) -> String { decoded(pattern) }
 
     /// A percent sign, two slashes in a row, or a dot at the beginning of a segment.

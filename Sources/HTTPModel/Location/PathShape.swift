@@ -56,7 +56,7 @@ package enum PathShape {
         shape += segment[stem.count...]
     }
 
-    /// The dot of an ending with at most five letters and digits; else the end.
+    /// The dot of a file's ending (at most five characters); without an ending, the end of the segment.
     private static func stemEnd(_ segment: UnsafeBufferPointer<UInt8>) -> Int {
         guard let dot = segment.lastIndex(of: UInt8(ascii: ".")), dot > 0, segment.count - dot - 1 <= 5,
             segment.count - dot > 1, isLetter(segment[dot + 1])

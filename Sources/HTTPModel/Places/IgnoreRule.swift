@@ -1,7 +1,7 @@
 /// What a comparison ignores: a place with everything below it, or all values of a name.
 package enum IgnoreRule: Sendable, Hashable {
     case place(Place)
-    /// Of fields, parameters, form fields, parts and JSON members, at any depth and in any case.
+    /// Of fields, parameters, form fields, parts and JSON members, at any depth; ignores case.
     case name(String)
 
     package static let comparedParts: [Place.Part] = [

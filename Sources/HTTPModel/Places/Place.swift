@@ -4,9 +4,9 @@ import Text
 /// places have the same text.
 package struct Place: Sendable, Hashable {
     package enum Root: Sendable, Hashable {
-        /// As sent by the client, and by the server or a local answer.
+        /// The request as sent by the client; the response as sent by the server or answered locally.
         case request, response
-        /// As received by the server, and by the client.
+        /// The request as received by the server; the response as received by the client.
         case sentRequest, sentResponse
         /// Of a stream, counted from 1 in both directions.
         case message(Int)
@@ -20,7 +20,7 @@ package struct Place: Sendable, Hashable {
         case part
         case json, xml
         case operation, type, variables
-        /// Of Protobuf, below the root `grpc` without a word of its own.
+        /// A Protobuf field; it follows the root `grpc` directly, without a word for the part.
         case field
     }
 
@@ -33,7 +33,7 @@ package struct Place: Sendable, Hashable {
 
     package let root: Root
     package let part: Part
-    /// The name of a named part and perhaps a number, or the way into a tree.
+    /// The name of a named part and perhaps a number, or the path into a tree.
     package let steps: [Step]
 
     /// The steps must fit the part. Names of header fields become lower case.
@@ -92,7 +92,7 @@ extension Place.Root {
         (.sentResponse, .responseSent),
     ]
 
-    /// Of an exchange; `nil` for streams and calls.
+    /// The side of the exchange that has the value; `nil` for streams and calls.
     package var side: BodySide? { Place.Root.sides.first { $0.root == self }?.side }
 
     package init(_ side: BodySide) { self = Place.Root.sides.first { $0.side == side }?.root ?? .request }

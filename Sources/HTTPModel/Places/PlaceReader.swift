@@ -211,7 +211,7 @@ struct PlaceReader {
         return true
     }
 
-    /// The place for a path of jq or JSONPath, or a JSON pointer.
+    /// A suggestion if the text is a path of jq or JSONPath, or a JSON pointer; `nil` if not.
     private func oldForm(in root: Place.Root) -> String? {
         let rest = String(String.UnicodeScalarView(characters[position...]))
         let path: String

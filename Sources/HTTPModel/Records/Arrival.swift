@@ -1,4 +1,4 @@
-/// When the bytes of a stream's body from an offset arrived. A message has the time of the last arrival at or before
+/// When the bytes of a stream's body from `offset` on arrived. A message has the time of the last arrival at or before
 /// its last byte.
 package struct Arrival: Sendable, Hashable {
     package var offset: Int64

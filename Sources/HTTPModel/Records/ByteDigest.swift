@@ -1,4 +1,4 @@
-/// 128 bits with random seeds of this process, which nobody outside can foresee.
+/// A hash of 128 bits with random seeds of this process, so that nobody outside can predict it.
 package struct ByteDigest: Sendable {
     private var first: Hasher
     private var second: Hasher

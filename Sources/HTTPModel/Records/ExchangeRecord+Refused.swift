@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Refused requests are cheap for a client, so little of them is recorded.
+/// A client can send refused requests cheaply, so only little of them is recorded.
 extension ExchangeRecord {
     /// In bytes of the head, and of each part of the URL.
     package static let refusedHeadLimit = 512
@@ -28,6 +28,6 @@ extension ExchangeMessages {
 }
 
 extension ByteBuffer {
-    /// In memory of its own.
+    /// A copy, which does not keep the whole buffer in memory.
     package func beginning(_ count: Int) -> ByteBuffer { ByteBuffer(bytes: readableBytesView.prefix(count)) }
 }

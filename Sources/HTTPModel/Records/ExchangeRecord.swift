@@ -5,9 +5,9 @@ package import NIOCore
 package struct ExchangeRecord: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable, Codable {
         case http = 0
-        /// Undecrypted TLS, or another protocol than HTTP.
+        /// Undecrypted TLS, or a protocol other than HTTP.
         case tunnel = 1
-        /// Another protocol than HTTP inside decrypted TLS.
+        /// A protocol other than HTTP inside decrypted TLS.
         case decryptedTunnel = 2
         /// With the client, before any request.
         case failedHandshake = 3
@@ -22,9 +22,9 @@ package struct ExchangeRecord: Sendable, Hashable {
         case inFlight = 0
         case complete = 1
         case failed = 2
-        /// By a stage (block list, allow list).
+        /// Blocked by a rule (block list, allow list).
         case blocked = 3
-        /// The recording process ended before it; set when a session is reopened.
+        /// The recording process ended before the exchange did; set when a session is reopened.
         case interrupted = 4
     }
 
@@ -37,7 +37,7 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var method: String
     /// As sent by the client.
     package var url: RequestURL
-    /// As sent to the server, if a stage changed it.
+    /// As sent to the server, if a rule changed it.
     package var sentURL: RequestURL?
     /// As received by the client; 0 without a response.
     package var status: Int = 0
@@ -110,7 +110,7 @@ package struct ExchangeRecord: Sendable, Hashable {
 
         package static let requestChanged = Flags(rawValue: 1 << 0)
         package static let responseChanged = Flags(rawValue: 1 << 1)
-        /// By a stage or Sluice itself.
+        /// By a rule or by Sluice itself.
         package static let answeredLocally = Flags(rawValue: 1 << 2)
         package static let upstreamReused = Flags(rawValue: 1 << 3)
         /// On a new connection (RFC 9110 §9.2.2).
@@ -170,7 +170,7 @@ package struct Timings: Sendable, Hashable {
     package var wait: Int64?
     /// From the first to the last byte of the response.
     package var receive: Int64?
-    /// From the first byte of the request to the last for the client.
+    /// From the first byte of the request to the last byte for the client.
     package var total: Int64?
 
     package init() {}
@@ -225,7 +225,7 @@ package struct ExchangeMessages: Sendable, Hashable {
     package var requestHeadSent: ByteBuffer?
     package var requestTrailers: ByteBuffer?
     package var interimHeads: ByteBuffer?
-    /// From the server, or from a stage.
+    /// From the server, or from a rule.
     package var responseHead: ByteBuffer?
     package var responseHeadSent: ByteBuffer?
     package var responseTrailers: ByteBuffer?
@@ -236,10 +236,10 @@ package struct ExchangeMessages: Sendable, Hashable {
 
 package enum BodySide: UInt8, Sendable, Hashable, CaseIterable, Codable {
     case requestReceived = 0
-    /// Only if a stage changed it.
+    /// Only if a rule changed the body.
     case requestSent = 1
     case responseReceived = 2
-    /// Only if a stage changed it.
+    /// Only if a rule changed the body.
     case responseSent = 3
 }
 
@@ -250,7 +250,7 @@ package struct TraceEntry: Sendable, Hashable, Codable {
         case note
     }
 
-    /// Changes that the entries do not name.
+    /// What the rules of a stage change although their trace entries do not name it.
     package enum Change: Sendable {
         case url
         case response

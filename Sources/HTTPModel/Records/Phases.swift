@@ -2,7 +2,7 @@
 /// total.
 package struct Phases: Sendable, Hashable {
     package private(set) var timings: Timings
-    /// From the server's last byte to the last one for the client: throttles, breakpoints and slow clients.
+    /// From the server's last byte to the last byte for the client: throttles, breakpoints and slow clients.
     package private(set) var deliver: Int64?
 
     private static let measured: [any WritableKeyPath<Timings, Int64?> & Sendable] = [
@@ -28,7 +28,7 @@ package struct Phases: Sendable, Hashable {
         }
     }
 
-    /// The phase at the end; `nil` if the whole response had arrived.
+    /// The unfinished phase, which gets the rest of the total; `nil` if the whole response had arrived.
     private static func phaseOfRest(_ record: ExchangeRecord) -> WritableKeyPath<Timings, Int64?>? {
         let timings = record.timings
         let isSilent = Phases.measured.allSatisfy { timings[keyPath: $0] ?? 0 == 0 }
@@ -39,7 +39,7 @@ package struct Phases: Sendable, Hashable {
         return record.kind == .http || record.extras.origin != nil ? nil : \.receive
     }
 
-    /// A connection made for another exchange took longer than this one waited.
+    /// Shortens the phases if a connection made for another exchange took longer than this exchange waited for it.
     private mutating func shorten(by excess: Int64) {
         var excess = excess
         for phase in Phases.measured {

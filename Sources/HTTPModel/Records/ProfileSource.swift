@@ -7,7 +7,7 @@ package struct ProfileSource: Sendable, Hashable, Codable {
 
     package var file: String
     package var text: String
-    /// Whether it is in force without being saved.
+    /// Whether the text is in use but not saved.
     package var isUnsaved: Bool
 
     package init(file: String, text: String, isUnsaved: Bool = false) {

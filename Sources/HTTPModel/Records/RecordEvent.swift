@@ -1,14 +1,14 @@
 package import NIOCore
 
-/// Events for the recorder. They are made in order on an event loop and handed over once per tick. Each exchange has
-/// one `opened`, any `updated` and `body`, one `finished`, and then at most one `identified`.
+/// Events for the recorder. They are made in order on an event loop and passed on once per tick. Each exchange has one
+/// `opened`, any number of `updated` and `body`, one `finished`, and then at most one `identified`.
 package enum RecordEvent: Sendable {
     /// Made, or changed (TLS handshake, end).
     indirect case connection(ConnectionRecord)
     indirect case opened(ExchangeRecord, ExchangeMessages)
     indirect case updated(ExchangeRecord, ExchangeMessages)
     case body(ExchangeID, BodySide, ByteBuffer)
-    /// Bytes from `offset` arrived at `at` (microseconds since 1970); only for streams that are read as they come.
+    /// Bytes from `offset` on arrived at `at` (microseconds since 1970); only for streams, which are read on arrival.
     case arrival(ExchangeID, BodySide, offset: Int64, at: Int64)
     case progress(ExchangeID, MessageCounts, Sizes)
     /// Replaces earlier records and messages.

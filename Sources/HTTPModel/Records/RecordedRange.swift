@@ -1,5 +1,5 @@
-/// Readers of a file refuse numbers outside, so that plain arithmetic cannot overflow. Numbers up to 2^53 survive JSON
-/// and all scripting languages, and a thousand times as many fit 64 bits.
+/// Readers of a file refuse numbers outside of these ranges, so that plain arithmetic cannot overflow. Numbers up to
+/// 2^53 are exact in JSON and all scripting languages, and a thousand times as much fits in 64 bits.
 package enum RecordedRange {
     private static let largest: Int64 = 1 << 53
 

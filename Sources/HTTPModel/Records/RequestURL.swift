@@ -2,7 +2,7 @@
 package struct RequestURL: Sendable, Hashable {
     /// `http`, `https`, `ws` or `wss`; `tunnel` for unread bytes.
     package var scheme: String
-    /// In lower case without the root's dot or brackets; addresses in one spelling (``HostAddress``).
+    /// In lower case, without trailing dot and brackets; each address has one spelling (``HostAddress``).
     package var host: String
     package var port: Int
     /// Begins with `/`; `*` for the asterisk form; empty for a tunnel.
@@ -44,8 +44,8 @@ package struct RequestURL: Sendable, Hashable {
     }
 
     /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; the port after a colon may be missing (RFC 3986 §6.2.3). The
-    /// host becomes lower case, without brackets and the root's dot (RFC 1034 §3.1), and an address gets its one
-    /// spelling. Empty labels and characters that hosts cannot have are refused (RFC 3986 §3.2.2).
+    /// host becomes lower case, without brackets and trailing dot (RFC 1034 §3.1); an address gets its one spelling.
+    /// Empty labels and characters that hosts cannot have are refused (RFC 3986 §3.2.2).
     package static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
         var host = Substring(text)
         var port: Int?
@@ -78,7 +78,7 @@ package struct RequestURL: Sendable, Hashable {
         return (host.utf8.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? host.lowercased() : String(host), port)
     }
 
-    /// The name with the root's dot, which keeps resolvers from trying their own domains; `nil` without the dot.
+    /// The name with its trailing dot, which keeps resolvers from adding search domains; `nil` without the dot.
     package static func rootedName(of authority: some Collection<UInt8>) -> String? {
         // Steps on a generic collection cost a hundred instructions each.
         let bytes = Array(authority)
@@ -98,7 +98,7 @@ package struct RequestURL: Sendable, Hashable {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == 0x3A || byte == 0x2E || byte == 0x25
     }
 
-    /// Labels with dots between them, and perhaps one at the end.
+    /// Labels with dots between them, and perhaps a dot at the end.
     private static func isName(_ bytes: Substring.UTF8View) -> Bool {
         var isLabelEmpty = true
         for byte in bytes {

@@ -6,9 +6,9 @@ import NIOCore
 
 /// The bytes of a file, unpacked from gzip or a zip.
 struct ArchiveContent {
-    /// A container only if ``zip`` is set.
+    /// A zip format only if ``zip`` is set.
     private(set) var format = ArchiveFormat.har
-    /// The pieces of the archive; an empty one is the end.
+    /// Returns the next piece of the archive; an empty piece is the end.
     private(set) var refill: () throws -> [UInt8] = { [] }
     private(set) var zip: ZipReader?
     private(set) var attachments: HARReader.Attachments = { _ in nil }
@@ -30,7 +30,7 @@ struct ArchiveContent {
         }
     }
 
-    /// All bytes, or the pieces in which the first `count` are.
+    /// The pieces with the first `count` bytes, or all bytes if there are fewer.
     func beginning(atLeast count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -79,7 +79,7 @@ struct ArchiveContent {
         }
     }
 
-    /// Unpacks gzip, whose size is limited like that of a zip.
+    /// Unpacks gzip. Its size is limited like the size of a zip.
     private static func unpacked(_ pieces: @escaping () throws -> [UInt8]) -> () throws -> [UInt8] {
         let growth = DecodedGrowth(times: ZipReader.mostRatio, always: ZipReader.freeBytes)
         let decoder = ContentDecoder(codings: [.gzip], limit: ZipReader.mostBytes, growth: growth)
@@ -87,7 +87,7 @@ struct ArchiveContent {
         return {
             while true {
                 if packed.readableBytes == 0 { packed = ByteBuffer(bytes: try pieces()) }
-                // In small steps, as it may grow a thousandfold.
+                // In small steps, because gzip data may grow a thousandfold.
                 let piece = packed.readSlice(length: min(64 << 10, packed.readableBytes))
                 let isEnd = (piece?.readableBytes ?? 0) == 0
                 if isEnd { decoder.finish() }
@@ -112,7 +112,7 @@ struct ArchiveContent {
         }
     }
 
-    /// Bodies beside a HAR, as Playwright writes them: only names like a hash, so that no archive names other files.
+    /// Bodies in files beside a HAR (Playwright). The names must be hashes, so that no archive can name other files.
     private static func files(beside path: String) -> HARReader.Attachments {
         let folder = (path as NSString).deletingLastPathComponent
         return { name in

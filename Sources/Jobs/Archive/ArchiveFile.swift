@@ -13,7 +13,7 @@ package enum ArchiveFile {
         do throws(FileError) {
             return ArchiveFormat(beginning: try InputFile.contents(of: path, atMost: ArchiveFormat.tellingBytes))
         } catch {
-            // A missing file may be 'last'.
+            // A path that does not exist may be the word 'last'.
             if error.cause == .noFile { throw error }
             return nil
         }

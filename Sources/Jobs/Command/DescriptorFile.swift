@@ -7,7 +7,7 @@ package enum DescriptorFile {
     /// In bytes; the file may be a device without an end.
     private static let largest = 256 << 20
 
-    /// Reads files as one. Throws `StartError` if one cannot be used.
+    /// Reads the files as one descriptor set. Throws `StartError` if a file cannot be used.
     package static func read(_ paths: [String]) throws -> DescriptorSet {
         let hint = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto writes one."
         var data: [UInt8] = []
@@ -22,7 +22,7 @@ package enum DescriptorFile {
             }
         }
         do {
-            // The union of concatenated messages (Protocol Buffers, "Encoding": the last value wins, lists are joined).
+            // Concatenated messages merge (Protocol Buffers, "Encoding": the last value wins, lists are joined).
             return try DescriptorSet(ByteBuffer(bytes: data))
         } catch {
             let names = paths.joined(separator: ", ")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pipe into which a signal handler writes, since it must neither lock nor allocate, and from which a thread reads.
+/// A pipe for signals. A handler, which must neither lock nor allocate, writes into it, and a thread reads.
 package struct SignalPipe: Sendable {
     private let reading: Int32
     private let writing: Int32

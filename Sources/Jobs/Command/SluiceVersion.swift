@@ -9,7 +9,7 @@ import Wire
 package enum SluiceVersion {
     package static let current = "0.2.0"
 
-    /// With `-changed` if files differed from it; `nil` without a repository.
+    /// The commit of the build, with `-changed` if files differed from it; `nil` without a repository.
     package static var commit: String? {
         let commit = String(cString: sluice_commit())
         return commit.isEmpty ? nil : commit

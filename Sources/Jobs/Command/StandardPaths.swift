@@ -10,7 +10,7 @@ package enum StandardPaths {
 
     package static var authorityCertificate: String { configuration + "/" + CertificateAuthority.certificateFileName }
 
-    /// Unnamed sessions: `$XDG_STATE_HOME/sluice/sessions`.
+    /// Sessions that the user did not name: `$XDG_STATE_HOME/sluice/sessions`.
     package static var sessions: String { state + "/sessions" }
 
     private static var state: String { directory("XDG_STATE_HOME", ".local/state") }
@@ -36,12 +36,12 @@ package enum StandardPaths {
         return sessionNames(in: state).first.map { "\(state)/sessions/\($0)" }
     }
 
-    /// The path of the last run's session, if it has a name.
+    /// The file with the path of the last run's session, if the user named that session.
     private static let lastNamed = "/last"
 
     package static func rememberSession(_ path: String, in state: String = StandardPaths.state) {
         let path = URL(fileURLWithPath: path).path
-        // Unnamed sessions are found by their names.
+        // Sessions in the standard folder are found by their names.
         guard !path.hasPrefix(URL(fileURLWithPath: state + "/sessions").path + "/") else {
             unlink(state + lastNamed)
             return
@@ -56,7 +56,7 @@ package enum StandardPaths {
     private static func sessionNames(in state: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: state + "/sessions")) ?? []
         let pattern = try? sessionPattern()
-        // The number orders those of one second.
+        // The number orders sessions of the same second.
         let numbered = names.filter { $0.hasSuffix(".sluice") }.map { name in
             let number = pattern?.number(in: name)
             return (time: number == nil ? name : String(name.prefix(19)), number: number ?? 0, name: name)
@@ -64,7 +64,7 @@ package enum StandardPaths {
         return numbered.sorted { ($0.time, $0.number) > ($1.time, $1.number) }.map(\.name)
     }
 
-    /// Readable only by the user; parents are created, too.
+    /// Creates a directory that only the user can read, and its parents.
     package static func makeDirectory(_ path: String) throws {
         do {
             try FileManager.default.createDirectory(
@@ -82,7 +82,7 @@ package enum StandardPaths {
 
     private static func directory(_ variable: String, _ fallback: String) -> String {
         let environment = ProcessInfo.processInfo.environment
-        // The specification says to ignore relative paths.
+        // The XDG specification says to ignore relative paths.
         if let base = environment[variable], base.hasPrefix("/") { return base + "/sluice" }
         return HomeDirectory.path + "/" + fallback + "/sluice"
     }

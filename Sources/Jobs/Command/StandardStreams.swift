@@ -2,7 +2,7 @@ import Foundation
 import HTTPModel
 import Text
 
-/// Unbuffered standard output and error, with control and invisible characters made visible (``OutputFile`` has bytes).
+/// Unbuffered standard output and error, with control and invisible characters escaped (``OutputFile``: raw bytes).
 package enum StandardStreams {
     package static func out(_ text: String) { write(text, to: FileHandle.standardOutput) }
     package static func error(_ text: String) { write(text, to: FileHandle.standardError) }

@@ -11,7 +11,7 @@ package enum StopSignals {
 
     /// From now on the signals end ``wait()``, not the process.
     package static func prepare() {
-        // A handler must not allocate.
+        // A signal handler must not allocate, so the pipe is created now.
         _ = pipe
         signal(SIGPIPE, SIG_IGN)
         handle { StopSignals.pipe.note($0) }
@@ -29,7 +29,7 @@ package enum StopSignals {
         unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// A signal since ``prepare()``, or within so many milliseconds.
+    /// Whether a signal has arrived since ``prepare()``, or arrives within `milliseconds`.
     package static func hasCome(within milliseconds: Int) -> Bool { pipe.hasNext(within: milliseconds) }
 
     /// Waits for the first signal since ``prepare()``; a second SIGINT or SIGTERM ends the process at once. A closed

@@ -1,9 +1,9 @@
 import Files
 package import Foundation
 
-/// A directory that only the user can enter. It is locked while the process lives; the next Sluice removes others.
+/// A directory that only the user can enter. The process locks it; the next Sluice removes directories without a lock.
 package final class TemporaryDirectory: Sendable {
-    /// Absolute, since commands change their directory.
+    /// Absolute, because commands may change their working directory.
     package let path: String
     private let descriptor: CInt
 
@@ -43,7 +43,7 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Readable only by the user; returns the path.
+    /// Writes a file that only the user can read; returns its path.
     package func write(_ content: Data, to name: String) throws(StartError) -> String {
         let file = "\(path)/\(name)"
         guard TemporaryDirectory.write(content, file) else {
@@ -84,7 +84,7 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
-    /// Whether the name is one of `mkdtemp`, with its six characters at the end.
+    /// Whether `mkdtemp` made the name, with six random characters at the end.
     private static func isOurs(_ name: String) -> Bool {
         kinds.contains { kind in
             let start = "sluice-\(kind)."

@@ -42,14 +42,14 @@ package struct ComparisonSettings: Sendable {
 
 package struct DifferenceCounts: Sendable {
     package struct Place: Sendable, Hashable {
-        /// With `[*]` for each number of an element.
+        /// With `[*]` in place of each array index.
         package var subject: ExchangeDifference.Subject
         package var count = 1
-        /// The values of the first pair that differs there, and the numbers of its exchanges.
+        /// The values in the first pair that differs there, and the numbers of that pair's exchanges.
         package var old: String?
         package var new: String?
         package var exchanges: [Int64]
-        /// The place of that pair among all, and of the difference among those of the pair.
+        /// The position of that pair among all pairs, then the position of the difference in that pair.
         fileprivate var order: [Int]
     }
 
@@ -66,7 +66,7 @@ package struct DifferenceCounts: Sendable {
 
     package var same: Int { compared - different }
 
-    /// The places where most pairs differ first.
+    /// Sorted by the number of pairs that differ there, the highest first.
     package var places: [Place] {
         known.values.sorted {
             $0.count == $1.count ? $0.order.lexicographicallyPrecedes($1.order) : $0.count > $1.count
@@ -129,7 +129,7 @@ package struct DifferenceCounts: Sendable {
     /// In characters.
     private static let (shownPlace, shownValue) = (200, 60)
 
-    /// What differs, its value and what that became, in one line.
+    /// The subject that differs, its old value and its new value, in one line.
     static func line(_ subject: ExchangeDifference.Subject, _ old: String?, _ new: String?) -> String {
         func shown(_ value: String?) -> String {
             value.map { $0.isEmpty ? "\"\"" : VisibleText.of($0.shortened(to: shownValue)) } ?? "none"
@@ -153,7 +153,7 @@ extension JSONWriter {
         }
     }
 
-    /// Places with their values, masked if there are masked ones.
+    /// The places with their values; with `masked`, the masked values.
     package mutating func differences(_ counts: DifferenceCounts, _ masked: MaskedValues?) throws {
         try objects("differences", counts.places) { json, place in
             json.member("place", place.subject.description)

@@ -71,12 +71,12 @@ package struct DifferenceReport {
 
     private static func percent(_ part: Int, of whole: Int) -> String {
         guard whole > 0 else { return "0 %" }
-        // Rounded down, so that 100 is all.
+        // Rounded down, so that 100 % means all.
         let tenths = Int((Double(part) / Double(whole) * 1_000).rounded(.down))
         return tenths == 1_000 ? "100 %" : "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// One JSON object and a line feed (page `json` of the guide); masked, a changed secret is two placeholders.
+    /// One JSON object and a line feed (page `json` of the guide). With a mask, a changed secret is two placeholders.
     package func json(_ difference: SessionDifference, _ old: Named, _ new: Named, mask: ReportMask?) throws -> String {
         let masked = try mask.map { mask in
             let pairs = difference.endpoints.flatMap { $0.counts.places.map(\.exchanges) }
@@ -121,7 +121,7 @@ package struct DifferenceReport {
         return String(buffer: writer.buffer) + "\n"
     }
 
-    /// The console's page of both exchanges, and the differences that count.
+    /// The text of the console's comparison page, followed by a list of the differences that are not ignored.
     package func text(
         _ old: ExchangeDifference.Side,
         _ new: ExchangeDifference.Side,

@@ -7,7 +7,7 @@ package import Masking
 package struct MaskedValues {
     private var differences: [[Int64]: ExchangeDifference] = [:]
 
-    /// Reads pairs of an older and a newer exchange again, masked. Without a `known` mask they are searched first.
+    /// Reads pairs of an older and a newer exchange again, masked. Without `known`, searches for secrets first.
     package init(
         _ pairs: [[Int64]],
         _ sources: [any ExchangeSource],
@@ -19,7 +19,7 @@ package struct MaskedValues {
         let masked = sources.map { MaskedSource($0, text) }
         var seen: Set<[Int64]> = []
         let pairs = pairs.filter { seen.insert($0).inserted }
-        /// Both, or none.
+        /// Both exchanges of the pair, or an empty list.
         func exchanges(_ pair: [Int64]) throws -> [(source: MaskedSource, exchange: RecordedExchange)] {
             let found = try zip(sources, pair).compactMap { try $0.exchange(ExchangeID($1)) }
             return found.count == 2 ? zip(masked, found).map { ($0, $1) } : []
@@ -36,7 +36,7 @@ package struct MaskedValues {
         }
     }
 
-    /// The masked values of what differs in a pair; `masked` for both if they are the same or unknown.
+    /// The masked values of a difference in a pair; `masked` for both if the masked values are equal or unknown.
     package func values(of subject: ExchangeDifference.Subject, in pair: [Int64]) -> (String?, String?) {
         let change = differences[pair]?.changes.first { $0.subject == subject || $0.subject.general == subject }
         return change.map { ($0.old, $0.new) } ?? ("masked", "masked")

@@ -6,15 +6,15 @@ package import Recording
 import Synchronization
 import Text
 
-/// The differences of two sessions. Exchanges are paired by method, host and shape of the path; within such an
-/// endpoint, the first request for a URL with the first for the same URL, and so on, and the rest in its order. Memory
-/// grows by some 60 bytes for an exchange.
+/// The differences of two sessions. Exchanges are paired within an endpoint (method, host and shape of the path): first
+/// requests for the same URL in their order, then the remaining requests in their order. Memory grows by some 60 bytes
+/// per exchange.
 package struct SessionDifference: Sendable {
     package struct Endpoint: Sendable {
         package var key: SessionStatistics.Endpoint
         package var pairs = 0
         package var counts = DifferenceCounts()
-        /// Exchanges that only one session has, and the numbers of the first.
+        /// The number of exchanges that only one session has, and the numbers of the first of these exchanges.
         package var onlyOld = 0
         package var onlyNew = 0
         package var firstOld: [Int64] = []
@@ -40,7 +40,7 @@ package struct SessionDifference: Sendable {
     package var onlyNew: Int { new - pairs }
     package var isSame: Bool { changed == 0 && onlyOld == 0 && onlyNew == 0 }
 
-    /// How probably the paired exchanges belong together.
+    /// How likely it is that the paired exchanges belong together.
     package enum Confidence: String, Sendable { case high, medium, low }
 
     package var confidence: Confidence {
@@ -48,7 +48,7 @@ package struct SessionDifference: Sendable {
         return share >= 0.9 ? .high : share >= 0.5 ? .medium : .low
     }
 
-    /// Of later endpoints only the numbers are kept.
+    /// Of further endpoints only the counts are kept, not the places of differences.
     private static let detailedEndpoints = 1_000
     private static let maximumNumbers = 5
     private static let block = 128
@@ -137,9 +137,9 @@ package struct SessionDifference: Sendable {
         return (pairs, sameURL)
     }
 
-    /// The length of the longest part, not necessarily together, of which each number is greater than the one before.
+    /// The length of the longest strictly increasing subsequence.
     static func longestRise(_ numbers: [Int64]) -> Int {
-        // Of the parts of each length the smallest last number.
+        // For each length, the smallest last number of an increasing subsequence of that length.
         var ends: [Int64] = []
         for number in numbers {
             let place = ends.partitioningIndex { $0 < number }
@@ -179,7 +179,7 @@ package struct SessionDifference: Sendable {
             }
             return found
         }
-        // The session of an archive has no name any more, so it cannot be opened again.
+        // The temporary session of an archive has no name any more, so it cannot be opened again.
         guard pairs.count > 4 * block, old.isInPlace, new.isInPlace else { return try compare(old, new) }
         let all = Mutex(Result<Found, any Error>.success([:]))
         DispatchQueue.concurrentPerform(iterations: max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))) { _ in

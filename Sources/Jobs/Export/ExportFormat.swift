@@ -12,7 +12,7 @@ package import Recording
 package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
     case curl, har, json, jsonl, html, bundle, httpie, fetch, python, csv, raw, openapi
 
-    /// The name in lists, the ending of files, and what it is, for help.
+    /// The name in lists, the file extension, and the description for help.
     private var facts: (title: String, fileExtension: String, summary: String) {
         switch self {
         case .curl:
@@ -59,7 +59,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
     package var summary: String { facts.summary }
     package var fileExtension: String { facts.fileExtension }
 
-    /// The first format with the ending of a file's name: of `.sh` cURL, of `.zip` a bundle.
+    /// The first format with the extension of the file name: cURL for `.sh`, a bundle for `.zip`.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         guard let format = Self.allCases.first(where: { name.hasSuffix("." + $0.fileExtension) }) else { return nil }
@@ -69,7 +69,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
     /// Whether it has a place for a title and a note.
     package var takesNote: Bool { self == .html || self == .bundle }
 
-    /// The writer of this format; `source` is `reader` itself, or the same without its secrets.
+    /// The writer of this format; `source` is `reader` itself, or `reader` with its secrets masked.
     package func export(
         _ source: any ExchangeSource,
         of reader: SessionReader,
@@ -108,21 +108,21 @@ package struct ExportDestination {
     /// For bodies that no command line can carry.
     package let bodies: any BodyFiles
     package let script: CurlExport.Form
-    /// For the files of raw messages; `nil` is a zip.
+    /// The directory for the files of raw messages; `nil` writes a zip.
     package var directory: OutputDirectory?
-    /// Whether the bodies of raw messages are files of their own, too.
+    /// Whether the bodies of raw messages are also written as separate files.
     package var wantsBodies = false
-    /// Of a page or a bundle.
+    /// The title of a page or a bundle.
     package var title: String?
     package var note: String?
-    /// Called often while a zip is packed, with the part that is done, from 0 to 1; what it throws ends the export.
+    /// Called often while a zip is packed, with the part that is done (0 to 1). Errors that it throws end the export.
     package var onPacking: (Double) throws -> Void = { _ in }
 
     package init(_ file: OutputFile, bodies: any BodyFiles, script: CurlExport.Form = .scriptFile) {
         (sink, self.bodies, self.script) = (file.write, bodies, script)
     }
 
-    /// Calls a closure once, before more bytes than these are written.
+    /// Calls `say` once, before more than `limit` bytes are written.
     package mutating func onGrowth(beyond limit: Int, _ say: @escaping () -> Void) {
         let write = sink
         var room = limit
@@ -135,7 +135,7 @@ package struct ExportDestination {
         }
     }
 
-    /// Zips files into `path`, where there must be nothing, and writes the zip into the sink.
+    /// Zips files into `path`, which must not exist, and writes the zip into the sink.
     func write(_ members: [ZipWriter.Member], by path: String) throws {
         var path = path
         try ZipWriter.write(members, to: path, onProgress: onPacking)
@@ -152,7 +152,7 @@ package struct ExportDestination {
         }
     }
 
-    /// A file with the bodies of its commands in a directory beside it, which the commands name relative to the file.
+    /// A script file. The bodies of its commands are in a directory beside it, named relative to the file.
     package init(_ file: OutputFile, path: String) {
         let bodies = path + ".bodies"
         let name = bodies.split(separator: "/").last.map { String($0) }

@@ -4,8 +4,8 @@ package import HTTPModel
 package import Recording
 import Synchronization
 
-/// Reads exchanges of a session in pages, on one thread or on several, whose results the caller's thread gets in order.
-/// A few pages and results are in memory; a thread that is ahead waits. The first error ends all threads.
+/// Reads exchanges of a session in pages, on one or several threads. The caller's thread gets the results in order.
+/// Only a few pages and results are in memory; a faster thread waits. The first error ends all threads.
 package struct ExportPipeline {
     static let pageLength = 128
     private static let mostThreads = 4
@@ -17,8 +17,8 @@ package struct ExportPipeline {
     private let numbers: (([Int64]) throws -> Void) throws -> Void
     private let onProgress: (Int) throws -> Void
 
-    /// `onProgress` gets the number of exchanges since the last call, and some times a second 0, on the caller's thread;
-    /// its errors end the pass. `numbers` calls its closure with the exchanges' numbers, in order, many at a time.
+    /// `onProgress` gets the number of exchanges since its last call (several times a second 0) on the caller's thread;
+    /// its errors end the pass. `numbers` calls its closure with the exchanges' numbers, in order, in blocks.
     package init(
         _ reader: SessionReader,
         threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, mostThreads),
@@ -30,7 +30,7 @@ package struct ExportPipeline {
         pages = SessionPages(reader)
     }
 
-    /// Calls `body` with each exchange on the caller's thread, while ``pages`` has its short bodies; counts them.
+    /// Calls `body` with each exchange on the caller's thread; ``pages`` has its short bodies then. Returns the count.
     @discardableResult
     package func forEachExchange(_ body: (RecordedExchange) throws -> Void) throws -> Int {
         var count = 0
@@ -84,7 +84,7 @@ package struct ExportPipeline {
                 let page = ExportPage<Made>(rest.prefix(ExportPipeline.pageLength))
                 rest = rest.dropFirst(ExportPipeline.pageLength)
                 if started < threads {
-                    // The first thread uses our reader, so that one page needs no other.
+                    // The first thread uses our reader, so that a single page needs no second reader.
                     start(queue, isFirst: started == 0, makeWork)
                     started += 1
                 }
@@ -104,7 +104,7 @@ package struct ExportPipeline {
     ) {
         Thread.detachNewThread { [reader] in
             ExportPipeline.serve(queue, reader, isFirst: isFirst, makeWork)
-            // The last step, since then the file may be removed.
+            // This must be the last step, because the caller may then remove the file.
             queue.ended.signal()
         }
     }
@@ -115,7 +115,7 @@ package struct ExportPipeline {
         isFirst: Bool,
         _ makeWork: (SessionPages) -> (ExportPage<Made>) throws -> Void
     ) {
-        // A file without a name, as of an imported archive, is read by all threads in turn.
+        // A file without a name (an imported archive) cannot be opened again, so all threads share one reader.
         let own = isFirst ? reader : reader.another() ?? reader
         let pages = SessionPages(own) { if queue.isClosed { throw CancellationError() } }
         let work = makeWork(pages)
@@ -141,7 +141,7 @@ private final class PageQueue<Made: Sendable>: Sendable {
     func next() -> ExportPage<Made>? {
         added.wait()
         guard !isClosed else {
-            // For the next thread that waits.
+            // Wakes the next waiting thread.
             added.signal()
             return nil
         }
@@ -187,7 +187,7 @@ final class ExportPage<Made: Sendable>: Sendable {
         }
     }
 
-    /// Waits while there are many results. Throws `CancellationError` if nobody will take it.
+    /// Waits while many results are queued. Throws `CancellationError` if the caller takes no more results.
     func give(_ made: Made) throws {
         room.wait()
         let isTaken = state.withLock { state in
@@ -206,7 +206,7 @@ final class ExportPage<Made: Sendable>: Sendable {
         given.signal()
     }
 
-    /// The next result, `nil` at the end; calls `check` while it waits. Throws what the work threw.
+    /// The next result, `nil` at the end; calls `check` while it waits. Throws the error of the work.
     func next(check: () throws -> Void) throws -> Made? {
         while given.wait(timeout: .now() + ExportPage.checkInterval) == .timedOut { try check() }
         let made = try state.withLock { state -> Made? in

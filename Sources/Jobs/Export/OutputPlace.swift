@@ -1,6 +1,6 @@
 import Recording
 
-/// Prevents that a command overwrites its input.
+/// Keeps a command from overwriting its input.
 package enum OutputPlace {
     /// Refuses the session or archive that is read, and any other session. `nil` or `-` is standard output.
     package static func check(_ path: String?, reading source: String) throws(StartError) {

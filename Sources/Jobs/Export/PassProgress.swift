@@ -1,11 +1,11 @@
 import Recording
 
-/// The progress of passes over a session's exchanges, by the ends of blocks of numbers and the count of done exchanges.
+/// The progress of passes over a session's exchanges, from blocks of exchange numbers and the number of exchanges done.
 final class PassProgress {
     private let work: LongWork
     private let bounds: ClosedRange<Int64>
     private let title: () -> String
-    /// The exchanges up to the end of each block, and the part of the session that ends there.
+    /// For each block: the number of exchanges up to its end, and the part of the session up to its end.
     private var places: [(count: Int, part: Double)] = [(0, 0)]
     private var done = 0
 

@@ -6,10 +6,10 @@ import HTTPModel
 import NIOCore
 import Recording
 
-/// Exports each message as a file (``RawMessage``), named by the exchange's number and nothing of the traffic:
-/// `0007-request.http`, `0007-response.http`, if a rule changed them `0007-request-sent.http` and
-/// `0007-response-received.http`, and `0007-interim.http` for interim responses. `index.csv` has the exchange of each
-/// number (``CSVExport``). Requested bodies are without their content coding: `0007-response.body.json`.
+/// Exports each message as a file (``RawMessage``). File names have only the exchange's number, nothing from the
+/// traffic: `0007-request.http`, `0007-response.http`, `0007-interim.http` for interim responses. If a rule changed a
+/// message: `0007-request-sent.http`, `0007-response-received.http`. `index.csv` lists the exchange of each number
+/// (``CSVExport``). Wanted bodies are written decoded: `0007-response.body.json`.
 final class RawExport: ExchangeExport {
     private let source: any ExchangeSource
     private let directory: OutputDirectory
@@ -22,7 +22,7 @@ final class RawExport: ExchangeExport {
     private var names = ["index.csv"]
     private var messageCount = 0
 
-    /// `source` is `reader` itself, or the same without its secrets. Readers of zips refuse more than `mostFiles`.
+    /// `source` is `reader` itself, or `reader` with its secrets masked. Readers of zips refuse more than `mostFiles`.
     init(
         _ source: any ExchangeSource,
         of reader: SessionReader,
@@ -32,7 +32,7 @@ final class RawExport: ExchangeExport {
         self.source = source
         self.destination = destination
         self.mostFiles = mostFiles
-        // As many digits as the largest number has, so that names are in the order of numbers.
+        // As many digits as the largest number has, so that the names sort in the order of the numbers.
         width = max(4, String(try reader.bounds()?.upperBound ?? 0).count)
         temporary = try destination.directory == nil ? TemporaryDirectory("raw") : nil
         directory = try destination.directory ?? OutputDirectory("\(temporary?.path ?? "")/messages")
@@ -57,7 +57,7 @@ final class RawExport: ExchangeExport {
             messageCount += 1
             if destination.wantsBodies, let side = part.side { try addBody(exchange, side, name) }
         }
-        // Now it is known which parts were masked.
+        // The index comes last, because only now it is known which parts were masked.
         try index.add(exchange)
     }
 

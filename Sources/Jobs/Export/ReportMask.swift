@@ -4,16 +4,16 @@ package import Recording
 
 /// Masks URLs and failures in reports, which have no bodies.
 package struct ReportMask {
-    /// Sessions with more are not searched for secrets.
+    /// Sessions with more exchanges are not searched for secrets.
     static let most: Int64 = 10_000
     static let mostBodyBytes: Int64 = 128 << 20
 
     package let rules: MaskRules
     package let record: RecordMask
-    /// With the secrets of the sessions; `nil` if these are too long: only secrets that show in a URL are masked.
+    /// Knows the sessions' secrets. `nil` if the sessions are too long: only secrets that show in a URL are masked.
     package let known: TextMask?
 
-    /// Reads sessions for their secrets, unless they are long. Throws `SessionError`.
+    /// Searches the sessions for secrets, unless they are long. Throws `SessionError`.
     package init(_ readers: [SessionReader], _ rules: MaskRules, most: Int64 = ReportMask.most) throws {
         self.rules = rules
         let totals = try readers.map { try $0.summary() }

@@ -7,7 +7,7 @@ import Rules
 import Tools
 
 extension SessionFacts {
-    /// The labels, runs and rules of a session, without secrets if `masked` is given. Unreadable ones are left out.
+    /// The labels, runs and rules of a session, without secrets if `masked` is given. Unreadable parts are left out.
     package init(_ reader: SessionReader, masked: MaskedSource? = nil) {
         let mask = masked.map { ProfileMask($0, (try? SessionMask.rules(of: reader)) ?? MaskRules()) }
         let name = reader.path.split(separator: "/").last.map { String($0) } ?? ""

@@ -10,7 +10,7 @@ import Tools
 package enum SessionMask {
     private static let mostNamed = 10
 
-    /// From the profiles, or the session's last ones. Throws `ProfileError` if they are wrong or not YAML.
+    /// The mask rules of the profiles, or of the session's last ones. Throws `ProfileError` if a profile is invalid.
     package static func rules(of reader: SessionReader, profiles: [String] = []) throws -> MaskRules {
         guard profiles.isEmpty else { return try RuleProfile.load(paths: profiles, takesPipes: true).mask }
         return try self.rules(in: reader.rules(at: .max)?.sources ?? [])
@@ -20,14 +20,14 @@ package enum SessionMask {
         try RuleProfile.mask(in: sources, tools: .standard)
     }
 
-    /// Reads all exchanges of an export for their secrets; returns the session without them.
+    /// Searches all exchanges of an export for secrets; returns the session with these secrets masked.
     package static func source(_ pipeline: ExportPipeline, _ rules: MaskRules) throws -> MaskedSource {
         let masked = MaskedSource(pipeline.pages, TextMask(rules))
         try collect(pipeline, masked)
         return try collected(masked, pipeline.reader)
     }
 
-    /// Returns the session without the secrets of exchanges that `read` reads.
+    /// Returns the session with the secrets masked that are in the exchanges which `read` reads.
     package static func source(
         _ reader: SessionReader,
         _ rules: MaskRules,
@@ -38,7 +38,7 @@ package enum SessionMask {
         return try collected(masked, reader)
     }
 
-    /// Ends the first reading, after the session's rules: a trace may have a secret that a rule names.
+    /// Ends the search for secrets with the session's rules, because a trace may contain a secret from a rule.
     private static func collected(_ masked: MaskedSource, _ reader: SessionReader) throws -> MaskedSource {
         masked.mask.beginRules()
         var known: Set<String> = []
@@ -49,7 +49,7 @@ package enum SessionMask {
         return masked
     }
 
-    /// Reads exchanges for their secrets, on several threads.
+    /// Searches exchanges for secrets, on several threads.
     static func collect(_ pipeline: ExportPipeline, _ masked: MaskedSource) throws {
         let copy = masked.mask.copy
         try pipeline.run { pages in
@@ -67,7 +67,7 @@ package enum SessionMask {
         }
     }
 
-    /// Found before they are handed over.
+    /// Findings that a thread collects before it hands them over.
     private static let mostFindings = 1_024
 
     /// Writes all exchanges of an export; returns their number.
@@ -120,7 +120,7 @@ package enum SessionMask {
         }
     }
 
-    /// Sentences on what was masked, and not searched for secrets; `keeping` says how to keep the secrets.
+    /// Sentences about masked secrets, and bodies not searched for secrets; `keeping` says how to keep the secrets.
     package static func summary(_ masked: MaskedSource, keeping: String) -> String? {
         let places = masked.replacedCount
         var sentences: [String] = []
@@ -139,7 +139,7 @@ package enum SessionMask {
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    /// A sentence without its full stop on texts that look like secrets and are not masked.
+    /// A sentence (without its full stop) about texts that look like secrets but are not masked.
     package static func suspicion(_ masked: MaskedSource) -> String? {
         let count = masked.mask.suspects.count
         guard count > 0 else { return nil }
@@ -148,7 +148,7 @@ package enum SessionMask {
             ? "1 text looks like a secret and is not masked" : "\(many) look like secrets and are not masked"
     }
 
-    /// These texts, a line each: all that were noted, or the first ten.
+    /// The texts that look like secrets but are not masked, a line each: all noted texts, or the first ten.
     package static func suspicions(_ masked: MaskedSource, all: Bool = false) -> [String] {
         guard let sentence = suspicion(masked) else { return [] }
         let suspects = masked.mask.suspects

@@ -43,7 +43,7 @@ package struct SessionImport: SessionImports {
         self.makeConnection = makeConnection
     }
 
-    /// Numbers follow those of the recorder's session, which nobody else extends.
+    /// New numbers follow the numbers in the recorder's session. Nothing else may add exchanges to that session.
     package init(recorder: Recorder) {
         let exchanges = Atomic(recorder.nextExchangeID)
         let connections = Atomic(recorder.nextConnectionID)
@@ -131,7 +131,7 @@ package struct SessionImport: SessionImports {
         let output = RecorderOutput(recorder)
         var connections: [ConnectionID: ConnectionID] = [:]
         try reader.forEachRecord { record in
-            // A session that is still recorded grows meanwhile.
+            // A session that is still recorded may grow during the import.
             guard record.id.number <= bounds.upperBound else { return false }
             let done = Double(record.id.number - bounds.lowerBound) / Double(max(1, bounds.count))
             guard progress(done) else {
@@ -178,7 +178,7 @@ package struct SessionImport: SessionImports {
         opened.state = .inFlight
         output.add(.opened(opened, exchange.messages))
         for connection in news { output.add(.connection(connection)) }
-        // Also an exchange that cannot be read gets an end.
+        // An exchange whose bodies cannot be read is finished, too.
         defer {
             output.add(.finished(record, exchange.messages))
             output.send()

@@ -3,7 +3,7 @@ package struct Interrupted: Error, CustomStringConvertible {
     package let signal: Int32
     package let consequence: String
 
-    /// As a shell shows for a process that the signal ended.
+    /// The exit code that a shell reports for a process ended by this signal.
     package var exitCode: Int32 { 128 + signal }
 
     package var description: String { "stopped. \(consequence)" }

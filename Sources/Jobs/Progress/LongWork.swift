@@ -5,7 +5,7 @@ import Text
 
 /// Long work: it shows its progress on a terminal, and a signal stops it without leaving files behind.
 ///
-/// SIGINT, SIGTERM and SIGHUP make the next report throw ``Interrupted``. If the work does not end within its patience,
+/// SIGINT, SIGTERM and SIGHUP make the next report throw ``Interrupted``. If the work does not end within `patience`,
 /// or another signal arrives, the process ends and ``TemporaryFiles`` are removed.
 package final class LongWork: Sendable {
     private static let silence = Duration.milliseconds(500)
@@ -19,7 +19,7 @@ package final class LongWork: Sendable {
 
     private let state: Mutex<State>
     private let begun = ContinuousClock.now
-    /// 0 before the first one.
+    /// 0 before the first signal.
     private let signal = Atomic<Int32>(0)
     private let consequence: String
     private let patience: Duration
@@ -29,9 +29,9 @@ package final class LongWork: Sendable {
         (self.consequence, self.patience) = (consequence, patience)
     }
 
-    /// `title` is for example `exporting`, `consequence` is for a user who stops it (`a.har was not written.`),
-    /// `isShown` is false if output goes to the same terminal, `patience` is for the end after a signal. Throws
-    /// ``Interrupted`` if a signal stopped it, or the error of `body`.
+    /// `title` is for example `exporting`. A user who stops the work reads `consequence` (`a.har was not written.`).
+    /// `isShown` is false if output goes to the same terminal; `patience` is the time to end after a signal. Throws
+    /// ``Interrupted`` if a signal stopped the work, or the error of `body`.
     package static func run<Value>(
         _ title: String,
         _ unit: ProgressLine.Unit,
@@ -163,7 +163,7 @@ private enum WorkSignals {
     }
 
     static func begin(_ work: LongWork) {
-        // A handler must not allocate.
+        // A signal handler must not allocate, so both are created before the handler is set.
         _ = pipe
         _ = watcher
         current.withLock { $0 = work }

@@ -13,7 +13,7 @@ package enum StatusLine {
         return foreground < 0 || foreground == getpgrp()
     }
 
-    /// Of a terminal, in columns; 80 if it is unknown.
+    /// The width of a terminal in columns; 80 if it is unknown.
     package static func width(of descriptor: CInt = STDERR_FILENO) -> Int {
         var size = winsize()
         return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
@@ -21,7 +21,7 @@ package enum StatusLine {
 
     static func draw(_ text: String) {
         isDrawn.withLock { isDrawn in
-            // The last column is empty, since some terminals wrap there.
+            // The last column stays empty, because some terminals wrap the line there.
             write("\r\(text)\u{1B}[K")
             isDrawn = true
         }

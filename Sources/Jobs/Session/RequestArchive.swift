@@ -6,7 +6,7 @@ import Recording
 package import Rules
 
 package enum RequestArchive {
-    /// `name` is the exchange's number, or its position in the archive. A session has no fields.
+    /// `name` is the exchange's number, or its position in the archive. `fields` is empty for a session.
     typealias Request = (name: String, method: String, url: RequestURL, fields: [(name: String, value: String)])
 
     static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {

@@ -7,7 +7,7 @@ package struct SessionQuery {
     package let path: String
     private let filter: Filter
     private let unfinished = UnfinishedSearches()
-    /// Exchanges in flight that joined sessions do not have; `nil` for a single session.
+    /// Exchanges in progress that joined sessions leave out; `nil` for a single session.
     private let inFlight: Int?
 
     package var isWhole: Bool { filter.matchesEverything }
@@ -24,7 +24,7 @@ package struct SessionQuery {
         throw StartError.nothingFits(path)
     }
 
-    /// About skipped exchanges, and those for which the filter's expression took too long.
+    /// About exchanges left out, and exchanges for which the filter's regular expression took too long.
     package var remark: String? {
         let count = inFlight ?? 0
         let left = count == 0 ? nil : "\(count) exchange\(count == 1 ? "" : "s") in flight left out"
@@ -32,7 +32,7 @@ package struct SessionQuery {
         return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
     }
 
-    /// Without words, all exchanges match. Throws `StartError` for a wrong filter, and `SessionError`.
+    /// An empty filter matches all exchanges. Throws `StartError` for a wrong filter, and `SessionError`.
     package init(session: String, filter: [String], work: LongWork? = nil) throws {
         try self.init(session: session, filter: SessionQuery.filter(filter.joined(separator: " ")), work: work)
     }
@@ -48,7 +48,7 @@ package struct SessionQuery {
         return ([session] + words.filter(isSession), words.filter { !isSession($0) })
     }
 
-    /// Opens sessions as one; in several, exchanges get new numbers. Throws as ``init(session:filter:work:)`` does.
+    /// Opens several sessions as one, with new numbers for the exchanges. Throws like ``init(session:filter:work:)``.
     package init(sessions: [String], filter: [String], work: LongWork? = nil) throws {
         let filter = try SessionQuery.filter(filter.joined(separator: " "))
         let paths = try sessions.map { try SessionQuery.path($0) }
@@ -73,12 +73,12 @@ package struct SessionQuery {
         throw StartError("'mask:' differs between these sessions.", hint: "Use --profile FILE, or one session.")
     }
 
-    /// Opens a session or an archive. Throws `StartError` for another file, `SessionError`, and `Interrupted`.
+    /// Opens a session or an archive. Throws `StartError` for another kind of file, `SessionError`, and `Interrupted`.
     package static func open(_ session: String, work: LongWork? = nil) throws -> SessionReader {
         let path = try path(session)
         guard try !ArchiveFile.isArchive(path) else {
             let archive = try ImportedArchive(path, work: work)
-            // The reader has it open; a removed file is not left behind.
+            // The reader keeps the file open, so the file can be removed now.
             defer { archive.remove() }
             return try archive.reader()
         }
@@ -94,7 +94,7 @@ package struct SessionQuery {
         }
     }
 
-    /// The file of a path, of `last`, or of the name of an unnamed session.
+    /// The file for a path, for `last`, or for the name of a session in the standard folder.
     package static func path(_ session: String) throws -> String {
         if FileManager.default.fileExists(atPath: session) { return session }
         guard session == "last" else {

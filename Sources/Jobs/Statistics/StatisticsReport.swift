@@ -19,7 +19,7 @@ package struct StatisticsReport {
         package init(width: Int, isUnicode: Bool) { (self.width, self.isUnicode) = (width, isUnicode) }
     }
 
-    /// Rows of each table if both are shown.
+    /// Rows of each table if both tables are shown.
     private static let shownOfEach = 20
     private static let titles = ["COUNT", "ERRORS", "P50", "P95", "SENT", "RECEIVED"]
     private static let widths = [8, 7, 9, 9, 9, 10]
@@ -27,12 +27,12 @@ package struct StatisticsReport {
     private static let ranks = [0, 1, 3, 5, 2, 4]
     private static let bars = 6...30
     private static let shortestName = 18
-    /// Before names that have their own line.
+    /// In front of a name that has its own line.
     private static let indent = 4
     private static let longestLine = 110
 
     private let statistics: SessionStatistics
-    /// `nil` for both.
+    /// `nil` shows both groupings.
     private let grouping: Grouping?
 
     package init(_ statistics: SessionStatistics, by grouping: Grouping? = nil) {
@@ -46,7 +46,7 @@ package struct StatisticsReport {
 
         var shown: String { endpoint?.title ?? VisibleText.of(HostForms.text(of: name)) }
 
-        /// The name in so many columns. The host of an endpoint is shortened first, then its path.
+        /// The name in at most `columns` columns. The host of an endpoint is shortened first, then its path.
         func name(in columns: Int, _ ellipsis: String) -> String {
             let name = shown
             guard let endpoint, TextWidth.columns(name) > columns else {
@@ -81,7 +81,7 @@ package struct StatisticsReport {
         return totals.count > 0 ? Row(name: "(further \(grouping.rawValue)s)", totals: totals) : nil
     }
 
-    /// Tables, the rows with the most exchanges first. A screen has bars, and long names on lines of their own, above.
+    /// Tables; the rows with the most exchanges come first. On a screen, rows have bars, and long names their own line.
     package func text(on screen: Screen? = nil) -> String {
         guard statistics.all.count > 0 else { return "There are no exchanges.\n" }
         let width = screen?.width ?? .max
@@ -134,7 +134,7 @@ package struct StatisticsReport {
             guard let screen, let room, TextWidth.columns(name) > room else {
                 return numbers + "  " + (bar > 0 ? chart.filled(to: bar) + "  " : "") + name + "\n"
             }
-            // A shortened name could be that of another row.
+            // Two shortened names could look the same, so a long name gets its own line.
             let width = max(1, screen.width - StatisticsReport.indent)
             return String(repeating: " ", count: StatisticsReport.indent) + row.name(in: width, screen.ellipsis) + "\n"
                 + numbers + (chart.isEmpty ? "" : "  " + chart) + "\n"
@@ -158,7 +158,7 @@ package struct StatisticsReport {
         }.sorted()
     }
 
-    /// The width of bars beside names; 0 if it is too small.
+    /// The width of bars beside names; 0 if there is no room for bars.
     private static func barWidth(_ room: Int, _ longestName: Int) -> Int {
         let name = min(longestName, max(0, room - bars.lowerBound))
         guard name >= min(longestName, shortestName), room - name >= bars.lowerBound else { return 0 }

@@ -3,10 +3,10 @@ import NIOCore
 import Synchronization
 package import Wire
 
-/// Authenticates clients; one for all event loops.
+/// Authenticates clients; one instance serves all event loops.
 ///
 /// A password is hashed once, on its own thread, and then remembered. Waiting credentials are limited, in all and for
-/// each client. Too many wrong attempts of a client's address are not hashed.
+/// each client. After too many wrong attempts from an address, further ones are not hashed.
 package final class ProxyAuthentication: Sendable {
     package enum Outcome: Sendable, Hashable {
         case accepted, missing, wrong
@@ -32,11 +32,11 @@ package final class ProxyAuthentication: Sendable {
 
     private let users: ProxyUsers
     private let state = Mutex(State())
-    /// Hashing uses one core at most, and a second request with the same password finds it remembered.
+    /// Held during hashing: this uses one core at most, and a second request finds the same password remembered.
     private let hashing = Mutex(())
-    /// Wrong attempts at once, and the time for one more.
+    /// How many wrong attempts are allowed at once, and the time until one more is allowed.
     static let (burst, pause) = (10.0, TimeAmount.seconds(6))
-    /// Different waiting credentials, which take tens of milliseconds each.
+    /// How many different credentials may wait; each takes tens of milliseconds.
     static let queueLimit = 64
     private static let rememberedAddresses = 10_000
 
@@ -86,14 +86,14 @@ package final class ProxyAuthentication: Sendable {
             guard compared?.matches(credentials.password) == true, hash != nil else { return .wrong }
             state.withLock { state in
                 state.accepted[credentials.user] = credentials.password
-                // A correct password is not a wrong attempt.
+                // `begin` counted this attempt, but the password was correct.
                 state.attempts[client] = state.attempts[client].map { (max(0, $0.count - 1), $0.at) }
             }
             return .accepted
         }
     }
 
-    /// Returns the seconds until the next attempt if this is too many.
+    /// Counts an attempt; returns the seconds to wait if there were too many.
     private static func begin(_ state: inout State, _ client: ClientKey, _ now: NIODeadline) -> Int? {
         var count = 0.0
         if let earlier = state.attempts[client] {

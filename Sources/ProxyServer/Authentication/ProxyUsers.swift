@@ -5,7 +5,7 @@ package struct ProxyUsers: Sendable, Hashable {
     package private(set) var names: [String] = []
     private var hashes: [[UInt8]: PasswordHash] = [:]
 
-    /// Bytes of a name or password, the limit of SOCKS (RFC 1929).
+    /// The most bytes of a name or password; SOCKS allows no more (RFC 1929).
     package static let longest = 255
 
     package init() {}
@@ -54,7 +54,7 @@ package struct ProxyUsers: Sendable, Hashable {
 
     func hash(ofUser user: [UInt8]) -> PasswordHash? { hashes[user] }
 
-    /// A known user's hash, chosen by the name, so that the time reveals nothing.
+    /// A known user's hash to check in place of an unknown user's, so that the time does not reveal which users exist.
     func hash(insteadOf user: [UInt8]) -> PasswordHash? {
         guard !names.isEmpty else { return nil }
         let place = Int(UInt(bitPattern: user.hashValue) % UInt(names.count))

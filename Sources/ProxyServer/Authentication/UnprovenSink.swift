@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// Records an exchange whose client is not authenticated yet; little of a refused exchange, and only some of many.
+/// Records an exchange whose client is not authenticated yet; of refused exchanges only a few, and little of each.
 final class UnprovenSink: RecordSink {
     private enum State {
         /// `hasBegun` after the beginning was recorded. Successors: all.

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// Clients that refuse Sluice's TLS for a server get tunnels to it: for ten minutes after the second refusal. Then the
-/// next connection is decrypted again, unless a tunnel is still open; one more refusal starts twice the time, up to a
-/// day.
+/// Clients that refuse Sluice's TLS for a server get unread tunnels to it: for ten minutes after the second refusal.
+/// After this time the next connection is decrypted again, unless a tunnel is still open. Each further refusal doubles
+/// the time, up to a day.
 struct CertificateRefusals {
     /// A client by address and program, if known, and a server as CONNECT named it.
     struct Pair: Hashable {
         let client: String
-        /// Not the process: programs like curl have one for each connection.
+        /// Not the process: programs like curl start a process for each connection.
         var program: String?
         let host: String
         let port: Int
@@ -23,12 +23,12 @@ struct CertificateRefusals {
 
     private struct Entry {
         var count = 0
-        /// Of the latest tunnels; `nil` before the first.
+        /// The duration of the latest tunnels; `nil` before the first.
         var wait: TimeAmount?
         var reason = Reason.certificate
         var end = NIODeadline.uptimeNanoseconds(0)
         var tunnels = 0
-        /// By age.
+        /// The smallest number is the oldest entry.
         let number: Int
     }
 
@@ -58,7 +58,7 @@ struct CertificateRefusals {
         }
     }
 
-    /// Counts a failed handshake; returns the duration of tunnels that begin with it.
+    /// Counts a failed handshake; returns the duration of the tunnels that start with it, `nil` if none start.
     mutating func refused(_ pair: Pair, _ reason: Reason = .certificate, now: NIODeadline) -> TimeAmount? {
         // Simultaneous handshakes fail together.
         if remaining(pair, now: now) != nil { return nil }

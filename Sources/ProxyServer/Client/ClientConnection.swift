@@ -12,7 +12,7 @@ final class ClientConnection: ByteHandler {
     let listener: Listener
     private(set) var record: ConnectionRecord
     let identity: ClientIdentity
-    /// For its exchanges' heads; a connection inside another one shares it.
+    /// Counts the heads of all exchanges; a connection inside an HTTP/2 connection shares this account.
     let heads: HeadAccount
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
@@ -22,12 +22,12 @@ final class ClientConnection: ByteHandler {
     private var isReadPending = false
     private(set) var isClosed = false
     private var hasEndedOutput = false
-    /// Set at the client's end: whether that was a half-close.
+    /// Set when the client's input ends; `true` for a half-close.
     private var inputEnd: Bool?
     private(set) var lacksCloseNotify = false
     private var hasBoundBuffer = false
     private(set) var hasReceived = false
-    /// TLS bytes that wait for a key.
+    /// TLS bytes received while a key is being made.
     private var earlyTLS: ByteBuffer?
     private var tlsStart: NIODeadline?
     private var originalDestination: SocketAddress?
@@ -80,7 +80,7 @@ final class ClientConnection: ByteHandler {
     // MARK: - Layers
 
     func become(_ layer: any ClientLayer, with bytes: ByteBuffer? = nil) {
-        // An earlier write may have failed.
+        // An earlier write may have failed and closed the connection.
         guard !isClosed else {
             layer.closed()
             return
@@ -167,7 +167,7 @@ final class ClientConnection: ByteHandler {
         if earlyTLS == nil { layer?.received(bytes) } else { earlyTLS?.writeImmutableBuffer(bytes) }
     }
 
-    /// Detaches it if its other end is a connection of this proxy to a server: the exchange there fails and closes it.
+    /// Detaches the layer if the peer is this proxy's own connection to a server; the exchange there fails.
     func endsIfItLeadsBack() -> Bool {
         guard let channel, loop.shared.ownConnections.leadsBack(channel, from: originalDestination) else {
             return false
@@ -207,7 +207,7 @@ final class ClientConnection: ByteHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // Without an earlier error or end it was reset.
+        // If no error or end was reported before, the connection was reset.
         if !isClosed, inputEnd == nil, !hasEndedOutput {
             layer?.failed(IOError(errnoCode: ECONNRESET, reason: "the connection was reset"))
         }
@@ -265,7 +265,7 @@ final class ClientConnection: ByteHandler {
     func close() {
         guard let context else { return }
         context.close(mode: .all, promise: nil)
-        // The pipeline may outlive this call, but not the layer.
+        // The channel may close after this call returns, but the layer ends now.
         finish()
     }
 
@@ -298,7 +298,7 @@ final class ClientConnection: ByteHandler {
 
     private var unsent: Int { context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0 }
 
-    /// Why it may be closed for another client, and since when; `nil` if not, as for one inside another connection.
+    /// Why this may be closed for another client, and how long that is so; `nil` if not, or inside another connection.
     func reasonToGiveWay(now: NIODeadline) -> (reason: GivingWay, time: TimeAmount)? {
         guard channel?.parent?.parent == nil else { return nil }
         let timeouts = loop.configuration.timeouts
@@ -331,7 +331,7 @@ final class ClientConnection: ByteHandler {
 
     func resume() { layer?.resume() }
 
-    /// Whether a client that sends no more has closed its end completely, if known.
+    /// Whether a client that sends no more has closed both directions of its connection; `false` if unknown.
     var isAbandoned: Bool {
         guard let source = loop.configuration.clientProcesses, let proxy = localAddress,
             let client = channel?.remoteAddress
@@ -362,7 +362,7 @@ extension ExchangeFailure {
         return ExchangeFailure(.clientTimeout, text, hint: "--idle-timeout sets a longer limit.")
     }
 
-    /// If other requests waited for its stream of the server.
+    /// The failure if other requests waited for a stream to the same server.
     static func stalledClient(waitedFor limit: TimeAmount) -> ExchangeFailure {
         let why = "while other requests waited for a stream of this server"
         let text = "The client read nothing of the response for \(limit.inWords), \(why), so Sluice ended it."

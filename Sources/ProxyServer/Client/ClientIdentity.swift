@@ -22,7 +22,7 @@ final class ClientIdentity {
     private(set) var isAwaited = false
     private var waiting: [() -> Void] = []
     private var unaware: [ObjectIdentifier: Exchange] = [:]
-    /// Exchanges that ended before, as those of short-lived clients.
+    /// Exchanges that ended before the process was known, like those of short-lived clients.
     private var over: [Exchange] = []
     private var hasBegun = false
     /// Idle connections to servers for this connection alone; `nil` once it is closed.
@@ -74,7 +74,7 @@ final class ClientIdentity {
         return boundConnections?.remove(at: index)
     }
 
-    /// Keeps an idle connection; returns whether another request is possible.
+    /// Keeps an idle connection; returns `false` if the client's connection is closed.
     func keep(_ connection: HTTP1UpstreamLayer) -> Bool {
         boundConnections?.append(connection)
         return boundConnections != nil

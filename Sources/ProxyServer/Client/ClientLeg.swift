@@ -11,12 +11,12 @@ protocol ClientLeg: AnyObject {
     func becomeTunnel()
     func setReading(_ isReading: Bool)
     func flush()
-    /// For paced bytes.
+    /// Called if the client's bytes are paced.
     func limitReceiveBuffer()
     func abort(_ code: HTTP2ErrorCode)
     func exchangeFinished()
     var isWritable: Bool { get }
-    /// Sent bytes of the response if the client accepts no more; `nil` if it does, or if its connection watches that.
+    /// Sent bytes of the response while the client accepts no more; `nil` if it does, or if its connection checks this.
     var sentBytesOfBlocked: Int64? { get }
 }
 
@@ -42,7 +42,7 @@ protocol ClientLayer: AnyObject {
     func beginStopping()
     /// Sluice closes the idle connection; an incomplete request is recorded.
     func closing(_ reason: OwnClose)
-    /// If all exchanges wait only for the client: for how long; else `nil`.
+    /// How long all exchanges have waited for the client alone; `nil` if one waits for something else.
     func stall(now: NIODeadline) -> TimeAmount?
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline)
 }

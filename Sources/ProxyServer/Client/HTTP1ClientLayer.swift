@@ -7,7 +7,7 @@ import Wire
 /// (RFC 9112 §9.3.2).
 final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private enum State {
-        /// No request, or its incomplete head began then. Successors: all.
+        /// No request yet, or an incomplete head that began at this time. Successors: all.
         case awaiting(headBegan: NIODeadline?)
         /// After the head of a CONNECT. Successor: `closing`.
         indirect case connecting(RequestScope.Tunnel, AuthenticationCheck?)
@@ -26,7 +26,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         var isWanted = true
     }
 
-    /// The next request needs a `whole` body.
+    /// The next request is read only after a `whole` body.
     private enum Body { case arriving, whole, malformed }
 
     let connection: ClientConnection
@@ -37,7 +37,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private var reading: Exchange?
     private var isProcessing = false
     private var hasInputEnded = false
-    /// Recorded if it is not a request.
+    /// The first bytes of a message, recorded if they are not a request.
     private var messageStart: ByteBuffer?
     /// Why invalid first bytes do not pass unread.
     private let unreadHint: String
@@ -60,7 +60,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     var wantsRead: Bool {
         guard !hasInputEnded else { return false }
         guard let exchange else { return mayBegin || !parser.hasUnparsedBytes }
-        // At most one read of further requests.
+        // Reads pipelined requests ahead at most once.
         return exchange.isRequestComplete ? !parser.hasUnparsedBytes : message.isWanted
     }
 
@@ -85,9 +85,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         hasInputEnded = true
         switch state {
         case .serving(let exchange):
-            // A client may half-close after its last request and read on; if it has really gone, the time limits show
-            // it on this machine, or the next write. A client that ends TLS does not read on. While nothing is written,
-            // for a held message or a stream of messages, a stopped client is more likely than a half-close.
+            // A client may half-close after its last request and still read the response. If it has really gone, a time
+            // limit finds out on this machine; elsewhere the next write fails. A client that ends TLS reads no more.
+            // While Sluice writes nothing (the message is held, or is a stream), the client has probably stopped.
             let mayReadOn = isHalfClose && exchange.isRequestComplete && !exchange.isHeld && !exchange.isStream
             if !mayReadOn { exchange.clientGone() }
         case .awaiting, .connecting:
@@ -129,7 +129,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         case .serving(let exchange): if hasInputEnded, connection.isAbandoned { exchange.clientGone() }
         case .closing: if now - lastActivity > timeouts.requestHead { connection.close() }
         case .awaiting(.some) where !mayBegin:
-            // The client is not at fault if nothing is read.
+            // The client is not at fault while Sluice does not read.
             state = .awaiting(headBegan: now)
         case .awaiting(let began?):
             guard now - began > timeouts.requestHead else { return }
@@ -168,7 +168,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     private func nextEvent() throws(HTTP1ParseError) -> HTTP1RequestParser.Event? {
-        // After another request in the same read.
+        // The request came in the same read as the one before.
         if messageStart == nil, case .awaiting = state { messageStart = parser.nextBytes }
         return try parser.next()
     }
@@ -247,7 +247,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// No request follows, whatever the status.
+    /// Answers a CONNECT; no further request follows, whatever the status.
     private static func answerConnect(
         _ head: ResponseHead,
         _ framing: BodyFraming,
@@ -391,13 +391,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if let end = HTTP1Encoder.end(framing: message.responseFraming, trailers: trailers) { connection.write(end) }
     }
 
-    /// Otherwise a body until the close looks complete.
+    /// With close_notify, a body that ends with the connection would look complete.
     func withholdCloseNotify() {
         if message.responseFraming == .untilClose { connection.withholdCloseNotify() }
     }
 
     func abort(_ code: HTTP2ErrorCode) {
-        // The server's end is passed on; Sluice's own shows by an unmet length, if there is one.
+        // A server's reset is passed on. Sluice's own abort shows by an unmet length; without a length, by a reset.
         let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
         if message.responseFraming == .none {

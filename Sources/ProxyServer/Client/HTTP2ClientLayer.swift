@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// An exchange for each stream of a connection of HTTP/2.
+/// A client's HTTP/2 connection, with an exchange for each stream.
 final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     let connection: ClientConnection
     private let scope: RequestScope
@@ -24,7 +24,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     private var session: HTTP2Session { driver.session }
 
-    /// A paused stream withholds its window.
+    /// A paused stream does not stop reading; it withholds its own window.
     var wantsRead: Bool { !loop.isRecorderFull }
     var isIdle: Bool { streams.isEmpty && !session.hasEvents }
 
@@ -77,7 +77,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         }
         if !streams.isEmpty {
             endStalls(now: now)
-            // Like a slow client of HTTP/1.
+            // The same limit as for a slow HTTP/1 client.
             let isOver = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
             if isOver, stalls.isEmpty { connection.close() }
             return
@@ -163,7 +163,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             arrival.purpose = .extendedConnect
             arrival.notes.append(WebSocketBridge.clientNote)
         } else {
-            // Without ALPN the client knows that its server speaks HTTP/2.
+            // A client uses HTTP/2 without TLS only if it knows that its server speaks HTTP/2.
             let isCleartext = connection.record.tls == nil
             let isGRPC = received.fields.withValue(of: .contentType) { $0.starts(with: "application/grpc".utf8) }
             arrival.purpose = .http(expectsHTTP2: isCleartext || isGRPC == true)
@@ -198,7 +198,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         PendingTunnel(tunnel: tunnel, connection: inside, version: .http2, answer: answer).open(check, early: nil)
     }
 
-    /// On the proxy's port `https` needs the absolute form.
+    /// On the proxy's own port, only the absolute form can express `https`.
     private func makeAbsolute(_ head: inout RequestHead, scheme: String) {
         guard case .proxy = scope, scheme == "https", let host = head.fields.value(of: .host) else { return }
         let target = head.target
@@ -213,13 +213,13 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         session.sendEnd(nil, on: id)
     }
 
-    /// All exchanges end, and GOAWAY has the reason.
+    /// Ends all exchanges; GOAWAY reports the reason.
     private func failed(_ failure: HTTP2Error) {
         let text = "The client broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
         intake.recordMalformed(ExchangeFailure(.badRequest, text), head: nil)
         driver.sendRest()
         closeStreams()
-        // Else the client may get a reset before it reads GOAWAY.
+        // After an immediate close the client may get a reset before it reads GOAWAY.
         connection.become(LingeringLayer(connection: connection))
     }
 }

@@ -5,7 +5,7 @@ import Wire
 /// A stream of a client: the client's side of one exchange.
 final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     var exchange: Exchange?
-    /// For another protocol (RFC 8441).
+    /// Set if the stream carries another protocol (RFC 8441).
     var upgrade: WebSocketBridge?
 
     var isServed: Bool { exchange == nil }
@@ -17,9 +17,9 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     private var hasEnded = false
     /// Bytes whose window was not returned.
     private var withheld = 0
-    /// A head that may be without a body: then its HEADERS frame must end the stream, as gRPC requires.
+    /// A head that may have no body. If so, its HEADERS frame must end the stream, because gRPC requires this.
     private var pending: ResponseHead?
-    /// Events after an unanswered extended CONNECT; its window limits them.
+    /// Events after an unanswered extended CONNECT; the stream's window limits them.
     private var early: [Early] = []
     private var isAnswered = false
 

@@ -3,8 +3,8 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A CONNECT on a client's HTTP/2 connection (RFC 9113 §8.5). Its inside is a client's connection with TLS and
-/// requests, so the stream is the core of a channel, like a socket.
+/// A CONNECT stream on a client's HTTP/2 connection (RFC 9113 §8.5). It carries a whole client connection with TLS and
+/// requests, so it is the core of a channel, like a socket.
 final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousChannelOptions {
     private enum Input {
         /// Successor: `ended`.

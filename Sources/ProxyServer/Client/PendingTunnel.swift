@@ -1,16 +1,16 @@
 import HTTPModel
 import NIOCore
 
-/// A CONNECT, or a request of SOCKS, without an answer yet.
+/// A CONNECT or a SOCKS request that has no answer yet.
 struct PendingTunnel {
     let tunnel: RequestScope.Tunnel
     let connection: ClientConnection
     let version: HTTPVersion
     let answer: TunnelClientLayer.Answer
 
-    /// Answers and serves its inside; `early` has bytes that were read after it.
+    /// Answers the request and serves the tunnel; `early` has bytes that were read after the request.
     func open(_ check: AuthenticationCheck?, early: ByteBuffer?) {
-        // Everybody may read the proxy's own pages, so nothing else may be reached from there.
+        // The proxy's own pages need no credentials, so the tunnel to them must not reach anything else.
         let isForOwnPages = tunnel.host == ProxyPages.host
         if let check, !isForOwnPages {
             let layer = AuthenticatingLayer(self, check)

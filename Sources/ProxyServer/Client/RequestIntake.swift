@@ -10,7 +10,7 @@ struct RequestIntake {
         /// The method as the client sent it.
         var method: String
         var version: HTTPVersion
-        /// What the adapter changed or tolerated, for the trace.
+        /// What the client layer changed or tolerated, for the trace.
         var notes: [String] = []
         var takesResets = false
         var purpose = UpstreamConnector.Purpose.http(expectsHTTP2: false)
@@ -19,14 +19,14 @@ struct RequestIntake {
         var connector: UpstreamConnector?
         var chain: StageChain?
         var sink: (any RecordSink)?
-        /// Set for a tunnel that may become HTTP.
+        /// Set for a tunnel whose bytes may still turn out to be HTTP.
         var guess: TentativeSink?
-        /// Set for a tunnel without a CONNECT to answer.
+        /// Whether the tunnel has no CONNECT that needs an answer.
         var isEstablished = false
     }
 
     enum Outcome {
-        /// The exchange with the head to pass to it, and these notes.
+        /// The exchange, and the head and notes to pass to it.
         case exchange(Exchange, RequestHead, notes: [String])
         case connect(RequestScope.Tunnel, AuthenticationCheck?)
         case refused(status: Int, explanation: String)
@@ -80,7 +80,7 @@ struct RequestIntake {
         var credentials = credentials(in: .proxyAuthorization, of: head)
         head.fields.obliterate(.proxyAuthorization)
         if credentials == nil, isReverse {
-            // Clients that do not know of a proxy send them as for a server, which does not get them then.
+            // Clients of a reverse listener authenticate as to a server; the server does not get these credentials.
             credentials = self.credentials(in: .authorization, of: head)
             if credentials != nil {
                 head.fields.obliterate(.authorization)
@@ -92,12 +92,12 @@ struct RequestIntake {
         return .init(credentials: credentials, authentication: authentication, client: client, isReverse: isReverse)
     }
 
-    /// Whether credentials are requested like a server and not like a proxy; `nil` if none are.
+    /// Whether Sluice requests credentials like a server (401) and not like a proxy (407); `nil` if it requests none.
     private var asksAsServer: Bool? {
         switch scope {
         case .proxy: false
         case .reverse: true
-        // Inside a tunnel its CONNECT, or its SOCKS request, was checked.
+        // A tunnel's CONNECT or SOCKS request was already checked.
         case .tunnel, .nowhere: nil
         }
     }
@@ -107,9 +107,9 @@ struct RequestIntake {
     }
 
     private func strip(_ arrival: inout Arrival) {
-        // In place: a copy of the fields would cost twice if one is removed.
+        // Strips in place: with a second copy of the fields, removing one would copy all of them.
         let upgrade = arrival.head.fields.contains(.upgrade) ? arrival.head.fields.value(of: .upgrade) : nil
-        // HTTP/2 by Upgrade is answered in HTTP/1.1, which RFC 9110 §7.8 allows any server.
+        // HTTP/2 by Upgrade is answered in HTTP/1.1, because a server may ignore an upgrade (RFC 9110 §7.8).
         let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false
         let kept: HopByHop.Kept = keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive
         let removed = HopByHop.strip(from: &arrival.head.fields, keeping: kept)
@@ -130,7 +130,7 @@ struct RequestIntake {
         let destination = tunnel.destination(scheme: arrival.kind == .tunnel ? "tunnel" : "https")
         let exchange = makeExchange(arrival, tunnel.url, destination, for: layer)
         layer.exchange = exchange
-        // A reverse listener is asked for no host.
+        // A client of a reverse listener requests no host.
         if case .reverse = scope {} else { layer.tunnel = tunnel }
         exchange.requestHead(arrival.head, framing: .none, notes: arrival.notes + (tunnel.note.map { [$0] } ?? []))
     }
@@ -162,8 +162,8 @@ struct RequestIntake {
         return Exchange(machine: machine, client: leg, identity: connection.identity, loop: loop, connector: connector)
     }
 
-    /// Set if the client asked for an address, and names the URL's host only inside the tunnel. A certificate that is
-    /// verified for the name proves it; a recording sends no request.
+    /// Set if the client requested its tunnel by address and names the URL's host only inside the tunnel. The name
+    /// counts as verified if the server's certificate must prove it, or if a recording answers.
     private func claim(_ url: RequestURL, _ destination: Destination) -> NameClaim? {
         guard case .tunnel(let tunnel) = scope, let address = tunnel.targetAddress, url.host != address else {
             return nil
@@ -202,7 +202,7 @@ struct RequestIntake {
         return record
     }
 
-    /// Records an invalid request, answered with `status`, or not at all if that is 0.
+    /// Records an invalid request that Sluice answered with `status`; 0 if it sent no answer.
     func recordMalformed(_ failure: ExchangeFailure, status: Int = 0, method: String = "", head: ByteBuffer?) {
         var head = head
         head?.obliterateAuthorization()

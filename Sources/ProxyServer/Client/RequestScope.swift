@@ -1,13 +1,13 @@
 import ExchangeCore
 import HTTPModel
 
-/// The destination of requests on a connection: the base of a request target.
+/// The destination of requests on a connection; request targets are read relative to it.
 enum RequestScope {
     /// The proxy's own port: targets are absolute, or CONNECT, or for the proxy itself.
     case proxy
     case tunnel(Tunnel)
     case reverse(ReverseTarget)
-    /// Only the proxy's own pages can be requested, for a reason in one or two sentences.
+    /// Only the proxy's own pages can be requested; the text explains why in one or two sentences.
     case nowhere(String)
 
     /// The inside of a tunnel to the proxy's own name, which needs no credentials.
@@ -31,15 +31,15 @@ enum RequestScope {
         var port: Int
         /// The name in the client's TLS hello if it differs from the host.
         var serverName: String?
-        /// The address to connect to: the name with the root's dot from CONNECT, or the requested address if TLS named
-        /// the host.
+        /// The address to connect to, if it is not `host`: the name from CONNECT with its trailing dot, or the address
+        /// that the client requested before TLS named the host.
         var address: String?
         /// Whether the client asked for an address and its TLS may still name the host for the rules.
         var isUnnamed = false
         /// What was tolerated in its CONNECT, for the trace.
         var note: String?
 
-        /// Whether the host is a name, from CONNECT or TLS: then a request cannot name another one.
+        /// Whether the host is a name, from CONNECT or TLS: then a request inside cannot name a different host.
         private var isNamed: Bool { !HostAddress.isAddress(host[...]) }
 
         /// The address that the client asked for, if its TLS then named the host.
@@ -47,7 +47,7 @@ enum RequestScope {
 
         var targetAddress: String? { askedAddress ?? (isNamed ? nil : host) }
 
-        /// The URL of a request inside, if the client names this one.
+        /// The URL of a request inside the tunnel; `named` is the URL that the client requested.
         func url(for named: RequestURL) -> RequestURL {
             var url = named
             if isNamed { url.host = host }
@@ -66,7 +66,7 @@ enum RequestScope {
             return remarks
         }
 
-        /// The host that counts for rules and the URL, after "but".
+        /// Which host counts for rules and the URL, as the end of a remark after "but".
         private var deciding: String {
             askedAddress == nil
                 ? "its tunnel was asked for \(host): the rules and the URL go by \(host), as the connection does"
@@ -147,7 +147,7 @@ struct RequestRouter {
         return first == UInt8(ascii: "/") || first == UInt8(ascii: "*")
     }
 
-    /// Inside a tunnel every request is for its target, or refused. If that is an address, `Host` names the URL's host.
+    /// A request inside a tunnel is for the tunnel's target, or refused. For an address, `Host` names the URL's host.
     private func inside(_ tunnel: RequestScope.Tunnel, _ head: inout RequestHead) -> RoutedRequest {
         let named: String?
         var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
@@ -168,7 +168,7 @@ struct RequestRouter {
         return .forward(url, tunnel.destination(scheme: tunnel.scheme), remarks: remarks)
     }
 
-    /// The origin and asterisk forms (RFC 9112, 3.2) on the proxy's own port: the `Host` field gives the server.
+    /// The origin and asterisk forms (RFC 9112 §3.2) on the proxy's own port: the `Host` field gives the server.
     private func origin(_ head: RequestHead) -> RoutedRequest {
         let hostField = head.fields.value(of: .host)
         let named = hostField.flatMap { $0.isEmpty ? nil : RequestURL.splitAuthority($0) }
@@ -192,7 +192,7 @@ struct RequestRouter {
         if isConnect { return .invalid(misuse) }
         var url = RequestURL(scheme: target.scheme, host: target.host, port: target.port, path: "/")
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*") {
-            // RFC 9112 §3.2.2: a server accepts the absolute form, too; for another server it would be a proxy's.
+            // RFC 9112 §3.2.2: a server accepts the absolute form for itself, but only a proxy for another host.
             guard let absolute = RequestURL(head.target),
                 absolute.host == target.host && absolute.port == target.port || isOwn(absolute)
             else { return .invalid(misuse) }
@@ -226,11 +226,11 @@ struct RequestRouter {
         .invalid("The request target \(head.target.prefix(200)) is neither a path nor an http or https URL.")
     }
 
-    /// Changes the absolute form to the origin form, and returns the name with the root's dot if the target has it.
+    /// Changes the absolute form to the origin form; returns the host with its trailing dot if the target has one.
     @discardableResult
     private static func makeOriginForm(_ head: inout RequestHead, of url: inout RequestURL) -> String? {
         let authority = head.makeOriginForm()
-        // The server gets a fragment, too, and may read it as a part of the path: rules must see it.
+        // A fragment is sent to the server, which may read it as a part of the path: rules must see it.
         if head.targetBytes.contains(UInt8(ascii: "#")) { url.setPathAndQuery(head.target) }
         let rootedName = RequestURL.rootedName(of: authority)
         // RFC 9112 §3.2.2: the target's authority counts, not Host.

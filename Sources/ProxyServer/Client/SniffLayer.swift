@@ -5,23 +5,22 @@ import NIOCore
 import Synchronization
 import Wire
 
-/// Decides by the first bytes of a connection, or of a tunnel, what is spoken there; line breaks, spaces and tabs
-/// before them are skipped (RFC 9112 §2.2).
+/// Finds the protocol of a connection, or of a tunnel, by its first bytes. Line breaks, spaces and tabs before them are
+/// skipped (RFC 9112 §2.2).
 ///
-/// 0. Before any byte, a tunnel passes unread if the rules do not intercept its host, or if its client has refused our
-/// certificate (``CertificateRefusals``) and no rule must read it. If the client asked for an address, or its program
-/// is unknown, this is decided after its ClientHello.
-/// 1. A TLS ClientHello: TLS ends here with a minted certificate. If ALPN agrees on `h2` or `http/1.1` (RFC 7301), that
-/// is spoken; without an agreement the inside is sniffed again. If the client of a tunnel offers neither, the server is
-/// asked: if it chooses one of the client's protocols, TLS ends on both legs and the bytes pass through.
-/// 2. The beginning of an HTTP/1 request: HTTP.
-/// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through; a recording does not.
-/// 4. Incomplete bytes of one of these: waits as long as for a head, then closes.
-/// 5. Anything else: in a tunnel the bytes pass through, else it is an error; also in a tunnel if a rule must read
-/// requests to its host (``StageChain/reader(of:)``), unless the server speaks first or the bytes are SSH.
+/// 0. Before any byte arrives, Sluice passes a tunnel unread if the rules do not intercept its host, or if its client
+/// has refused Sluice's certificate (``CertificateRefusals``) and no rule must read it. If the client requested an
+/// address, or its program is unknown, Sluice decides this after the ClientHello.
+/// 1. A TLS ClientHello: Sluice terminates TLS with a minted certificate. If ALPN (RFC 7301) selects no protocol, the
+/// inside is sniffed again. If the client of a tunnel offers neither `h2` nor `http/1.1`, Sluice offers its protocols
+/// to the server: if that selects one, Sluice terminates TLS on both legs and passes the bytes on.
+/// 2. The beginning of an HTTP/1 request, or the HTTP/2 preface if clients may speak HTTP/2: HTTP.
+/// 3. No bytes for a moment, in a tunnel: the server speaks first, so bytes pass through, unless a recording answers.
+/// 4. The incomplete beginning of one of these: Sluice waits as long as for a request head, then closes the connection.
+/// 5. Other bytes pass through in a tunnel; outside a tunnel they are an error. If a rule must read requests to the
+/// tunnel's host (``StageChain/reader(of:)``), they are an error too, unless they are SSH or the server speaks first.
 ///
-/// A reverse listener is sniffed like a tunnel if its server may speak anything over TLS, else like the proxy's own
-/// port.
+/// A reverse listener for any protocol over TLS (`tls`) sniffs like a tunnel, others like the proxy's own port.
 final class SniffLayer: ClientLayer {
     private enum State {
         /// Successors: `handshaking`, `decided`.
@@ -36,9 +35,9 @@ final class SniffLayer: ClientLayer {
 
     let connection: ClientConnection
     private var scope: RequestScope
-    /// Whether this is inside terminated TLS whose client agreed on no protocol by ALPN.
+    /// Whether this is inside terminated TLS for which ALPN selected no protocol.
     private let isInsideTLS: Bool
-    /// Whether the server was asked for the client's protocols, and chose none.
+    /// Whether the server was offered the client's ALPN protocols and selected none.
     private let agreesOnNothing: Bool
     private var first = ByteBuffer()
     private var began: NIODeadline?
@@ -46,9 +45,9 @@ final class SniffLayer: ClientLayer {
     private var identification = Identification.notNeeded
     private var state = State.sniffing
 
-    /// How long a client in a tunnel may be silent on such a port before the server is heard.
+    /// How long a client in a tunnel to port 443 or 8443 may be silent before the server is connected.
     private static let clientFirst = TimeAmount.seconds(3)
-    /// The same for a client inside TLS without ALPN.
+    /// The same limit inside TLS for which ALPN selected no protocol.
     private static let insideLimit = TimeAmount.seconds(1)
 
     init(connection: ClientConnection, scope: RequestScope, isInsideTLS: Bool = false, agreesOnNothing: Bool = false) {
@@ -130,7 +129,7 @@ final class SniffLayer: ClientLayer {
 
     private static let unreadHTTP2 = "the client speaks HTTP/2, which is off for clients (--http2), so it is not read"
 
-    /// `unreadHint` tells why invalid requests do not pass unread.
+    /// `unreadHint` explains why invalid requests do not pass unread.
     private func becomeHTTP1(unreadHint: String = "") {
         become(HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began, unreadHint: unreadHint))
     }
@@ -154,7 +153,7 @@ final class SniffLayer: ClientLayer {
             if wasUnnamed, let name = hello.serverName.flatMap({ RequestURL.splitAuthority($0)?.host }),
                 name != tunnel.host
             {
-                // The client knows the name of its server: rules use it.
+                // The client names its server in TLS: rules use this name.
                 (tunnel.host, tunnel.address) = (name, tunnel.host)
             }
             if tunnel.host == ProxyPages.host {
@@ -183,7 +182,7 @@ final class SniffLayer: ClientLayer {
         if isOther, mayPass, !agreesOnNothing, loop.configuration.answers == nil {
             passThroughBothLegs(tunnel, hello, offered)
         } else {
-            // Agrees on no protocol: a recording chooses none either.
+            // If the client offers only other protocols, ALPN selects none; a recording cannot select one either.
             endTLS(host: host, protocols: isOther || agreesOnNothing ? [] : protocols, key: key)
         }
     }
@@ -275,7 +274,7 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - Bytes
 
-    /// The tool that must read requests to a tunnel's host, by its name or by the requested address.
+    /// The tool that must read requests to a tunnel, found by its host or by the address that the client requested.
     private func reader(of tunnel: RequestScope.Tunnel) -> String? {
         for case let host? in [tunnel.host, tunnel.askedAddress] {
             let url = RequestURL(scheme: "http", host: host, port: tunnel.port, path: "")
@@ -313,7 +312,7 @@ final class SniffLayer: ClientLayer {
         startTunnel(tunnel, kind: .tunnel, purpose: .tunnel, early: first, retry: nil, notes: [], reason: reason)
     }
 
-    /// Passes the client's TLS to the server of a reverse listener; not if clients must authenticate.
+    /// Passes the client's TLS unread to the server of a reverse listener; an error if clients must authenticate.
     private func passUnreadInReverse(_ tunnel: RequestScope.Tunnel) {
         guard loop.configuration.authentication == nil else {
             endSniffing()
@@ -359,8 +358,8 @@ final class SniffLayer: ClientLayer {
         )
     }
 
-    /// Connects, and passes bytes through from `early` on. `retry` makes the layer that takes a readable connection
-    /// back; with `mustBeRead` also an unreadable one, unless the server spoke first.
+    /// Connects to the server and passes bytes through, `early` first. If the client's bytes turn out to be readable,
+    /// the layer made by `retry` takes the connection back; with `mustBeRead` always, unless the server spoke first.
     private func startTunnel(
         _ tunnel: RequestScope.Tunnel,
         kind: ExchangeRecord.Kind,

@@ -27,8 +27,8 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     private var isEstablished: Bool
     /// Called when the server is connected, before any byte passes.
     var onEstablished: ((TunnelClientLayer) -> Void)?
-    /// For a connection that may turn out to be readable: the tunnel is not recorded then, and the client's first bytes
-    /// are taken back; with `mustBeRead` always.
+    /// Set if the client's bytes may turn out to be readable. Then the tunnel is not recorded, and `takeBack` gets the
+    /// client's first bytes; with `mustBeRead` also unreadable bytes.
     var guess: (sink: TentativeSink, mustBeRead: Bool, takeBack: (ByteBuffer) -> Void)?
     private var timer: Scheduled<Void>?
     private var isMachineReading = true
@@ -146,7 +146,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func sendInterim(_ head: ResponseHead) {}
 
-    /// A tunnel without an open CONNECT can only be cut when it fails.
+    /// A tunnel whose CONNECT was already answered can only be cut when it fails.
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
         guard case .unanswered(let answer, _) = input else {
             hasOutputEnded = true
@@ -163,7 +163,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func sendResponseEnd(_ trailers: FieldSection?) {
-        // Bytes after the connection was handed back are not the client's.
+        // After the connection was handed back, this end is no longer for the client.
         guard exchange != nil else { return }
         if hasOutputEnded { connection.close() } else { connection.closeOutput() }
         hasOutputEnded = true

@@ -22,7 +22,7 @@ enum Undecrypted {
         }
     }
 
-    /// For a failed handshake without a tunnel, because a rule must read the host.
+    /// For a failed handshake after which no tunnel is opened, because a rule must read the host.
     static func hint(_ tool: String, reads place: String) -> String {
         "Connections to \(place) do not pass undecrypted, because a rule of '\(tool)' must read them."
     }
@@ -48,7 +48,7 @@ enum Undecrypted {
             "not decrypted, because \(why); the next attempt is \(moment), or at once after 'sluice decrypt \(place(pair))'"
     }
 
-    /// The server as an authority in ASCII: a name may contain any byte from 0x80 on.
+    /// The server's authority in ASCII: bytes from 0x80 on, which a name may contain, are percent-encoded.
     static func place(_ pair: CertificateRefusals.Pair) -> String {
         place(RequestURL(scheme: "tunnel", host: pair.host, port: pair.port, path: ""))
     }
@@ -71,10 +71,10 @@ enum Undecrypted {
 extension SniffLayer {
     enum Unread {
         case notIntercepted
-        /// TLS with its client failed; with the time until the next attempt.
+        /// TLS with the client failed; the time is until the next attempt.
         case refused(CertificateRefusals.Pair, CertificateRefusals.Reason, TimeAmount)
 
-        /// `nil` if the tunnel is to be read, or if the client is not known yet and was not waited for.
+        /// `nil` if Sluice is to read the tunnel, or must first wait until the client is known.
         init?(_ tunnel: RequestScope.Tunnel, of connection: ClientConnection, hasWaited: Bool = false) {
             let loop = connection.loop
             let (name, address) = tunnel.isUnnamed ? (nil, tunnel.host) : (tunnel.host, tunnel.askedAddress)

@@ -5,7 +5,7 @@ enum HTTP2Framing {
     /// At this many waiting bytes the sender of a stream must stop, until the session's event `drained`.
     static let highMark = 64 << 10
 
-    /// Parts of a received head that are not sent on, for the trace.
+    /// Notes for the trace about parts of a received head that are not sent on.
     static func notes(on fields: FieldSection) -> [String] {
         fields.needsRewriting ? ["White space at an end of a field value was removed."] : []
     }

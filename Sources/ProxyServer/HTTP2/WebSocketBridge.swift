@@ -7,7 +7,7 @@ struct WebSocketBridge {
     var isOpen = false
     private let key: String?
 
-    // For the trace: how the server was asked, or the client asked.
+    // Notes for the trace about how the request was received or sent.
     static let upstreamNote = "sent as extended CONNECT on an HTTP/2 stream (RFC 8441)"
     static let clientNote = "received as extended CONNECT on an HTTP/2 stream (RFC 8441)"
     static let fallbackNote =

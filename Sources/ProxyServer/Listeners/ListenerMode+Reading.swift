@@ -3,7 +3,7 @@ import Wire
 
 extension Listener {
     /// Reads `MODE[@[HOST:]PORT]` like mitmproxy: `regular`, `socks5@1081`, `transparent@0.0.0.0:8080`,
-    /// `reverse:https://api.example.com@[::1]:8443`. `regular` is the default address of a forward proxy.
+    /// `reverse:https://api.example.com@[::1]:8443`. The argument `regular` is used for `regular` without an address.
     package init(reading text: String, regular: Listener = Listener()) throws(ListenerModeError) {
         // The last @ begins the address: an earlier one belongs to user information.
         let at = text.lastIndex(of: "@")
@@ -70,7 +70,7 @@ extension ListenerMode {
         "regular": .regular, "socks5": .socks5, "transparent": .transparent,
     ]
 
-    /// What to use in place of a mode of other proxies, or an unknown one.
+    /// The error for an unknown mode; for a mode of other proxies, it says what to use instead.
     private static func unknown(_ name: String) -> ListenerModeError {
         let instead: String? =
             switch name {

@@ -12,7 +12,7 @@ enum OriginalDestination {
     static func of(_ channel: any Channel) -> SocketAddress? {
         #if os(Linux)
         guard let provider = channel as? any SocketOptionProvider, let local = channel.localAddress else { return nil }
-        // The rules for IPv4 redirect an IPv4 address even if a socket of IPv6 shows it.
+        // The IPv4 rules redirect an IPv4 connection, even if an IPv6 socket accepted it.
         let isIPv4 = AccessRules.Network.bytes(of: local)?.count == 4
         return isIPv4
             ? original(provider, .ip) { (address: sockaddr_in) in SocketAddress(address) }

@@ -1,8 +1,8 @@
 import ExchangeCore
 import HTTPModel
 
-/// In a reverse listener the server gets its own name in `Host` before the tools; its redirects are made local after
-/// them.
+/// The stages of a reverse listener. Before the tools, `Host` gets the server's name; after the tools, redirects to the
+/// server are changed to lead to the listener.
 enum ReverseStages {
     struct Place: Hashable {
         let target: ReverseTarget
@@ -38,7 +38,7 @@ enum ReverseStages {
         }
     }
 
-    /// Changes redirects to the server to lead to the listener, by the client's name for it.
+    /// Changes redirects to the server, so that they lead to the listener under the client's name for it.
     private struct LocalRedirects: Stage {
         let id = StageID("sluice", order: .max)
         let place: Place
@@ -74,10 +74,10 @@ struct ReverseRedirects {
     static let location: FieldName = "location"
 
     enum Outcome: Hashable {
-        /// It leads elsewhere, or already to the listener.
+        /// The redirect leads elsewhere, or already to the listener.
         case kept
         case rewritten(String)
-        /// It leads to the same host by the other scheme, for which this mode would be needed.
+        /// The redirect leads to the same host with the other scheme; the text is the mode that would serve it.
         case otherScheme(String)
     }
 

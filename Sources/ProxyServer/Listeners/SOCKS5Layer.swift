@@ -42,7 +42,7 @@ final class SOCKS5Layer: ClientLayer {
         }
     }
 
-    /// Passes bytes that are neither SOCKS 5 nor 4 to HTTP, if that is allowed, for an explanation.
+    /// Treats bytes that are neither SOCKS 5 nor 4 as HTTP, so that the answer explains the mistake.
     private func isOther(_ bytes: ByteBuffer) -> Bool {
         guard let first = bytes.readableBytesView.first, first != 4, first != 5 else { return false }
         isDone = true
@@ -199,7 +199,7 @@ final class SOCKS5Layer: ClientLayer {
 }
 
 extension SOCKS5Reply {
-    /// The answer about a connection; `status` is that of the answer to a CONNECT.
+    /// The reply about a connection; `status` is the status that would answer a CONNECT.
     init(status: Int, failure: ExchangeFailure?) {
         switch failure?.code {
         case _ where (200..<300).contains(status): self = .succeeded

@@ -4,7 +4,7 @@ import NIOCore
 
 /// Pauses a listener at the limit of descriptors or clients while idle connections are closed; if none are idle and a
 /// client waits, the quietest connection is closed. NIO's `AcceptBackoffHandler` would leave the listener readable
-/// forever; without `autoRead` it is not registered at all.
+/// forever; with `autoRead` off, the event loop does not watch the listener at all.
 final class AcceptGate: ChannelInboundHandler {
     typealias InboundIn = any Channel
 

@@ -5,15 +5,15 @@ import Synchronization
 package struct ConnectionLimits: Sendable, Hashable {
     /// The connections of all clients; further connections wait until others end.
     package var inAll: Int { didSet { isGiven = true } }
-    /// Whether the user set a limit; else half of the descriptors is the limit.
+    /// Whether the user set a limit; if not, the limit is half of the descriptors.
     private var isGiven: Bool
     /// The connections of one client address; further ones are closed at once. 0 for the default of ``perClient(_:)``.
     package var perClient: Int
 
     package static let range = 1...1_000_000
 
-    /// By default half of the descriptors of the process, because each client may need a server; and no limit for one
-    /// client of this machine, else 1,000, but never more than half of all.
+    /// By default, clients may have half of the process's descriptors, because each may need a server. A client of
+    /// another machine may have 1,000 connections, but at most half of all; one of this machine has no limit.
     package init(inAll: Int? = nil, perClient: Int = 0) {
         self.inAll = inAll ?? ConnectionLimits.half
         isGiven = inAll != nil
@@ -32,7 +32,7 @@ package struct ConnectionLimits: Sendable, Hashable {
 
     static func half(of descriptors: Int) -> Int { max(least, (descriptors - files) / 2) }
 
-    /// Why there are no more, as the end of a sentence.
+    /// Why clients may have no more connections, as the end of a sentence.
     var reason: String {
         isGiven
             ? "--max-connections allows no more"
@@ -74,7 +74,7 @@ final class ClientCounts: Sendable {
 
     enum Admission: Hashable {
         case admitted
-        /// Its client has too many; `isNew` if that was not logged in the last minute.
+        /// The client has too many connections; `isNew` if none of these was logged in the last minute.
         case tooMany(limit: Int, isNew: Bool)
     }
 
@@ -83,7 +83,7 @@ final class ClientCounts: Sendable {
         channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.total -= 1 } }
     }
 
-    /// Counts a connection among its client's until it is closed, if the client may have one more.
+    /// Counts a client's connection until it is closed, if the client may have one more.
     func admit(_ channel: any Channel, now: NIODeadline) -> Admission {
         let address = channel.remoteAddress
         let client = address.flatMap(AccessRules.Network.bytes) ?? []
@@ -115,7 +115,7 @@ final class ClientCounts: Sendable {
     var isFull: Bool { state.withLock { $0.total >= limits.inAll } }
 }
 
-/// Addresses without permission, so that each is logged once.
+/// Remembers refused addresses, so that each is logged once.
 final class RefusedClients: Sendable {
     private let known = Mutex<Set<String>>([])
 

@@ -45,7 +45,7 @@ final class ConnectionOutput {
     /// Closes TLS without close_notify; has no effect without TLS.
     func withholdCloseNotify() { context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil) }
 
-    /// A half-close after the peer's would be a full close with pending writes, so it is a close after the writes.
+    /// If the peer has already half-closed, a half-close would drop pending writes: then this closes after the writes.
     func end(peerHasEnded: Bool) {
         flush()
         guard written == nil else { return }
@@ -86,7 +86,7 @@ final class ConnectionOutput {
         }
     }
 
-    /// Closes with a reset, which drops undelivered bytes of the kernel: so it waits for them.
+    /// Waits until the peer has all bytes, then closes with a reset, which drops bytes that the kernel still has.
     private static func reset(
         _ channel: any Channel,
         waitingFor time: TimeAmount,

@@ -9,7 +9,7 @@ struct FairQueue<Element> {
     }
 
     private struct Line {
-        /// Some may have been removed.
+        /// The elements of some tickets may have been removed.
         var tickets: Deque<Int> = []
         var count = 0
     }

@@ -60,7 +60,7 @@ final class LoopContext {
     private var hasTrust = false
     private(set) var trustLoad: EventLoopFuture<Void>?
 
-    /// Calls `body` once the authorities are loaded, which may take 20 to 30 ms. TLS sessions report errors.
+    /// Calls `body` once the authorities are loaded, which may take 20 to 30 ms. TLS sessions report a failed load.
     func withTrust(_ body: @escaping () -> Void) {
         if hasTrust { return body() }
         let trust = shared.configuration.trust
@@ -83,7 +83,7 @@ final class LoopContext {
 
     private var works = 0
 
-    /// Runs blocking work on another thread, `isHeavy` work on one of its own; a stopping server waits a while for it.
+    /// Runs blocking work on another thread, `isHeavy` work one at a time; a stopping server waits a while for it.
     func offload<Value: Sendable>(
         isHeavy: Bool = false,
         _ work: @escaping @Sendable () throws -> Value,
@@ -145,7 +145,7 @@ final class LoopContext {
         pool.closeIdle(before: now - configuration.timeouts.pooled)
     }
 
-    /// Closes idle connections to servers, else those of clients that were silent longest; returns how many.
+    /// Closes all idle connections to servers, or, without any, those of the most silent clients. Returns how many.
     func closeIdle() -> Int {
         let toServers = pool.closeIdle(before: .distantFuture)
         guard toServers == 0 else { return toServers }
@@ -162,7 +162,7 @@ final class LoopContext {
     /// How long the quietest connection that may be closed has been silent.
     func longestSilence() -> TimeAmount? { quietest?.time }
 
-    /// Closes that connection; returns whether there was one.
+    /// Closes the quietest connection; returns whether there was one.
     func closeQuietest() -> Bool {
         guard let (connection, reason, time) = quietest else { return false }
         connection.giveWay(reason, after: time)

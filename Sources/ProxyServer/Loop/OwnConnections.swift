@@ -2,9 +2,9 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// Connections to servers on a port number of this proxy, or all if connections are redirected here, to recognize those
-/// that lead back. Addresses have many spellings, but both ends of a connection have the same pair of addresses, and no
-/// other connection has it; the kernel gives one local port to several connections.
+/// Recognizes connections to servers that lead back to this proxy, among those to a port number of this proxy, or among
+/// all if connections are redirected here. Both ends of a connection have the same pair of addresses, and no other
+/// connection has this pair; a local port alone is not unique.
 final class OwnConnections: Sendable {
     struct Ends: Hashable {
         private let client: [UInt8]
@@ -40,9 +40,9 @@ final class OwnConnections: Sendable {
 
     func remove(_ ends: Ends) { outgoing.withLock { $0[ends] = nil } }
 
-    /// Whether a client's connection is the other end of one to a server, whose handlers then get the failure. Certain
-    /// only after the client has sent something: a connection may be accepted before its other end knows its addresses.
-    /// `destination` is the one before a redirection.
+    /// Whether a client's connection is the other end of one of these connections, whose handlers then get the failure.
+    /// Certain only after the client has sent bytes: a connection may be accepted before its other end knows its
+    /// addresses. `destination` is the destination before a redirection.
     func leadsBack(_ client: any Channel, from destination: SocketAddress? = nil) -> Bool {
         guard !outgoing.withLock(\.isEmpty),
             let ends = Ends(client: client.remoteAddress, server: destination ?? client.localAddress),

@@ -67,13 +67,12 @@ final class SharedState: Sendable {
 
     func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }
 
-    /// Whether a server at this port may be this proxy: on one of its port numbers, or if connections are redirected to
-    /// it.
+    /// Whether a server at this port may be this proxy: the port is one of its own, or connections are redirected here.
     func mayLeadBack(_ port: Int?) -> Bool {
         isTransparent || ownAddresses.withLock { $0.contains { $0.port == port } }
     }
 
-    /// The most remembered servers; after that every server with credentials counts as one.
+    /// The most remembered servers; after that every server counts as one that authenticates connections.
     private static let mostAuthenticators = 1_000
 
     func noteConnectionAuthentication(_ server: Destination) {

@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// Holds back the records of a tunnel that may become HTTP until its first byte or its end, when it gets its number.
+/// Holds back the records of a tunnel that may become HTTP, until its first byte or its end; then it gets its ID.
 final class TentativeSink: RecordSink {
     static let placeholder = ExchangeID(0)
 

@@ -5,13 +5,13 @@ import HTTPModel
 /// Removes exchanges that are marked as deleted, and the oldest ones of a session that is too large.
 enum DeletedRows {
     private static let slice: Int64 = 2_048
-    /// Larger sessions are not rewritten to give pages back; in bytes.
+    /// Larger sessions are not rewritten to free pages; in bytes.
     private static let largestRest: Int64 = 512 << 20
-    /// In them so many pages move in a transaction, for so many nanoseconds.
+    /// In a larger session, how many pages a transaction moves, and for how many nanoseconds pages are moved.
     private static let (movedPages, movingTime): (Int, UInt64) = (1_024, 20_000_000_000)
 
-    /// Removes marked exchanges, overwrites them with zeros, and gives the pages back. The highest number stays known,
-    /// so that none is used again. A rest of up to `largest` bytes is rewritten.
+    /// Removes marked exchanges, overwrites them with zeros, and frees the pages. Keeps the highest number, so that no
+    /// number is used again. A rest of up to `largest` bytes is rewritten.
     static func remove(in database: Database, rewriting largest: Int64 = largestRest) throws {
         guard let marked = try range(in: database) else { return }
         try database.execute(sql: "PRAGMA secure_delete = ON")
@@ -35,7 +35,7 @@ enum DeletedRows {
         try giveBack(database, rewriting: largest)
     }
 
-    /// `numbers` is a statement. Connections stay.
+    /// `numbers` is a statement. Does not remove connections.
     static func drop(_ numbers: String, _ arguments: StatementArguments, in database: Database) throws {
         for rows in [
             "payload WHERE id IN (SELECT payload FROM exchange WHERE id IN (\(numbers)))",
@@ -65,7 +65,7 @@ enum DeletedRows {
         UNION SELECT upstream_connection FROM exchange WHERE upstream_connection IS NOT NULL
         """
 
-    /// They name hosts and addresses.
+    /// Removes unused connections, because they name hosts and addresses.
     static func removeConnections(in database: Database) throws {
         try database.execute(
             sql: """
@@ -75,11 +75,11 @@ enum DeletedRows {
         )
     }
 
-    /// Rewriting leaves nothing between rows; in a larger session pages from the end fill the empty ones.
+    /// Rewriting leaves no gaps between rows; in a larger session, pages from the end move into the empty pages.
     private static func giveBack(_ database: Database, rewriting largest: Int64) throws {
         func pragma(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
         var empty = try pragma("freelist_count")
-        // If a reader has the file open or the disk is full, the empty pages stay.
+        // If a reader has the file open, or the disk is full, the empty pages stay.
         guard (try pragma("page_count") - empty) * Int64(Schema.pageSize) > largest else {
             try? database.execute(sql: "VACUUM")
             return

@@ -2,8 +2,8 @@ import GRDB
 import HTTPModel
 
 extension SessionCopy {
-    /// Writes a session into an empty file that never contains the removed exchanges or those after `last`. `onPart`
-    /// gets the progress from 0 to 1; an error that it throws ends the copying. Returns how many exchanges are left.
+    /// Writes a session into an empty file, which never contains the removed exchanges or those after `last`. `onPart`
+    /// gets the progress from 0 to 1; an error that it throws ends the copying. Returns the number of copied exchanges.
     static func copy(
         _ path: String,
         without removed: ExchangeNumbers,
@@ -17,7 +17,7 @@ extension SessionCopy {
         return kept
     }
 
-    /// In bytes; the copy is made in memory.
+    /// The size of such a copy in bytes; the copy is made in memory.
     static func size(_ path: String, without removed: ExchangeNumbers, upTo last: Int64) throws -> Int64 {
         let copy = try DatabaseQueue(configuration: .session("sluice.copy", seconds: 5))
         _ = try write(path, without: removed, upTo: last, into: copy) { _ in }
@@ -103,7 +103,7 @@ private struct RestOfSession {
         return Int64(numbers.count)
     }
 
-    /// `rows` is the statement after the columns.
+    /// `rows` is the part of the statement after the columns.
     private func copy(
         _ table: Schema.Table,
         _ rows: String,

@@ -4,7 +4,7 @@ import GRDB
 import HTTPModel
 
 package enum SessionCopy {
-    /// Copies a session without deleted exchanges, as it is at this moment, into a file that only its owner may read;
+    /// Copies a session without deleted exchanges, in its present state, into a file that only its owner may read;
     /// exchanges in flight become interrupted. Throws ``SessionError``, with the code `exists` for a file that may not
     /// be overwritten.
     package static func write(session path: String, to target: String, overwrites: Bool = false) throws {
@@ -22,7 +22,7 @@ package enum SessionCopy {
         return [part] + SessionPath.companions(of: part)
     }
 
-    /// Of processes that were killed while copying.
+    /// Removes files of processes that were killed while copying.
     private static func removeLeftovers(of target: String) {
         let url = URL(fileURLWithPath: target)
         let folder = url.deletingLastPathComponent().path
@@ -36,7 +36,7 @@ package enum SessionCopy {
         }
     }
 
-    /// The copy gets its name when it is complete.
+    /// Makes a copy, which gets its name when it is complete.
     static func write(
         session path: String,
         to target: String,
@@ -61,7 +61,7 @@ package enum SessionCopy {
         } catch let error as SessionError {
             throw error.naming(target, for: part)
         }
-        // If the file was made meanwhile, a link fails, but a rename would replace it.
+        // If another process made the file meanwhile, `link` fails; `rename` would replace the file.
         guard (overwrites ? rename(part, target) : link(part, target)) == 0 else {
             throw errno == EEXIST ? SessionError.exists(target) : SessionError.cannotOpen(target, errno)
         }

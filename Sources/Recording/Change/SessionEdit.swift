@@ -5,12 +5,12 @@ package import HTTPModel
 package enum SessionEdit: Sendable, Hashable {
     /// Marks exchanges that have ended; readers skip them, and closing the session removes them.
     case delete(ExchangeNumbers)
-    /// `nil` is the last deletion.
+    /// `nil` restores the last deletion.
     case restore(mark: Int64?)
     case annotate(ExchangeNumbers, ExchangeNote)
 }
 
-/// `nil` removes it.
+/// `nil` removes the comment or the colour.
 package enum ExchangeNote: Sendable, Hashable {
     case comment(String?)
     case colour(ExchangeAnnotation.Colour?)
@@ -29,7 +29,7 @@ package struct SessionEditResult: Codable, Sendable, Hashable {
     package init() {}
 }
 
-/// Newest last; they end with the process.
+/// Deletions that can be undone, newest last; they are lost when the process ends.
 struct DeletionHistory {
     private(set) var deletions: [(mark: Int64, numbers: ExchangeNumbers)] = []
 
@@ -48,12 +48,12 @@ struct DeletionHistory {
 
 /// Edits in short steps, so that traffic can be recorded between them.
 struct SessionEditing {
-    /// Numbers for a statement: some 15 ms if each has a row.
+    /// How many numbers a statement covers; it takes some 15 ms if each number has a row.
     private static let slice: Int64 = 8_192
 
     private let change: Change
     private(set) var result = SessionEditResult()
-    /// The lowest range last.
+    /// Ranges that are still to be edited, lowest last.
     private var rest: [ClosedRange<Int64>]
 
     private enum Change {
@@ -83,7 +83,7 @@ struct SessionEditing {
             .reversed()
     }
 
-    /// Within a transaction, until the deadline of the monotonic clock.
+    /// Must be called within a transaction; returns at `deadline`, in nanoseconds of the monotonic clock.
     mutating func step(in database: Database, _ totals: inout SessionSummary, until deadline: UInt64) throws {
         while let numbers = rest.popLast() {
             guard let range = try Self.rows(numbers, in: database) else { continue }
@@ -98,7 +98,7 @@ struct SessionEditing {
         }
     }
 
-    /// From its first number that has a row; `nil` if none has.
+    /// The range from its first number that has a row; `nil` if no number has a row.
     private static func rows(_ range: ClosedRange<Int64>, in database: Database) throws -> ClosedRange<Int64>? {
         let first = try database.cachedStatement(sql: "SELECT min(id) FROM exchange WHERE id BETWEEN ? AND ?")
         return try Int64.fetchOne(first, arguments: [range.lowerBound, range.upperBound]).map { $0...range.upperBound }
@@ -158,7 +158,7 @@ struct SessionEditing {
         if value == nil { try Self.removeEmpty(part, in: database) }
     }
 
-    /// The row that keeps the highest number has no exchange and stays.
+    /// Keeps the row without an exchange, which stores the highest number.
     private static func removeEmpty(_ part: ClosedRange<Int64>, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -171,7 +171,7 @@ struct SessionEditing {
 }
 
 extension SessionSummary {
-    /// Interrupted exchanges were never added.
+    /// Errors and bytes leave out interrupted exchanges, because the recorder never added them.
     private static let counts = {
         let hasEnded = "state <> \(ExchangeRecord.State.interrupted.rawValue)"
         let ended = "FILTER (WHERE \(hasEnded))"
@@ -181,7 +181,7 @@ extension SessionSummary {
             """
     }()
 
-    /// Adds or subtracts rows of `exchange AS e`; returns how many they are.
+    /// Adds or subtracts rows of `exchange AS e`; returns the number of rows.
     @discardableResult
     mutating func add(
         _ sign: Int64,

@@ -4,8 +4,8 @@ import GRDB
 import HTTPModel
 import Synchronization
 
-/// Edits a session that nobody records. It holds the session's lock, so that nobody else removes exchanges whose
-/// deletion can still be undone.
+/// Edits a session that nobody records. Holds the session's lock, so that nobody else removes exchanges whose deletion
+/// can still be undone.
 package final class SessionEditor: Sendable {
     private let path: String
     private let lock: SessionLock
@@ -61,7 +61,7 @@ package final class SessionEditor: Sendable {
         }
     }
 
-    /// Removes deleted exchanges and the log. Throws ``SessionError`` if they stay marked.
+    /// Removes deleted exchanges and the log. Throws ``SessionError`` if the exchanges cannot be removed.
     package func close() throws {
         defer { unlock() }
         try settle()

@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 package import HTTPModel
 
-/// Removes exchanges for good by a copy that replaces the session; numbers stay. The copy gets its name when it is
-/// complete, so killing Sluice leaves the session unchanged.
+/// Removes exchanges for good: a copy without them replaces the session; numbers stay. The copy gets its name when it
+/// is complete, so killing Sluice leaves the session unchanged.
 package struct SessionTrim: Sendable, Hashable {
     package var removed: Filter?
     /// In bytes: the oldest of the other exchanges are removed until the file fits.
@@ -27,12 +27,12 @@ package struct SessionTrim: Sendable, Hashable {
 
     package enum Step: Sendable, Hashable { case choosing, copying }
 
-    /// Gets the progress from 0 to 1, if known. An error that it throws ends the trim.
+    /// Called with the progress from 0 to 1, if known. An error that it throws ends the trim.
     package typealias Report = (_ step: Step, _ part: Double?) throws -> Void
 
-    /// In larger sessions, where a page matters little, the rest is estimated; in bytes.
+    /// Sizes of larger sessions are estimated, because a page matters little in them; in bytes.
     private static let largestMeasured: Int64 = 16 << 20
-    /// Of an exchange besides heads and bodies, in bytes.
+    /// Bytes of an exchange besides heads and bodies.
     private static let overhead = 400.0
 
     /// Throws ``SessionError``, with the code `locked` for a session that is being recorded, and leaves the session
@@ -48,7 +48,7 @@ package struct SessionTrim: Sendable, Hashable {
         return try write(path, to: SessionPath.resolved(path), overwrites: true, report) { _ in }
     }
 
-    /// Throws ``SessionError``, with the code `exists` if there is such a file.
+    /// Throws ``SessionError``, with the code `exists` if `target` exists.
     package func copy(_ path: String, to target: String, report: Report = { _, _ in }) throws -> Outcome {
         try write(path, to: target, overwrites: false, report, finish: SessionCopy.finish)
     }
@@ -98,8 +98,8 @@ package struct SessionTrim: Sendable, Hashable {
         var outcome = Outcome()
     }
 
-    /// Chooses the exchanges of the filter and as few of the oldest others as possible. Throws ``SessionError`` if even
-    /// a session without exchanges is larger than `largest`.
+    /// Chooses the exchanges that match the filter, and as few of the oldest other exchanges as possible. Throws
+    /// ``SessionError`` if even a session without exchanges is larger than `largest`.
     private func plan(_ reader: SessionReader, within largest: Int64?, _ report: Report) throws -> Plan {
         let bounds = try reader.bounds() ?? 1...1
         let chosen = ExchangeNumbers(try removed.map { try reader.chosen(by: $0, in: bounds, report) } ?? [])
@@ -139,7 +139,7 @@ package struct SessionTrim: Sendable, Hashable {
 }
 
 extension SessionReader {
-    /// Lowest first, in short steps.
+    /// Numbers of matching exchanges, lowest first; reads in short steps.
     fileprivate func chosen(
         by filter: Filter,
         in bounds: ClosedRange<Int64>,

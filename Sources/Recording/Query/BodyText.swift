@@ -11,7 +11,7 @@ import Glibc
 struct BodyText: Sendable {
     /// In lower case if case does not count.
     let bytes: [UInt8]
-    /// In upper case if case does not count. A letter stays as it is if its two cases have different lengths in UTF-8.
+    /// In upper case if case does not count. A letter is unchanged if its two cases have different lengths in UTF-8.
     private let others: [UInt8]
     /// Whether there are letters of two bytes or more; a false match could mix the bytes of both cases.
     private let hasLongLetters: Bool
@@ -45,8 +45,8 @@ struct BodyText: Sendable {
 
     func isFound(in text: UnsafeRawBufferPointer) -> Bool { end(in: text) != nil }
 
-    /// Where the first match ends that begins at a position or behind it; `nil` for none. Looks at the byte under the
-    /// match's last byte and advances as far as that byte allows (Horspool's search).
+    /// Where the first match ends that begins at `start` or later; `nil` if there is no match. Looks at the byte under
+    /// the last byte of the text, and advances as far as that byte allows (Horspool's search).
     func end(in text: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
         let count = bytes.count
         guard count > 0 else { return start }
@@ -89,17 +89,17 @@ struct BodyText: Sendable {
     }
 }
 
-/// A search for one body.
+/// A text or a regular expression to find in a body.
 enum BodyQuestion: Sendable {
     case text(BodyText)
     case expression(FilterExpression)
 }
 
-/// Searches a body that arrives in pieces, decoded; a match may cross pieces. A body in another encoding than UTF-8 is
-/// collected and converted if it could contain the text.
+/// Decodes and searches a body that arrives in pieces; a match may cross pieces. A body in an encoding other than UTF-8
+/// is collected and converted if it could contain the text.
 struct BodySearch {
     static let charsetName = BodyText(Glob(containing: "charset", ignoringCase: true))
-    /// A body is taken as not encoded if the decoder has returned nothing for this many bytes.
+    /// How many bytes are kept until the decoder returns some, to search them undecoded if it fails.
     private static let longestHeld = 1 << 20
     /// How many bytes of the stored body were read.
     private(set) var end: Int64 = 0
@@ -107,11 +107,11 @@ struct BodySearch {
     private var decoder: ContentDecoder?
     /// How many bytes the decoder returned.
     private var decodedCount = 0
-    /// The bytes before the decoder returned any.
+    /// Stored bytes that are kept until the decoder returns some.
     private var held = ByteBuffer()
-    /// The last decoded bytes, one fewer than a match has.
+    /// The last decoded bytes, one fewer than the text has, for a match across pieces.
     private var tail: [UInt8] = []
-    /// All decoded bytes, if an expression needs the whole body or the body is converted: at most
+    /// All decoded bytes, if a regular expression needs the whole body or the body is converted: at most
     /// ``FilterFunctions/searchLimit``.
     private var whole: [UInt8] = []
     /// The message's head, which names the type of the body.
@@ -149,7 +149,7 @@ struct BodySearch {
         return body.withUnsafeReadableBytes { search($0) }
     }
 
-    /// Whether the whole body is a match, after its last piece.
+    /// Whether the collected body has a match; called after its last piece.
     mutating func findsAtEnd(of exchange: Int64) -> Bool {
         if let charset, charset != .utf8 {
             whole = Array(TextDecoder.decode(ByteBuffer(bytes: whole), as: charset).text.utf8)
@@ -162,8 +162,8 @@ struct BodySearch {
         }
     }
 
-    /// The encoding of a body, if it matters. ASCII text has the same bytes in all encodings except UTF-16 and UTF-32,
-    /// which contain NULs; a body of only ASCII has only ASCII in any encoding.
+    /// The encoding of a body, or UTF-8 if the encoding does not matter. ASCII text has the same bytes in all encodings
+    /// except UTF-16 and UTF-32, which contain NULs; a body of only ASCII bytes has only ASCII text in any encoding.
     private func charset(of beginning: UnsafeRawBufferPointer) -> Charset {
         let isASCII = if case .text(let text) = question { text.isASCII } else { false }
         let start = UnsafeRawBufferPointer(rebasing: beginning.prefix(64 << 10))

@@ -1,14 +1,14 @@
 package import HTTPModel
 
-/// A filter as an SQL condition on `exchange AS e`, with the joins that it needs. The condition is never `NULL`, so
-/// that `NOT` has the meaning that it has in a filter. Cheap terms come first.
+/// A filter as an SQL condition on `exchange AS e`, with the joins that it needs. The condition is never `NULL`,
+/// because `NOT NULL` would not be true. Cheap terms come first.
 package struct SQLCondition: Sendable, Hashable {
     package var sql: String
     package var arguments: [SQLArgument]
     /// `JOIN`s after `exchange AS e`; empty, or with a leading space.
     package var joins: String
 
-    /// Numbers of arguments begin at `firstArgument`.
+    /// Argument numbers begin at `firstArgument`.
     package init(_ filter: Filter, dialect: SQLDialect = .sqlite, firstArgument: Int = 1) {
         var compiler = FilterCompiler(dialect: dialect, firstArgument: firstArgument)
         sql = compiler.condition(filter.root)
@@ -55,7 +55,7 @@ private struct FilterCompiler {
         self.firstArgument = firstArgument
     }
 
-    /// Deeper operands become a list, because SQLite's parser has a stack of a hundred.
+    /// Deeper operands become a flat list, because the stack of SQLite's parser has 100 entries.
     private static let deepest = 6
 
     mutating func condition(_ node: FilterNode) -> String {
@@ -69,9 +69,8 @@ private struct FilterCompiler {
         }
     }
 
-    /// Writes nested operands as a flat list of cases, however deep the filter is. An `AND` is decided by a false
-    /// operand and an `OR` by a true one; otherwise by the most deeply nested operand, whose operands follow in the
-    /// list.
+    /// Writes a deep filter as one flat `CASE`. A false operand decides an `AND`, and a true operand an `OR`. If none
+    /// does, the most deeply nested operand decides; its own operands are the next cases.
     private mutating func decisions(_ root: FilterNode) -> String {
         var (cases, node, isNegated) = ("", root, false)
         while node.depth > Self.deepest {
@@ -94,7 +93,7 @@ private struct FilterCompiler {
         return cases.isEmpty ? last : "CASE\(cases) ELSE \(last) END"
     }
 
-    /// Joins at most a hundred conditions in a row: SQLite does not evaluate a thousand.
+    /// Joins at most 100 conditions in a row, because SQLite does not evaluate a row of 1,000.
     private func joined(_ conditions: [String], _ word: String) -> String {
         guard conditions.count > 1 else { return conditions.first ?? "TRUE" }
         guard conditions.count > 100 else { return "(\(conditions.joined(separator: " \(word) ")))" }
@@ -139,8 +138,7 @@ private struct FilterCompiler {
 
     private func number(_ field: FilterTest.NumberField, _ range: ClosedRange<Int64>) -> String {
         switch field {
-        // The statement already selects by number, and SQLite uses one condition on an index; the `+` prevents that it
-        // uses this one.
+        // The statement already selects by number; the `+` keeps SQLite from using the index for this condition.
         case .id: between("+e.id", range)
         case .port: between("e.port", range)
         case .status: between("e.status", range)
@@ -159,7 +157,7 @@ private struct FilterCompiler {
 
     private func between(_ value: String, _ range: ClosedRange<Int64>) -> String {
         if range.lowerBound == range.upperBound { return "\(value) = \(range.lowerBound)" }
-        // SQL has no literal for the lowest number.
+        // SQL has no literal for the lowest `Int64`.
         if range.lowerBound == .min { return "\(value) <= \(range.upperBound)" }
         if range.upperBound == .max { return "\(value) >= \(range.lowerBound)" }
         return "\(value) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
@@ -210,9 +208,9 @@ private struct FilterCompiler {
         return "\(dialect.like) \(argument(.text(escaped + after))) ESCAPE '\\'"
     }
 
-    /// Concatenating a URL from five columns is slower than searching each. A text without `:`, `/`, `?` and brackets
-    /// can only be within one column if the path begins with a slash. If the pattern has more than such a text, the
-    /// text preselects rows.
+    /// Searching each of a URL's five columns is faster than joining them. If the path begins with a slash, a literal
+    /// without `:`, `/`, `?` and brackets can only be within one column. If the pattern is more than such a literal,
+    /// the literal preselects rows.
     private mutating func url(_ glob: Glob) -> String {
         if glob.matchesEverything { return "TRUE" }
         let part = Self.longestPart(of: glob)
@@ -225,7 +223,7 @@ private struct FilterCompiler {
             + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
         let pattern = like("%", text, "%")
         let within = joined(columns.map { "\($0) \(pattern)" }, "OR")
-        // A tunnel has no path. `CASE` would evaluate all operands of `OR`.
+        // A tunnel has no path. This is not a `CASE`, because SQLite would then evaluate all operands of the `OR`.
         let isUsual = "e.path >= '/' AND e.path < '0'"
         let isUnusual = "(e.path < '/' OR e.path >= '0')"
         if glob.shape == .infix, glob.ignoresCase, glob.literalBytes == part, !isNumber {
@@ -258,7 +256,7 @@ private struct FilterCompiler {
         return joined(conditions, "OR")
     }
 
-    /// Searches bodies: in the payload row if it has the body, else in the body's chunks, which are found by the exchange's number.
+    /// Searches bodies in the payload row, or in chunks by the exchange's number if the row has no body.
     private mutating func body(_ side: FilterTest.Side, _ search: SearchedText) -> String {
         let place = argument(.search(search))
         let inFlight = "e.state = \(ExchangeRecord.State.inFlight.rawValue)"
@@ -277,7 +275,7 @@ private struct FilterCompiler {
         return joined(conditions, "OR")
     }
 
-    /// Passes the columns to the function from which the place is read, and `NULL` for the others.
+    /// Calls `sluice_has_place` with the columns that the place needs, and `NULL` for all other columns.
     private mutating func place(_ test: PlaceTest) -> String {
         let search = argument(.search(SearchedText(test)))
         let columns = PlaceColumn.allCases.map { $0.isNeeded(by: test.place) ? $0.sql : "NULL" }
@@ -316,7 +314,7 @@ extension FilterTest.TextField {
 }
 
 extension FilterNode {
-    /// How many levels of operands are below it.
+    /// How many levels of operands are below the node.
     fileprivate var depth: Int {
         switch self {
         case .everything, .term: 0

@@ -4,7 +4,7 @@ import HTTPModel
 import NIOCore
 
 /// Functions of SQLite for filter terms that SQL cannot express: wildcards, URLs, header fields, addresses, bodies.
-/// They read values in SQLite's memory and convert values of other types as SQLite does.
+/// They read values in SQLite's memory and convert values of other types like SQLite does.
 enum FilterFunctions {
     /// The largest part of a decoded body that is searched, in bytes.
     static let searchLimit = 16 << 20
@@ -57,7 +57,7 @@ enum FilterFunctions {
     static let pointerType = StaticString("sluice")
 }
 
-/// A function's arguments, by index from 0, and the place of its result.
+/// A function's arguments, by index from 0, and where its result is stored.
 struct FunctionArguments {
     let context: OpaquePointer?
     private let values: UnsafeMutableBufferPointer<OpaquePointer?>
@@ -80,7 +80,7 @@ struct FunctionArguments {
 
     func string(_ place: Int) -> String { String(decoding: text(place), as: UTF8.self) }
 
-    /// Of five columns.
+    /// Reads the URL from five columns, beginning at `place`.
     func url(at place: Int) -> RequestURL {
         RequestURL(
             scheme: string(place),
@@ -110,7 +110,7 @@ struct FunctionArguments {
         let isFound = bytes.withMemoryRebound(to: UInt8.self) {
             StoredHead.hasField(section, in: $0, name: name, value: value)
         }
-        // With an expression, this only shows whether the field exists.
+        // With a regular expression, `isFound` only shows whether the field exists.
         let isExpression = if case .expression = search.pattern { true } else { false }
         if let isFound, !isFound || !isExpression { return isFound }
         let buffer = ByteBuffer(bytes: bytes)
@@ -126,8 +126,8 @@ struct FunctionArguments {
         } ?? false
     }
 
-    /// Searches a message's body as received and, if a stage changed it, as sent. A body is among the arguments or in
-    /// chunks.
+    /// Searches a message's body as received and, if a rule changed it, as sent. A body is an argument, or in chunks if
+    /// the argument is `NULL`.
     func searchBodies() {
         guard let text = search(0)?.question,
             let received = BodySide(rawValue: UInt8(clamping: number(2)))
@@ -158,13 +158,13 @@ struct FunctionArguments {
     static let codingField = BodyText(Glob(containing: "content-encoding:", ignoringCase: true))
 
     private func coding(_ place: Int) -> String? {
-        // A head without the name of the field, in any case, needs no parsing.
+        // A head without the field's name, in any case, needs no parsing.
         let head = bytes(place)
         guard Self.codingField.isFound(in: head) else { return nil }
         return StoredHead.fields(ByteBuffer(bytes: head)).value(of: .contentEncoding)
     }
 
-    /// Whether a body in chunks contains the text; `nil` if the chunks cannot be read, which is then the result.
+    /// Whether a body in chunks contains the text; `nil` if reading fails, and the error is then the function's result.
     private func searchChunks(
         of side: BodySide,
         _ text: BodyQuestion,
@@ -190,7 +190,7 @@ struct FunctionArguments {
         }
     }
 
-    /// Reads rows from the one that has the byte at an offset on, until `body` returns `false`.
+    /// Reads rows, beginning with the row that has the byte at `offset`, until `body` returns `false`.
     func rows(
         _ columns: String,
         of table: String,

@@ -3,7 +3,7 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// A column from which values at places are read; the function `sluice_has_place` gets them in this order.
+/// A column that values at places are read from; the function `sluice_has_place` gets the columns in this order.
 enum PlaceColumn: Int, CaseIterable {
     case id, kind, state, flags, method, status
     case scheme, host, port, path, query
@@ -51,7 +51,7 @@ extension FunctionArguments {
         isNull(column) ? nil : ByteBuffer(bytes: bytes(column))
     }
 
-    /// Answers whether a value at the searched place passes.
+    /// Answers whether a value at the searched place meets the condition.
     func searchPlace() {
         guard let search = search(0), let test = search.place else { return answer(false) }
         guard mayPass(search, test) else { return answer(false) }
@@ -75,8 +75,8 @@ extension FunctionArguments {
 
     private static let plainCharset = BodyText(Glob(containing: "charset=utf-8", ignoringCase: true))
 
-    /// Whether a short JSON body has all texts without which it has no value that passes, and may have such a value behind
-    /// the last name. If not, it need not be read.
+    /// Whether a short JSON body contains all texts that a match needs, and a possible match after the last name. If
+    /// not, the body is not parsed.
     private func mayPass(_ search: SearchedText, _ test: PlaceTest) -> Bool {
         guard !search.needed.isEmpty else { return true }
         let (head, body): (PlaceColumn, PlaceColumn)
@@ -100,7 +100,7 @@ extension FunctionArguments {
         return false
     }
 
-    /// The exchange, with the columns that are there.
+    /// The exchange, from the columns that are not `NULL`.
     private var exchange: RecordedExchange {
         var record = ExchangeRecord(
             id: ExchangeID(number(.id)),
@@ -124,7 +124,7 @@ extension FunctionArguments {
         return RecordedExchange(record: record, messages: messages)
     }
 
-    /// The exchange of the row: short bodies are among the arguments, others and arrivals are read from their tables.
+    /// The exchange of the row. Short bodies are arguments; long bodies and arrivals are read from their tables.
     private struct RowSource: ExchangeSource {
         let arguments: FunctionArguments
 
@@ -169,7 +169,7 @@ extension FunctionArguments {
 }
 
 extension PlaceTest {
-    /// Whether the text behind a quoted name, without escapes, may be the colon and a value that passes.
+    /// Whether the text after a quoted name, without escapes, may be a colon and a value that meets the condition.
     fileprivate func mayPass(behindName text: UnsafeRawBufferPointer) -> Bool {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
         let colon = text.drop(while: isSpace)

@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// The differences between the databases for which filters are compiled.
+/// The differences between the databases that filters are compiled for.
 package struct SQLDialect: Sendable {
     /// The placeholder of the n-th argument, from 1.
     package var placeholder: @Sendable (Int) -> String
@@ -15,22 +15,22 @@ package struct SQLDialect: Sendable {
 package enum SQLArgument: Sendable, Hashable {
     case number(Int64)
     case text(String)
-    /// A search of a registered function, passed by its address.
+    /// A search for a registered function, passed by its address.
     case search(SearchedText)
 }
 
-/// A search of the registered functions, prepared once for all rows of a statement.
+/// A search for the registered functions, prepared once for all rows of a statement.
 package final class SearchedText: Sendable, Hashable {
     let pattern: FilterTest.Pattern
-    /// Of a field whose value is searched.
+    /// The name of the field whose value is searched.
     let name: Glob?
-    /// `nil` if the search is not for bodies.
+    /// `nil` if no body is searched.
     let question: BodyQuestion?
-    /// The condition on the values at a place; the pattern is not used then.
+    /// The condition on the values at a place; `pattern` is then unused.
     let place: PlaceTest?
-    /// Texts without which no JSON without escapes has a value that passes.
+    /// Texts that each matching JSON body without escapes contains.
     let needed: [BodyText]
-    /// The quoted name behind which a value stands that passes, in JSON without escapes; `nil` if that is not known.
+    /// In JSON without escapes, the quoted name that comes before a matching value; `nil` if it is not known.
     let valueName: BodyText?
 
     init(_ pattern: FilterTest.Pattern, name: Glob? = nil, question: BodyQuestion? = nil, place: PlaceTest? = nil) {
@@ -46,7 +46,7 @@ package final class SearchedText: Sendable, Hashable {
 
     convenience init(_ place: PlaceTest) { self.init(.any, place: place) }
 
-    /// The name of a step to a member as JSON without escapes has it.
+    /// The name of a member, in quotes, like in JSON without escapes; `nil` for other steps.
     private static func quoted(_ step: Place.Step) -> Glob? {
         if case .member(let name) = step { unescaped("\"\(name)\"") } else { nil }
     }

@@ -23,7 +23,7 @@ package enum ExchangeOrder: String, Sendable {
     case version = "e.client_version"
     case process = "e.process_name"
     case server = "e.server_address"
-    /// Exchanges in flight come first.
+    /// In ascending order, exchanges in flight come first.
     case total = "e.total"
 }
 
@@ -32,7 +32,7 @@ package struct StructureGroup: Sendable, Hashable {
     /// `scheme://host`, with the port if it is not the scheme's default; or the path segment.
     package var name: String
     package var count: Int64
-    /// Failed exchanges, and those with a status from 400 or a gRPC status other than OK.
+    /// Failed exchanges, and those with a status of 400 or more, or a gRPC status other than OK.
     package var errors: Int64
     /// The newest exchange.
     package var newest: Int64
@@ -90,7 +90,7 @@ extension FilterNode {
             return hull(term.tests.map { if case .number(.id, let range) = $0 { range.clamped(to: all) } else { all } })
         case .or(let operands): return hull(operands.map(\.numbers))
         case .and(let operands):
-            // If two exclude each other, either will do: the condition itself then matches nothing.
+            // If two ranges exclude each other, either will do, because the condition itself then matches nothing.
             return operands.map(\.numbers).reduce(all) { $0.overlaps($1) ? $0.clamped(to: $1) : $0 }
         }
     }
@@ -131,7 +131,7 @@ extension SessionReader {
         return records
     }
 
-    /// The exchanges that have a row, and whether each is in flight. Throws ``SessionError``.
+    /// Which exchanges have a row, and whether each is in flight. Throws ``SessionError``.
     package func states(of rows: ExchangeRows) throws -> [(number: Int64, isInFlight: Bool)] {
         var states: [(number: Int64, isInFlight: Bool)] = []
         try run(ExchangeStatement("e.id, e.state", rows, .everything, "ORDER BY e.id"), nil) { row in
@@ -143,12 +143,12 @@ extension SessionReader {
 
     /// Throws ``SessionError``.
     package func numbersInFlight() throws -> [Int64] {
-        // Their payload rows have negative numbers.
+        // Payload rows of exchanges in flight have negative numbers.
         let sql = "SELECT -id AS id FROM payload WHERE id < 0"
         return try rows(sql, of: "payload") { try $0.number(in: RecordedRange.numbers) }
     }
 
-    /// Counts exchanges in flight, or the others, by site if `site` is `nil`, else by the segment after the site's
+    /// Counts exchanges in flight, or ended ones, by site if `site` is `nil`, else by the segment after the site's
     /// path. Throws `CancellationError` if the watch ends the query, else ``SessionError``.
     package func structure(
         of site: RequestURL?,
@@ -216,9 +216,9 @@ extension SessionReader {
 
     // MARK: - The whole session
 
-    /// Calls `body` with blocks of a range that take a statement some 50 ms each, until it returns `false`; numbers
-    /// without a row are skipped. So no statement blocks the recorder for long. Throws ``SessionError``, or an error of
-    /// `body`.
+    /// Calls `body` with one block of the range after another until it returns `false`; skips numbers without a row. A
+    /// statement for a block takes some 50 ms, so that it does not block the recorder for long. Throws
+    /// ``SessionError``, or an error of `body`.
     package func forEachBlock(
         of range: ClosedRange<Int64>,
         order: Order = .oldestFirst,
@@ -259,8 +259,8 @@ extension SessionReader {
         }.first ?? nil
     }
 
-    /// Reads the matching records that the session has now, lowest number first, without holding the session meanwhile.
-    /// Throws ``SessionError``, or an error of `body`.
+    /// Reads the matching records up to the present last exchange, lowest number first; the session is not locked while
+    /// `body` runs. Throws ``SessionError``, or an error of `body`.
     package func forEachRecord(
         matching filter: Filter,
         from start: ExchangeID? = nil,
@@ -275,8 +275,8 @@ extension SessionReader {
 }
 
 extension SessionReader {
-    /// Reads the numbers of the matching exchanges that the session has now, or of a range, lowest first, some
-    /// thousands at a time, without holding the session meanwhile. Throws ``SessionError``, or an error of `body`.
+    /// Reads the numbers of matching exchanges, of `range` or up to the present last one, lowest first, some thousands
+    /// at a time. The session is not locked meanwhile. Throws ``SessionError``, or an error of `body`.
     package func forEachNumbers(
         in range: ClosedRange<Int64>? = nil,
         matching filter: Filter = .everything,

@@ -4,8 +4,8 @@ package import HTTPModel
 import Synchronization
 
 extension SessionReader {
-    /// Adds exchanges in flight, the others, or with `nil` both. Throws `CancellationError` if the watch ends the
-    /// query, else ``SessionError``.
+    /// Adds exchanges in flight, ended exchanges, or both if `isInFlight` is `nil`. Throws `CancellationError` if the
+    /// watch ends the query, else ``SessionError``.
     package func add(
         _ rows: ExchangeRows,
         matching filter: Filter,
@@ -23,12 +23,12 @@ extension SessionReader {
         }
     }
 
-    /// The statistics of the matching exchanges that the session has now, without holding the session meanwhile.
-    /// `onBlock` is called now and then, on any thread, with the number of counted exchanges and the progress from 0 to
-    /// 1; an error that it throws ends the pass. If there are more hosts and endpoints than rows, those that are met
-    /// first have a row, which may differ the next time. Throws ``SessionError``.
+    /// Counts the matching exchanges up to the present last one, without locking the session between steps. `onBlock`
+    /// is called after each step, on any thread, with the number of counted exchanges and the progress from 0 to 1; an
+    /// error that it throws ends the count. If there are more hosts and endpoints than rows, the first that are read
+    /// get a row; these may differ the next time. Throws ``SessionError``.
     ///
-    /// - Parameter shortestPart: how many numbers justify a thread of their own.
+    /// - Parameter shortestPart: how many numbers justify an additional thread.
     package func statistics(
         matching filter: Filter,
         countsEndpoints: Bool = false,
@@ -90,14 +90,14 @@ extension SessionReader {
             outcomes.withLock { $0[index] = outcome }
         }
         let found = outcomes.withLock { $0.compactMap(\.self) }
-        // Report the error that ended the others, and not their cancellation.
+        // Reports the error that ended the other threads, not their cancellation.
         for case .failure(let error) in found where !(error is CancellationError) { throw error }
         return try found.reduce(into: SessionStatistics(countsEndpoints: countsEndpoints)) { $0.add(try $1.get()) }
     }
 }
 
 extension ClosedRange<Int64> {
-    /// Splits the range into equal parts, at most `most`.
+    /// Splits the range into at most `most` equal parts.
     fileprivate func parts(_ most: Int, shortest: Int64) -> [ClosedRange<Int64>] {
         let length = upperBound - lowerBound
         let count = Swift.max(1, Swift.min(Int64(most), length / shortest))

@@ -1,12 +1,12 @@
 package import HTTPModel
 import Synchronization
 
-/// Counts of exchanges in all, by host, by endpoint if requested, and over time. The memory does not grow with the
-/// exchanges.
+/// Counts exchanges in total, by host, by endpoint if requested, and over time. Its memory does not grow with the
+/// number of exchanges.
 package struct SessionStatistics: Sendable, Hashable {
     package struct Totals: Sendable, Hashable {
         package private(set) var count: Int64 = 0
-        /// Exchanges that failed, or have a status from 400 up or of gRPC other than OK.
+        /// Exchanges that failed, have a status of 400 or more, or have a gRPC status other than OK.
         package private(set) var errors: Int64 = 0
         /// As received.
         package private(set) var requestBytes: Int64 = 0
@@ -33,11 +33,11 @@ package struct SessionStatistics: Sendable, Hashable {
         package init() {}
     }
 
-    /// Requests with the same method, host and shape of path.
+    /// Requests with the same method, host and path shape.
     package struct Endpoint: Sendable, Hashable {
         package var method: String
         package var host: String
-        /// As `PathShape` returns it.
+        /// As returned by `PathShape`.
         package var path: String
 
         package init(method: String, host: String, path: String) {
@@ -45,12 +45,12 @@ package struct SessionStatistics: Sendable, Hashable {
         }
     }
 
-    /// The most hosts with their own row; exchanges with other hosts are counted together.
+    /// The maximum number of hosts with their own row; exchanges with other hosts are counted together.
     package static let mostHosts = 1_000
     /// The same for endpoints.
     package static let mostEndpoints = 5_000
 
-    /// Totals by key; exchanges with keys without a row are counted together.
+    /// Totals by key; exchanges whose key has no row are counted together.
     private struct Rows<Key: Hashable & Sendable>: Sendable, Hashable {
         var totals: [Key: Totals] = [:]
         var others = Totals()
@@ -150,8 +150,8 @@ extension SessionStatistics {
     }
 }
 
-/// Which hosts and endpoints have their own row if several threads count parts of one session: the first that any of
-/// them meets. So each row has all exchanges of its host or endpoint.
+/// Shared by threads that count parts of one session: the first hosts and endpoints that any thread meets get a row. So
+/// a row counts all exchanges of its host or endpoint.
 package final class StatisticsRows: Sendable {
     private let hosts = Mutex(Set<String>())
     private let endpoints = Mutex(Set<SessionStatistics.Endpoint>())
@@ -206,7 +206,7 @@ extension Int64 {
 
 /// Counts times in classes that are at most a sixteenth wide, so that a percentile is at most 3.2 % off.
 package struct TimeHistogram: Sendable, Hashable {
-    /// One for each class, up to the highest that has a time.
+    /// One count for each class, up to the highest class that has a time.
     private var counts: [UInt32] = []
     package private(set) var count: Int64 = 0
 
@@ -239,7 +239,7 @@ package struct TimeHistogram: Sendable, Hashable {
         return nil
     }
 
-    /// Times below 32 have a class each; above, each doubling has sixteen.
+    /// Each time below 32 has its own class; from 32 on, each power of two has 16 classes.
     private static func index(of time: Int64) -> Int {
         let time = max(0, time)
         guard time >= 32 else { return Int(time) }
@@ -258,7 +258,7 @@ package struct TimeHistogram: Sendable, Hashable {
 // MARK: - Over time
 
 package enum ResultClass: Int, CaseIterable, Sendable, Hashable {
-    /// A status below 300.
+    /// A status from 100 to 299.
     case success
     case redirect, clientError, serverError
     /// No complete answer, or a gRPC status other than OK.
@@ -297,7 +297,7 @@ package struct Timeline: Sendable, Hashable {
         package var counts = Counts()
     }
 
-    /// If there are more steps, pairs are joined.
+    /// The maximum number of steps; if there are more, pairs of steps are joined.
     private static let most = 4_096
 
     /// In microseconds.
@@ -334,14 +334,14 @@ package struct Timeline: Sendable, Hashable {
         steps = joined
     }
 
-    /// At most `count` buckets of one round length from the first exchange to the last; with `latest`, only the last
-    /// `latest` microseconds.
+    /// At most `count` buckets of equal, round length from the first exchange to the last; with `latest`, only for the
+    /// last `latest` microseconds.
     package func buckets(_ count: Int, latest: Int64? = nil) -> [Bucket] {
         guard count > 0, let span else { return [] }
         let start = latest.map { max(span.lowerBound, span.upperBound - $0) } ?? span.lowerBound
         let wanted = max(step, (span.upperBound - start) / Int64(count) + 1)
         var length = Self.lengths.first { $0 >= wanted } ?? wanted
-        // A start before a round time needs one more bucket.
+        // A start between two round times needs one more bucket.
         while span.upperBound / length - start / length >= Int64(count) {
             length = Self.lengths.first { $0 > length } ?? length * 2
         }
@@ -357,8 +357,8 @@ package struct Timeline: Sendable, Hashable {
         return buckets
     }
 
-    /// Round lengths in microseconds, from a millisecond to a year: 1, 2 and 5 of each power of ten up to 10 s, then
-    /// those of clocks and calendars.
+    /// Round lengths in microseconds, from a millisecond to a year: 1, 2 and 5 times each power of ten up to 10 s, then
+    /// lengths of clocks and calendars.
     private static let lengths: [Int64] = {
         let small = [1, 10, 100, 1_000].flatMap { ten in [1, 2, 5].map { ten * $0 * 1_000 } }
         let seconds: [Int64] = [

@@ -4,9 +4,9 @@ import GRDBSQLite
 /// returns whether to continue.
 package typealias StatementWatch = @Sendable (_ rows: Int64) -> Bool
 
-/// Lets a watch end a statement, by SQLite's progress handler.
+/// Lets a watch end a statement, through SQLite's progress handler.
 final class StatementProgress {
-    /// Steps of SQLite's machine between two calls; a row takes five to fifty, one with a body to decode many more.
+    /// Steps of SQLite's machine between two calls; a row takes five to fifty, or many more with a body to decode.
     private static let steps: CInt = 200
 
     private let statement: OpaquePointer

@@ -1,10 +1,10 @@
 import HTTPModel
 import Synchronization
 
-/// Exchanges in which the search for a filter's expression exceeded the limits of matching. They count as not matching,
-/// and the reader of the result should be told.
+/// Exchanges in which the search for a filter's regular expression exceeded its limits. They count as not matching, and
+/// the user should see a message.
 package final class UnfinishedSearches: Sendable {
-    /// Collects the exchanges of queries in this task; `nil` to ignore them.
+    /// Collects the exchanges for queries in this task; `nil` ignores them.
     @TaskLocal package static var current: UnfinishedSearches?
 
     private let exchanges = Mutex(Set<Int64>())
@@ -13,19 +13,19 @@ package final class UnfinishedSearches: Sendable {
 
     package var count: Int { exchanges.withLock { $0.count } }
 
-    /// Removes exchanges that are searched again.
+    /// Removes exchanges before they are searched again.
     package func forget(_ numbers: [Int64]) { exchanges.withLock { $0.subtract(numbers) } }
 
     private func add(_ exchange: Int64) { exchanges.withLock { _ = $0.insert(exchange) } }
 
-    /// Returns `false` if the search is given up.
+    /// Returns `false` if the search exceeds its limits.
     static func finds(_ expression: FilterExpression, in text: UnsafeRawBufferPointer, of exchange: Int64) -> Bool {
         if let isFound = expression.isFound(in: text) { return isFound }
         current?.add(exchange)
         return false
     }
 
-    /// A message about them; `nil` if there are none.
+    /// A message for the user; `nil` if all searches were finished.
     package var remark: String? {
         guard count > 0 else { return nil }
         let exchanges = count == 1 ? "1 exchange" : "\(count) exchanges"

@@ -7,8 +7,8 @@ struct SessionDatabase {
     let connection: Database
     let path: String
 
-    /// Arguments are numbers. Errors about damage have `subject` and the number in the first column. Throws
-    /// `DatabaseError`, or an error of `read`.
+    /// Errors about damage contain `subject` and the number in the first column. Throws `DatabaseError`, or an error of
+    /// `read`.
     func rows<Value>(
         _ sql: String,
         _ arguments: [Int64] = [],
@@ -75,7 +75,7 @@ extension SQLArgument {
 }
 
 /// Reads and checks the columns of a row from left to right: a session may come from anybody, and SQLite stores any
-/// value in any column. Wrong types and ranges are errors, while GRDB's conversions would trap.
+/// value in any column. Wrong types and ranges are errors, because GRDB's conversions would trap.
 struct RowReader {
     private let statement: SQLiteStatement
     private let path: String
@@ -101,7 +101,7 @@ struct RowReader {
         return number
     }
 
-    /// Reads the next column if it has the type.
+    /// Reads the next column; `nil` if it is `NULL`. Throws ``SessionError`` if it has a different type.
     private mutating func next<Value>(
         _ type: CInt,
         _ what: String,
@@ -114,7 +114,7 @@ struct RowReader {
         return read(statement, column)
     }
 
-    /// `nil` also for a negative duration, from a clock that was set back.
+    /// Also `nil` for a negative duration, which a clock that was set back causes.
     mutating func optionalDuration() throws -> Int64? {
         let amounts = RecordedRange.amounts
         return try optionalNumber(in: -amounts.upperBound...amounts.upperBound).flatMap { $0 < 0 ? nil : $0 }

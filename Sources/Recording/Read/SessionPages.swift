@@ -5,12 +5,12 @@ package import NIOCore
 /// Reads pages of exchanges with their short bodies for exports; long bodies and arrivals are read on demand. Use it on
 /// one thread.
 package final class SessionPages: ExchangeSource {
-    /// In bytes of heads and bodies; the exchange that reaches it is the last of its page.
+    /// In bytes of heads and bodies; the exchange that reaches this size is the last of its page.
     static let longestPage = 1 << 20
 
     private let reader: SessionReader
     private let check: () throws -> Void
-    /// The short bodies of the page's exchanges by side, and whether there are long ones.
+    /// The short bodies of the page's exchanges by side, and whether the exchange has long bodies.
     private var bodies: [ExchangeID: (short: [ByteBuffer?], hasLong: Bool)] = [:]
     private var certificates = KnownCertificates()
 
@@ -64,7 +64,7 @@ package final class SessionPages: ExchangeSource {
     }
 }
 
-/// Certificates cached by their text: connections to one server have the same chain.
+/// Certificates cached by their text, because connections to one server have the same chain.
 struct KnownCertificates {
     private static let most = 256
     private var chains: [String: [CertificateSummary]] = [:]
@@ -90,7 +90,7 @@ struct StoredExchanges {
     private let session: SessionDatabase
     private var connections: [ConnectionID: ConnectionRecord?] = [:]
     private(set) var certificates: KnownCertificates
-    /// Numbers without long bodies; the exchange after them has some.
+    /// Numbers of exchanges without long bodies; the exchange after the range has long bodies.
     private var short: Range<Int64> = 0..<0
 
     init(_ session: SessionDatabase, _ certificates: KnownCertificates = KnownCertificates()) {
@@ -131,7 +131,7 @@ struct StoredExchanges {
         return found
     }
 
-    /// Bodies outside of the payload row. For ascending numbers one query answers for many.
+    /// Whether bodies are outside of the payload row. For ascending numbers, one query answers many calls.
     mutating func hasLongBodies(_ number: Int64) throws -> Bool {
         if short.contains(number) { return false }
         if short.upperBound == number, !short.isEmpty { return true }

@@ -3,11 +3,11 @@ package import NIOCore
 
 package struct RecordedRequest: Sendable {
     package var record: ExchangeRecord
-    /// Only the heads.
+    /// The heads only.
     package var messages: ExchangeMessages
-    /// As received; `nil` if long.
+    /// The received body; `nil` if it is long.
     package var body: ByteBuffer?
-    /// If a stage changed it and it is short.
+    /// The sent body, if a rule changed it and it is short.
     package var bodySent: ByteBuffer?
 
     package init(
@@ -20,7 +20,7 @@ package struct RecordedRequest: Sendable {
     }
 }
 
-/// An exchange without trace and connections, with short bodies; of what the proxy sent, only the response's head.
+/// An exchange with short bodies, without trace and connections. Of the sent messages, it has only the response's head.
 package struct ExchangeContent: Sendable {
     package var exchange: RecordedExchange
     package var requestBody: ByteBuffer?
@@ -68,7 +68,7 @@ extension SessionReader {
         }.first
     }
 
-    /// Lowest number first; the session is not held meanwhile. Throws ``SessionError``, or an error of `body`.
+    /// Lowest number first; the session is not locked meanwhile. Throws ``SessionError``, or an error of `body`.
     package func forEachRequest(_ body: (RecordedRequest) throws -> Void) throws {
         let pageSize: Int64 = 512
         let columns = """

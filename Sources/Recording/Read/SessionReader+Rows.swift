@@ -16,7 +16,7 @@ extension RowReader {
         let method = try text()
         let (scheme, host, port) = (try text(), try text(), Int(try number(in: 0...65_535)))
         let url = RequestURL(scheme: scheme, host: host, port: port, path: try text(), query: try optionalText())
-        // The columns before the client's connection, which a record requires.
+        // These columns come before the client's connection, which the record's initializer requires.
         let status = Int(try number(in: 0...999))
         let versions = (try value(HTTPVersion.self), try optionalValue(HTTPVersion.self))
         let mediaType = try text()
@@ -95,7 +95,7 @@ extension RowReader {
         return RequestURL(scheme: scheme, host: host, port: Int(port), path: path, query: query)
     }
 
-    /// After the number, without bodies.
+    /// Skips the row's number, and does not read bodies.
     mutating func messages() throws -> ExchangeMessages {
         _ = try number(in: RowReader.payloads)
         var messages = ExchangeMessages()
@@ -162,7 +162,7 @@ extension RowReader {
         )
     }
 
-    /// A row without sources has those before it.
+    /// A row without sources has the sources of the row before.
     mutating func rules(sourcesBefore: [ProfileSource] = []) throws -> StoredRules {
         StoredRules(
             number: try number(),

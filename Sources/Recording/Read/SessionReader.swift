@@ -40,7 +40,7 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// Independent of this one; `nil` if the path leads elsewhere.
+    /// A second, independent reader; `nil` if the path no longer leads to this session.
     package func another() -> SessionReader? {
         guard let other = try? SessionReader(path: path), other.fileIdentity == fileIdentity else { return nil }
         return other
@@ -105,7 +105,7 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// In microseconds since 1970.
+    /// `moment` is in microseconds since 1970.
     package func rules(at moment: Int64) throws -> StoredRules? {
         let sql = """
             SELECT id, at, (
@@ -133,14 +133,14 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     package func record(_ id: ExchangeID) throws -> ExchangeRecord? { try records([id.number])[0] }
 
-    /// In the order of the numbers; `nil` for missing ones.
+    /// In the order of `ids`; `nil` for missing exchanges.
     package func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
         try read { session in try ids.map { try StoredExchanges(session).record($0)?.record } }
     }
 
     /// Includes deleted exchanges.
     package func bounds() throws -> ClosedRange<Int64>? {
-        // SQLite answers each from one end of the table, but both together by a scan.
+        // SQLite reads each number from one end of the table, but scans the table for both in one query.
         let sql = "SELECT (SELECT min(id) FROM exchange) AS id, (SELECT max(id) FROM exchange) AS id"
         return try rows(sql, of: "exchange") { row -> ClosedRange<Int64>? in
             let lowest = try row.optionalNumber(in: RecordedRange.numbers)
@@ -150,10 +150,10 @@ package final class SessionReader: ExchangeSource, Sendable {
         }.first ?? nil
     }
 
-    /// As far as can be determined.
+    /// Whether the path leads to this session; also true if that cannot be determined.
     package var isInPlace: Bool { FileFacts.mayLead(path, to: fileIdentity) }
 
-    /// Until `body` returns `false`; the session is not held meanwhile. Throws ``SessionError``, or an error of `body`.
+    /// Until `body` returns `false`; the session stays unlocked. Throws ``SessionError``, or an error of `body`.
     package func forEachRecord(
         from start: ExchangeID? = nil,
         order: Order = .oldestFirst,
@@ -192,8 +192,8 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// Fewer than `limit` bytes only at the end. A `…Sent` side of an unchanged body reads the received one. In flight,
-    /// bytes appear within a second, those of a stream within 100 ms.
+    /// Returns fewer than `limit` bytes only at the body's end. A `…Sent` side of an unchanged body reads the received
+    /// body. Bytes of an exchange in flight appear within a second, of a stream within 100 ms.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
         return try read(inOneTransaction: true) { session in
@@ -203,13 +203,13 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// `nil` without a body, also for the `…Sent` side of an unchanged one.
+    /// `nil` without a body, and for the `…Sent` side of an unchanged body.
     package func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
         try read(inOneTransaction: true) { try StoredBody(of: id, side: side, in: $0)?.size }
     }
 
-    /// When bytes arrived, by offset. A `…Sent` side of an unchanged body reads the received one. In flight, an arrival
-    /// may precede its bytes. The first is the one that contains the byte at `offset`.
+    /// When bytes arrived, by offset, beginning with the arrival that contains the byte at `offset`. A `…Sent` side of
+    /// an unchanged body reads the received body. In flight, an arrival may be stored before its bytes.
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         guard limit > 0 else { return [] }
         let sql = """
@@ -228,8 +228,8 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// All reads of `body` see one state of the file, and lock it once. To be brief: a recording cannot shorten its log
-    /// meanwhile.
+    /// All reads of `body` see one state of the file, and lock it once. `body` must be short, because the recorder
+    /// cannot shorten its log meanwhile.
     package func inOneState<Value>(_ body: () throws -> Value) throws -> Value {
         try read(inOneTransaction: true) { _ in try body() }
     }

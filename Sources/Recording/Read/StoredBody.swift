@@ -44,7 +44,7 @@ struct StoredBody {
         }
         let end = size - offset > Int64(limit) ? offset + Int64(limit) : size
         var body = ByteBuffer()
-        // Row by row, so that overlapping chunks of a damaged file cannot yield more than requested.
+        // Reads chunk by chunk, so that overlapping chunks of a damaged file cannot yield more bytes than requested.
         while offset + Int64(body.readableBytes) < end {
             let position = offset + Int64(body.readableBytes)
             guard let (start, data) = try chunk(at: position), position - start < Int64(data.readableBytes),

@@ -3,17 +3,17 @@ import NIOCore
 
 /// An exchange in flight with its unwritten content.
 final class OpenExchange {
-    /// `nil` once it is written; `finished` brings it again.
+    /// `nil` once it is written; the `finished` event brings it again.
     var unwritten: (record: ExchangeRecord, messages: ExchangeMessages)?
-    /// Newer than the record; else `nil`.
+    /// The newest counts; `nil` before the first ones.
     var counts: StreamCounts?
     var hasUnwrittenCounts = false
     var isStored = false
-    /// Whether parts are written as they arrive.
+    /// Whether parts are written soon after they arrive.
     var isStream = false
     var isTouched = false
     var hasEnded = false
-    /// In nanoseconds of the monotonic clock; `nil` if nothing waits.
+    /// In nanoseconds of the monotonic clock; `nil` if no data waits.
     var waitsSince: UInt64?
     var arrivals: [(side: BodySide, arrival: Arrival)] = []
     var tails = BodyTails()
@@ -24,7 +24,7 @@ final class OpenExchange {
 
     init(_ id: ExchangeID) { self.id = id }
 
-    /// The record may be older than the counts, and does not lower them.
+    /// The record may be older than the counts, and must not lower them.
     func update(_ record: ExchangeRecord, _ messages: ExchangeMessages) {
         unwritten = (record, messages)
         if let counts { unwritten?.record.raise(to: counts) }
@@ -71,13 +71,13 @@ struct BodyTails {
     var stored: Int64 { tails.reduce(0) { $0 + $1.stored } }
 }
 
-/// The end of a body that must still be written; less than a chunk between events.
+/// The end of a body, which is still to be written; shorter than a chunk between events.
 struct BodyTail {
     /// `nil` before the first part, which may be empty.
     private(set) var bytes: ByteBuffer?
-    /// All earlier bytes are in chunks.
+    /// Offset of `bytes`; all earlier bytes are in chunks.
     private var start: Int64 = 0
-    /// In a chunk that is rewritten when there are more.
+    /// How many of `bytes` are in a chunk, which is rewritten when more bytes arrive.
     private var written = 0
 
     var isEmpty: Bool { start == 0 && count == 0 }
@@ -103,14 +103,14 @@ struct BodyTail {
 
     private mutating func add(_ part: ByteBuffer) {
         if count == 0, start == 0 {
-            // Most bodies have one part, and are written before the loop's buffer is needed again.
+            // Most bodies have one part, and are written before the event loop needs its buffer again.
             bytes = part
         } else {
             bytes?.writeImmutableBuffer(part)
         }
     }
 
-    /// A very short chunk is rewritten later: so a slow stream has neither a row for each drop nor many rewrites.
+    /// A very short chunk is rewritten later, so that a slow stream causes neither many rows nor many rewrites.
     mutating func flush(_ write: (ByteBuffer, Int64) throws -> Void) throws {
         guard let bytes, waiting > 0 else { return }
         guard count < Schema.streamChunk else { return try finishChunk(write) }
@@ -123,11 +123,11 @@ struct BodyTail {
         try write(bytes, start)
         start += Int64(count)
         written = 0
-        // `clear()` would keep the memory.
+        // `clear()` would not free the memory.
         self.bytes = ByteBuffer()
     }
 
-    /// Copies bytes out of a larger buffer before they wait for long.
+    /// Copies bytes out of a much larger buffer, because they may wait for long.
     mutating func compact() {
         guard let bytes, bytes.storageCapacity > 4 * bytes.readableBytes + 512 else { return }
         var copy = ByteBufferAllocator().buffer(capacity: bytes.readableBytes)

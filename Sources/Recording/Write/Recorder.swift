@@ -9,7 +9,7 @@ import Synchronization
 package final class Recorder: Sendable {
     package let nextExchangeID: Int64
     package let nextConnectionID: Int64
-    /// What an earlier run left in flight.
+    /// Exchanges that an earlier run left in flight.
     package let recovered: RecoveryReport?
 
     private static let niceness: Int32 = 5
@@ -17,8 +17,7 @@ package final class Recorder: Sendable {
     private let outcome: Outcome
 
     /// Opens or creates the session. `onFinished` gets ended exchanges, also unrecorded ones, without connections;
-    /// `onFailure` is called when writing first fails. All are called on the recorder's threads. Throws
-    /// ``SessionError``.
+    /// `onFailure` is called when a write first fails. The recorder's threads call them. Throws ``SessionError``.
     package init(
         _ configuration: RecorderConfiguration,
         onFinished: (@Sendable ([RecordedExchange]) -> Void)? = nil,
@@ -36,7 +35,7 @@ package final class Recorder: Sendable {
             session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
         }
         if let largest = configuration.largestSession {
-            // A transaction must fit into its room in the session.
+            // A transaction must fit into the part of the session that the limit keeps free.
             configuration.credit = min(configuration.credit, Int(clamping: max(64 << 10, largest / 8)))
         }
         nextExchangeID = session?.start.nextExchangeID ?? 1
@@ -60,19 +59,19 @@ package final class Recorder: Sendable {
 
     package var path: String? { outcome.path.withLock { $0 } }
 
-    /// Increases when readers may see something new.
+    /// Increases when readers may see new data.
     package var revision: Int { outcome.revision.load(ordering: .acquiring) }
 
-    /// For one event loop, which must make all calls. When credit is back after ``RecorderProducer/submit(_:cost:)``
-    /// returned `false`, `onCredit` is called on the recorder's thread; it must not wait.
+    /// A producer for one event loop, which must make all calls. If ``RecorderProducer/submit(_:cost:)`` returned
+    /// `false`, the recorder's thread calls `onCredit`, which must not wait, once there is credit again.
     package func makeProducer(onCredit: @escaping @Sendable () -> Void) -> RecorderProducer {
         RecorderProducer(queue: queue, onCredit: onCredit)
     }
 
     /// Records the rules in force, for ``SessionReader/rules(at:)``. Never waits, on any thread. Call it also when a
-    /// run begins, even without rules: a session may continue an earlier run. `at` is in microseconds since 1970, `nil`
-    /// for now; `sources` includes included files; `admits`, called on the recorder's thread, chooses the exchanges to
-    /// record.
+    /// run begins, even without rules, because a session may continue an earlier run. `at` is in microseconds since
+    /// 1970; `nil` is now. `sources` includes included files. The recorder's thread calls `admits`, which chooses the
+    /// exchanges to record.
     package func noteRules(
         sources: [ProfileSource],
         switchedOff: some Sequence<String>,
@@ -84,19 +83,19 @@ package final class Recorder: Sendable {
     }
 
     package var isRecording: Bool { outcome.isRecording.load(ordering: .relaxed) }
-    /// While the recording was off.
+    /// Exchanges that passed while the recording was off.
     package var passed: Int { outcome.passed.load(ordering: .relaxed) }
-    /// By the rules.
+    /// Exchanges that the rules left out.
     package var leftOut: Int { outcome.leftOut.load(ordering: .relaxed) }
     package var edits: Int { outcome.edits.load(ordering: .acquiring) }
 
-    /// For exchanges that begin from now on.
+    /// Applies to exchanges that begin after the call.
     package func setRecording(_ isRecording: Bool) {
         outcome.isRecording.store(isRecording, ordering: .relaxed)
         queue.submit(isRecording: isRecording)
     }
 
-    /// Between events of the traffic. Throws ``SessionError``.
+    /// Edits the session between events of the traffic. Throws ``SessionError``.
     package func edit(_ edit: SessionEdit) async throws -> SessionEditResult {
         try await withCheckedThrowingContinuation { continuation in
             let order = RecorderQueue.EditOrder(edit: edit) { continuation.resume(with: $0.mapError { $0 }) }
@@ -110,8 +109,8 @@ package final class Recorder: Sendable {
         if queue.request(flush: done) { done.wait() }
     }
 
-    /// Writes the rest, and makes the session one file. Further calls return the same summary. Not for callbacks, which
-    /// it waits for.
+    /// Writes the rest, and makes the session one file. Further calls return the same summary. Callbacks must not call
+    /// this, because it waits for them.
     @discardableResult
     package func close() -> RecorderSummary {
         queue.close()
@@ -132,8 +131,8 @@ package final class RecorderProducer: Sendable {
 
     deinit { queue.remove(producer: number) }
 
-    /// Submits the events of a tick; `cost` is their sum. `false` means that the credit is used up: the loop must pause
-    /// its traffic until `onCredit`. A lossy recorder drops body parts instead.
+    /// Submits the events of a tick; `cost` is the sum of their costs. If it returns `false`, the credit is used up,
+    /// and the loop must pause its traffic until `onCredit`. A lossy recorder drops body parts instead.
     package func submit(_ events: [RecordEvent], cost: Int) -> Bool {
         queue.submit(events, cost: cost, producer: number, onCredit: onCredit)
     }

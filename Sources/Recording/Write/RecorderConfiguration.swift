@@ -1,13 +1,13 @@
 package import HTTPModel
 
 package struct RecorderConfiguration: Sendable {
-    /// For a disk that is slower than the traffic.
+    /// Whether a disk that is slower than the traffic slows it down, or body parts are dropped.
     package enum Mode: String, Sendable, Hashable, CaseIterable {
         case lossless
         case lossy
     }
 
-    /// `nil` to record nothing and only call the observer.
+    /// `nil` records nothing and only calls the observer.
     package var path: String?
     package var mode: Mode
     package var sluiceVersion: String
@@ -19,16 +19,16 @@ package struct RecorderConfiguration: Sendable {
     package var napMilliseconds = 20
     /// Bytes of events that end the nap.
     package var napBytes = 1 << 20
-    /// The longest time until a body part of an open exchange is visible; at most 50 ms for a stream.
+    /// The longest time until a reader sees a body part of an open exchange; at most 50 ms for a stream.
     package var tailMilliseconds = 1_000
 
-    /// ``path`` is then unused.
+    /// If set, ``path`` is unused.
     package var rotation: SessionRotation?
     /// In bytes; the oldest bodies are dropped first, then the oldest exchanges.
     package var largestSession: Int64?
     package var largestSessionText = ""
 
-    /// Live traffic continues if writing fails; errors say so.
+    /// Whether errors say that live traffic continues if writing fails.
     package var isTraffic = true
 
     /// Simulates a full disk in tests.
@@ -41,7 +41,7 @@ package struct RecorderConfiguration: Sendable {
     }
 }
 
-/// Left in flight by a killed recorder.
+/// Exchanges that a killed recorder left in flight.
 package struct RecoveryReport: Sendable, Hashable {
     package var count: Int
     /// At most five, oldest first.
@@ -51,24 +51,24 @@ package struct RecoveryReport: Sendable, Hashable {
 package struct RecorderSummary: Sendable, Hashable {
     package var path: String?
     package var earlierPaths: [String] = []
-    /// Ended, recorded or not.
+    /// Ended exchanges, recorded or not.
     package var exchanges = 0
     package var failures = 0
     package var bodyBytes: Int64 = 0
-    /// Because writing failed.
+    /// Exchanges that are missing because writing failed.
     package var notRecorded = 0
-    /// While the recording was off.
+    /// Exchanges that passed while the recording was off.
     package var passed = 0
-    /// By the rules.
+    /// Exchanges that the rules left out.
     package var leftOut = 0
-    /// By `--recorder lossy`.
+    /// Body bytes that `--recorder lossy` dropped.
     package var droppedBytes: Int64 = 0
     package var droppedBodies = 0
     package var removedExchanges = 0
     /// Why deleted exchanges are still in the file.
     package var removingError: SessionError?
-    /// From a transaction's first event to its end, in microseconds. Above 100,000 the promise about `kill -9` was
-    /// broken.
+    /// The longest time from a transaction's first event to its end, in microseconds. Above 100,000, the promise about
+    /// `kill -9` was broken.
     package var longestWrite: Int64 = 0
     package var error: SessionError?
 }

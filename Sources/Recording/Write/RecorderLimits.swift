@@ -3,7 +3,7 @@ import Dispatch
 package enum RecorderLimits {
     /// 16 MiB.
     static let checkpointPages = 1_024
-    /// Exceeded only while readers use the log.
+    /// The log is only longer while readers use it.
     static let logBytes: Int64 = 64 << 20
 
     static func checkpointPages(ofSession largest: Int64?) -> Int64 {
@@ -14,18 +14,18 @@ package enum RecorderLimits {
         largest.map { min(logBytes, max(1 << 20, $0 / 8)) } ?? logBytes
     }
 
-    /// For other writers, against all advice.
+    /// How long to wait for other programs that write the session, although they should not.
     package static let patienceMilliseconds = 10_000
     static let lockAttempts = 10
     static let lockMicroseconds: UInt32 = 20_000
     static let transactionNanoseconds: UInt64 = 50_000_000
-    /// Short, so that events are written soon.
+    /// Short, so that waiting events are written soon.
     static let editNanoseconds: UInt64 = 30_000_000
-    /// Of events; then memory is returned at the next quiet moment.
+    /// Bytes of events after which memory is returned at the next quiet moment.
     static let trimBytes = 4 << 20
     static let trimDelay = DispatchTimeInterval.milliseconds(200)
     static let tailBytes = 8 << 20
-    /// With nap and commit below 100 ms.
+    /// With nap and commit, less than 100 ms.
     static let streamTailNanoseconds: UInt64 = 50_000_000
     static let mostEarlierFiles = 16
     static let rotationPauseNanoseconds: UInt64 = 1_000_000_000

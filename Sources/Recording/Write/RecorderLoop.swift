@@ -12,8 +12,8 @@ final class RecorderLoop {
     private let configuration: RecorderConfiguration
     private let callbacks: RecorderCallbacks
 
-    /// New exchanges go to the last one; earlier files of a rotation have exchanges in flight. Empty if nothing can be
-    /// written.
+    /// The last file records new exchanges; earlier files of a rotation still have exchanges in flight. Empty if no
+    /// session can be written.
     private var recordings: [SessionRecording] = []
     /// Open sessions, even if they cannot be written.
     private var sessions: [WritableSession] = []
@@ -21,10 +21,10 @@ final class RecorderLoop {
     private let closer = SessionCloser()
     private var summary = RecorderSummary()
     private var cut: [ExchangeID: ExchangeRecord.Flags] = [:]
-    /// Whether somebody waits for an empty queue.
+    /// Whether a caller waits until everything is written.
     private var isFlushing = false
     private var nextCheck: UInt64 = 0
-    /// Since memory was last returned.
+    /// Cost of the batches since memory was last returned to the system, in bytes.
     private var takenBytes = 0
     private var isRecording: Bool
     /// `nil` records all exchanges.
@@ -135,7 +135,7 @@ final class RecorderLoop {
                 }
                 if isSweepDue(at: now) { try sweep(at: now) }
             }
-            // Open exchanges keep written bytes until the transaction ends.
+            // Credit returns only now, because open exchanges keep written bytes until the transaction ends.
             queue.giveBack(written)
             if recordings.isEmpty {
                 summary.notRecorded += sessions.isEmpty ? 0 : finished.count
@@ -162,7 +162,7 @@ final class RecorderLoop {
         summary.longestWrite = max(summary.longestWrite, Int64((end - start) / 1_000))
     }
 
-    /// Once a second, and at the end.
+    /// Called once a second and at the end: fails if the file is no longer at its path, and shortens a long log.
     private func check(_ recording: SessionRecording, at time: UInt64) {
         nextCheck = time + 1_000_000_000
         let session = recording.session
@@ -262,7 +262,7 @@ final class RecorderLoop {
         summary.droppedBytes += Int64(part.bytes)
     }
 
-    // MARK: - What waits
+    // MARK: - Waiting data
 
     private func takesAll() -> Bool {
         isFlushing || recordings.reduce(0) { $0 + $1.tailBytes } > RecorderLimits.tailBytes
@@ -285,7 +285,7 @@ final class RecorderLoop {
     /// Exchanges in flight stay in their file.
     private func rotateIfDue() {
         let now = DispatchTime.now().uptimeNanoseconds
-        // An edit is finished in its file.
+        // A running edit must end in the file in which it began.
         guard edits.isEmpty, let current, let due = rotating?.due(current), due <= now else { return }
         guard recordings.count <= RecorderLimits.mostEarlierFiles else {
             rotating?.pause(until: now + RecorderLimits.rotationPauseNanoseconds)
@@ -316,7 +316,7 @@ final class RecorderLoop {
         endRotated()
     }
 
-    /// Files without exchanges in flight.
+    /// Ends earlier files that have no exchanges in flight any more.
     private func endRotated() {
         guard recordings.count > 1 else { return }
         let done = recordings.dropLast().filter(\.open.isEmpty)
@@ -394,7 +394,7 @@ final class RecorderLoop {
         }
     }
 
-    /// For good; committed rows stay, and the traffic continues.
+    /// Ends the recording for good; committed rows stay in the file, and the traffic continues.
     private func fail(_ error: any Error) {
         let path = current?.session.path ?? summary.path ?? ""
         for recording in recordings { recording.writer.rollback() }

@@ -3,20 +3,20 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// Passes events from event loops, which never wait, to the recorder's thread, which is woken rarely and takes all at
-/// once. Credit in bytes limits it.
+/// Passes events from event loops, which never wait, to the recorder's thread, which wakes up rarely and takes all
+/// events at once. A credit in bytes limits the queue.
 final class RecorderQueue: Sendable {
     /// Events of one producer in one tick.
     struct Batch: Sendable {
         var events: [RecordEvent]
         var cost: Int
-        /// For lack of credit.
+        /// Body parts that were dropped because the credit was used up.
         var dropped: [DroppedPart] = []
         /// Instead of events.
         var rules: RulesNote?
         /// Instead of events.
         var edit: EditOrder?
-        /// From here on; instead of events.
+        /// Switches the recording on or off after this batch; instead of events.
         var isRecording: Bool?
     }
 
@@ -33,7 +33,7 @@ final class RecorderQueue: Sendable {
 
     struct Drain: Sendable {
         var batches: [Batch]
-        /// Signalled when everything before them is in the file.
+        /// Signalled when all earlier batches are in the file.
         var flushes: [DispatchSemaphore]
         var isLast: Bool
     }
@@ -62,7 +62,7 @@ final class RecorderQueue: Sendable {
             batches.append(batch)
         }
 
-        /// Then the thread must be signalled, and no longer counts as waiting.
+        /// Ends the thread's wait if there is enough to do; returns whether the caller must signal the thread.
         mutating func endWait(napBytes: Int) -> Bool {
             switch waiting {
             case .nothing: return false
@@ -95,7 +95,7 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Changes nothing when closing; wakes the thread if its wait is over.
+    /// Changes nothing if the queue is closing; wakes the thread if its wait is over.
     private func change<Result: Sendable>(whenClosing: Result, _ body: (inout State) -> Result) -> Result {
         let (result, mustWake) = state.withLock { state in
             guard !state.isClosing else { return (whenClosing, false) }
@@ -106,7 +106,7 @@ final class RecorderQueue: Sendable {
         return result
     }
 
-    /// Returns whether there is credit; if not, `onCredit` is called once when there is.
+    /// Returns whether there is credit; if not, `onCredit` is called once there is credit again.
     func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
         change(whenClosing: true) { state in
             var batch = Batch(events: events, cost: cost)
@@ -122,7 +122,7 @@ final class RecorderQueue: Sendable {
         change(whenClosing: ()) { $0.add(Batch(events: [], cost: rules.cost, rules: rules)) }
     }
 
-    /// `false` if the queue is closing.
+    /// Returns `false` if the queue is closing.
     func submit(_ edit: EditOrder) -> Bool {
         change(whenClosing: false) { state in
             state.add(Batch(events: [], cost: 0, edit: edit))
@@ -136,7 +136,7 @@ final class RecorderQueue: Sendable {
 
     func remove(producer: Int) { state.withLock { state in _ = state.starving.removeValue(forKey: producer) } }
 
-    /// `false` if the queue is closing.
+    /// Returns `false` if the queue is closing.
     func request(flush: DispatchSemaphore) -> Bool {
         change(whenClosing: false) { state in
             state.flushes.append(flush)

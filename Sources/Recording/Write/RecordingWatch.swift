@@ -1,7 +1,7 @@
 import Foundation
 
-/// Tells whether a session is being recorded, by a shared lock that it releases at once. Its descriptor stays open,
-/// because closing it would release SQLite's locks on the file in this process.
+/// Determines whether a session is being recorded, with a shared lock that it releases at once. Its descriptor stays
+/// open, because closing it would release SQLite's locks on the file in this process.
 package final class RecordingWatch: Sendable {
     private let descriptor: CInt
 
@@ -12,7 +12,7 @@ package final class RecordingWatch: Sendable {
 
     deinit { close(descriptor) }
 
-    /// By a recorder or an editor.
+    /// Whether a recorder or an editor holds the session's lock.
     package var isRecorded: Bool {
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
         flock(descriptor, LOCK_UN)

@@ -2,8 +2,8 @@ import GRDB
 import GRDBSQLite
 import NIOCore
 
-/// Fills a prepared statement through SQLite's own interface: GRDB boxes every value, which for forty columns costs
-/// more than the insert itself (see decision record 3). GRDB still does connections, transactions and errors.
+/// Fills a prepared statement through SQLite's own interface, because GRDB boxes every value, which for forty columns
+/// costs more than the insert itself (see decision record 3). GRDB still does connections, transactions and errors.
 struct RowWriter {
     /// Keeps the statement alive.
     private let owner: Statement

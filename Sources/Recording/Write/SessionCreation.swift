@@ -1,12 +1,12 @@
 import Files
 import Foundation
 
-/// Between the creation of a session's file and of its tables.
+/// The time between the creation of a session's file and of its tables.
 package enum SessionCreation {
-    /// 20 ms apart.
+    /// The maximum number of checks, 20 ms apart.
     private static let looks = 50
 
-    /// At most a second.
+    /// Waits until the session has tables, at most a second.
     package static func wait(for path: String, pause: () -> Void = { usleep(20_000) }) {
         for _ in 0..<looks {
             guard let facts = FileFacts(path: path), facts.isRegular, facts.size == 0, isHeld(path, facts.identity)

@@ -4,9 +4,9 @@ import HTTPModel
 import NIOCore
 
 /// Keeps a session below a size: drops the bodies of the oldest exchanges, then the oldest exchanges. If bodies in
-/// flight take most of the room, the largest is dropped first. Free pages are reused.
+/// flight take most of the room, the largest of them is dropped first. SQLite reuses the free pages.
 struct SessionLimit {
-    /// Drops the largest body in flight if all together have more than `bytes` in the file; returns whether they have.
+    /// Drops the largest body in flight if all together have more than `bytes` in the file; returns whether it did.
     typealias DropOpenBodies = (_ bytes: Int64) throws -> Bool
 
     private static let slice = 64
@@ -15,7 +15,7 @@ struct SessionLimit {
     let largest: Int64
     let note: TraceEntry
     private let storedNote: String
-    /// Up to here exchanges have no bodies, or were in flight.
+    /// Exchanges up to this number have no bodies, or were in flight.
     private var cursor: Int64 = 0
     private var skipped: Set<Int64> = []
     private var removedSinceConnections = 0
@@ -33,7 +33,7 @@ struct SessionLimit {
     private var room: Int64 { min(largest / 4, 32 << 20) }
     private var target: Int64 { largest - room }
 
-    /// Larger bodies in flight can never fit.
+    /// A larger body in flight can never fit.
     var largestOpenBodies: Int64 { target }
 
     mutating func countOpen() {
@@ -50,7 +50,7 @@ struct SessionLimit {
     ) throws {
         while try Self.usedBytes(database) > target {
             hasDropped = true
-            // Half of the size in flight would push out everything else, and then not fit itself.
+            // Bodies in flight of half the size would push out everything else, and then not fit themselves.
             if try dropOpenBodies(largest / 2) {
                 countOpen()
             } else if try dropBodies(database, isOpen, target) {
@@ -72,7 +72,7 @@ struct SessionLimit {
         return (try Int64.fetchOne(try database.cachedStatement(sql: sql)) ?? 0) * Int64(Schema.pageSize)
     }
 
-    /// Until `target`; returns whether there were any exchanges.
+    /// Drops bodies until `target` is reached; returns whether there were any exchanges.
     private mutating func dropBodies(_ database: Database, _ isOpen: (Int64) -> Bool, _ target: Int64) throws -> Bool {
         let late = skipped.filter { !isOpen($0) }.sorted()
         for number in late {
@@ -132,7 +132,7 @@ struct SessionLimit {
         }
     }
 
-    /// Not the newest of all; returns whether there were any.
+    /// Removes the oldest exchanges, but not the newest one; returns whether it removed any.
     private mutating func removeOldest(
         _ database: Database,
         _ isOpen: (Int64) -> Bool,

@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 
 /// Prevents a second recorder on a session; ends with the process. It is a `flock`, independent of SQLite's `fcntl`
-/// locks. Closing any descriptor of a file would release those, so the descriptor stays open until SQLite is done, and
-/// a session that this process records is not opened again.
+/// locks. Closing any descriptor of a file would release SQLite's locks. So the descriptor stays open until SQLite is
+/// done, and a session that this process records is not opened again.
 final class SessionLock: Sendable {
     private static let heldHere = Mutex<Set<FileFacts.Identity>>([])
 
@@ -30,7 +30,7 @@ final class SessionLock: Sendable {
             guard FileFacts(path: path)?.identity == facts.identity else { throw SessionError.locked(path) }
             isEmpty = facts.size == 0
             identity = facts.identity
-            // SQLite gives later files the mode of the session; those of a killed run exist already.
+            // SQLite gives later files the mode of the session; files of a killed run exist already.
             for file in SessionPath.companions(of: path) { try Self.makePrivate(file) }
             try Self.makePrivate(path, facts, fchmod(descriptor, 0o600))
         } catch {
@@ -41,7 +41,7 @@ final class SessionLock: Sendable {
         Self.heldHere.withLock { held in _ = held.insert(identity) }
     }
 
-    /// A process that is being started has a copy of the previous recorder's descriptor until it runs its own program.
+    /// Retries, because a process that is being started has a copy of the last recorder's descriptor until `exec`.
     private static func lock(_ descriptor: CInt, _ path: String) throws {
         for attempt in 1... {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
@@ -91,7 +91,7 @@ final class SessionLock: Sendable {
 }
 
 enum SessionPath {
-    /// Not readable as a URI or a database in memory.
+    /// The path in a form that SQLite reads neither as a URI nor as the name of a database in memory.
     static func plain(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
     static func resolved(_ path: String) -> String {
@@ -100,7 +100,7 @@ enum SessionPath {
         return String(cString: bytes)
     }
 
-    /// Kept by SQLite while the session is open.
+    /// Files that SQLite keeps while the session is open.
     static func companions(of path: String) -> [String] {
         let file = resolved(path)
         return ["-wal", "-shm", "-journal"].map { file + $0 }

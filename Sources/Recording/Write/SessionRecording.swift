@@ -7,24 +7,24 @@ import NIOCore
 final class SessionRecording {
     let session: WritableSession
     private(set) var open: [ExchangeID: OpenExchange] = [:]
-    /// Not in the file.
+    /// Body bytes that are not yet in the file.
     private(set) var tailBytes = 0
-    /// When the first open exchange has waited long enough, even if it has ended meanwhile.
+    /// When the first waiting exchange must be written, even if it has ended in the meantime.
     private(set) var nextSweep = UInt64.max
     private(set) var limit: SessionLimit?
     let writer: SessionWriter
     var droppedBefore: Int64 = 0
 
     private let tailNanoseconds: UInt64
-    /// Changed since the last transaction.
+    /// Exchanges that changed since the last transaction.
     private var touched: [OpenExchange] = []
-    /// Since the last transaction; their payload is written.
+    /// Exchanges whose payload row is written, and whose own row is not.
     private var ended: [EndedExchange] = []
     private var connections: [ConnectionID: ConnectionRecord] = [:]
-    /// Ended before their client was known.
+    /// Client processes that were found after the end of their exchange.
     private var identified: [ExchangeID: ClientProcess] = [:]
     private var waiting = 0
-    /// Open ones, and the last closed ones.
+    /// Connections without a recorded exchange: open ones, and the last closed ones.
     private var unusedConnections: [ConnectionID: ConnectionRecord]
     private var closedConnections: [ConnectionID] = []
     private var usedConnections: Set<ConnectionID> = []
@@ -35,7 +35,7 @@ final class SessionRecording {
         var isNew: Bool
     }
 
-    /// `connections` are open since the file before.
+    /// `connections` were opened during the previous file.
     init(
         _ session: WritableSession,
         tailNanoseconds: UInt64,
@@ -47,7 +47,7 @@ final class SessionRecording {
         writer = try SessionWriter(session)
     }
 
-    /// With the log, in bytes; 0 if unknown.
+    /// The file's size including its log, in bytes; 0 if unknown.
     var size: Int64 {
         let pages = try? writer.perform { try Int64.fetchOne($0, sql: "PRAGMA page_count") }
         return (pages.flatMap(\.self) ?? 0) * Int64(Schema.pageSize)
@@ -186,14 +186,14 @@ final class SessionRecording {
 
     // MARK: - Connections
 
-    /// A connection without a recorded exchange waits for one, unless `all` are recorded. With `isFinished` no exchange
-    /// begins here any more.
+    /// Writes a connection once it has a recorded exchange, or at once if `all` exchanges are recorded. `isFinished`:
+    /// no new exchange begins in this file.
     func take(_ connection: ConnectionRecord, all: Bool, isFinished: Bool = false) {
         let id = connection.id
         if usedConnections.contains(id) || connections[id] != nil || all && !isFinished { return note(connection, id) }
         unusedConnections[id] = connection
         guard connection.closedAt != nil else { return }
-        // An exchange may end after its connections; after a thousand newer ones it is forgotten.
+        // An exchange may end after its connections, so at least the last 1,024 closed connections are kept.
         closedConnections.append(id)
         guard closedConnections.count > 2_048 else { return }
         for id in closedConnections.prefix(1_024) { unusedConnections[id] = nil }
@@ -226,12 +226,12 @@ final class SessionRecording {
         touched.append(exchange)
     }
 
-    /// Before the bytes.
+    /// Must be called before the bytes are written.
     private func writeArrivals(of exchange: OpenExchange) throws {
         guard !exchange.arrivals.isEmpty else { return }
         try writer.beginTransaction()
         for (side, arrival) in exchange.arrivals { try writer.write(arrival, of: exchange.id, side: side) }
-        // Keeping the capacity would add up for a thousand open streams.
+        // Kept capacity would add up over a thousand open streams.
         exchange.arrivals = []
     }
 
@@ -241,7 +241,7 @@ final class SessionRecording {
         try writer.writeChunk(chunk, of: exchange.id, side: side, offset: offset)
     }
 
-    /// A short body; a long one's rest is written as its last chunk.
+    /// The bytes of a short body; writes the rest of a long body as its last chunk, and returns `nil`.
     private func inlineBody(_ side: BodySide, of exchange: OpenExchange) throws -> ByteBuffer? {
         if exchange.tails[side].isShort { return exchange.tails[side].bytes }
         try flush(side, of: exchange)
@@ -252,7 +252,7 @@ final class SessionRecording {
         try exchange.tails[side].flush { try writeChunk($0, of: exchange, side, $1) }
     }
 
-    /// Writes narrow rows by number, which keeps pages full while several loops end exchanges in any order.
+    /// Writes exchange rows in the order of numbers: pages stay full although event loops end exchanges in any order.
     private func writeRows() throws {
         for exchange in touched where !exchange.hasEnded {
             exchange.isTouched = false
@@ -264,7 +264,7 @@ final class SessionRecording {
             exchange.unwritten = nil
             exchange.isStored = true
         }
-        // Rows have half a kilobyte.
+        // Sorts indices, because a record has half a kilobyte.
         let order = ended.indices.sorted { ended[$0].record.id < ended[$1].record.id }
         for index in order {
             try writer.write(ended[index].record, payload: ended[index].payload, isNew: ended[index].isNew)
@@ -275,7 +275,7 @@ final class SessionRecording {
         }
     }
 
-    // MARK: - What waits
+    // MARK: - Waiting data
 
     private func patience(with exchange: OpenExchange) -> UInt64 {
         exchange.isStream ? min(RecorderLimits.streamTailNanoseconds, tailNanoseconds) : tailNanoseconds
@@ -295,10 +295,10 @@ final class SessionRecording {
         tailBytes -= exchange.tails.waiting
     }
 
-    /// `takesAll` if nothing may wait any longer.
+    /// `takesAll`: nothing may wait any longer.
     func isSweepDue(at time: UInt64, takesAll: Bool) -> Bool { waiting > 0 && (time >= nextSweep || takesAll) }
 
-    /// Including those past half of their time, which saves transactions.
+    /// Writes exchanges that have waited at least half of their time, which saves transactions.
     func sweep(at time: UInt64, takesAll: Bool) throws {
         nextSweep = .max
         for exchange in open.values {

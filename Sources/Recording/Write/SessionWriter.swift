@@ -97,10 +97,10 @@ final class SessionWriter {
         }
     }
 
-    /// Only readers keep the log above the limit.
+    /// Empties a log that is longer than `limit` bytes; only readers can prevent this.
     func truncateLog(above limit: Int64) throws {
         guard FileFacts(path: path + "-wal")?.size ?? 0 > limit else { return }
-        // Without waiting: it is tried again every second.
+        // Does not wait for readers, because the recorder tries again every second.
         try perform { database in
             try database.execute(
                 sql: """
@@ -114,15 +114,15 @@ final class SessionWriter {
 
     // MARK: - Rows
 
-    /// Heads, trace and short bodies; returns the row's number. Numbers follow the ends of exchanges, which fills pages
-    /// one by one.
+    /// Writes heads, trace and short bodies; returns the row's number. Numbers follow the order in which exchanges end,
+    /// which fills pages one after another.
     func writePayload(_ messages: ExchangeMessages, bodies: [ByteBuffer?]) throws -> Int64 {
         lastPayload += 1
         try insertPayload(lastPayload, messages, bodies)
         return lastPayload
     }
 
-    /// Of an exchange in flight, under its negative number.
+    /// Writes the payload of an exchange in flight; its row has the exchange's number, negated.
     func writeOpenPayload(_ messages: ExchangeMessages, of exchange: ExchangeID) throws -> Int64 {
         try insertPayload(-exchange.number, messages, [nil, nil, nil, nil])
         return -exchange.number
@@ -147,7 +147,7 @@ final class SessionWriter {
         try payloads.run()
     }
 
-    /// Over a shorter row from before.
+    /// Replaces an earlier, shorter row of the chunk.
     func writeChunk(_ bytes: ByteBuffer, of exchange: ExchangeID, side: BodySide, offset: Int64) throws {
         chunks.bind(exchange.number)
         chunks.bind(side.rawValue)
@@ -178,7 +178,7 @@ final class SessionWriter {
         try processes.run()
     }
 
-    /// Over the row from when it was in flight.
+    /// Replaces the row that the exchange had in flight.
     func write(_ record: ExchangeRecord, payload: Int64, isNew: Bool) throws {
         exchanges.bind(record.id.number)
         exchanges.bind(payload)
@@ -276,7 +276,7 @@ final class SessionWriter {
         try routes.run()
     }
 
-    /// Sources only if they differ from the row before. A run's first set counts from its beginning.
+    /// Writes sources only if they differ from the previous row. The first rules of a run apply from its beginning.
     func write(_ rules: RulesNote) throws {
         let isKnown = rules.sources == lastSources
         let at = lastSources == nil ? "min(?, (SELECT started_at FROM run WHERE id = ?))" : "?"

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// A counting semaphore with time-outs by the monotonic clock; `DispatchSemaphore` on Linux would wait for an hour if
-/// the wall clock is set back by one. SAFETY: the mutex guards `count`; mutex and condition are allocated and never
-/// move.
+/// A counting semaphore whose time-outs use the monotonic clock; on Linux, `DispatchSemaphore` would wait an hour
+/// longer if the wall clock is set back by an hour. SAFETY: the mutex guards `count`; mutex and condition are allocated
+/// and never move.
 final class WakeUp: @unchecked Sendable {  // SAFETY: as above
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -36,7 +36,7 @@ final class WakeUp: @unchecked Sendable {  // SAFETY: as above
         pthread_mutex_unlock(mutex)
     }
 
-    /// Whether there was a signal before the deadline of `CLOCK_MONOTONIC`.
+    /// Whether there was a signal before the deadline, which is a time of `CLOCK_MONOTONIC`.
     @discardableResult
     func wait(until deadline: DispatchTime = .distantFuture) -> Bool {
         pthread_mutex_lock(mutex)

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import HTTPModel
 
-/// Checked, locked, and with a new run.
+/// A session that is checked and locked, and has a new run.
 struct WritableSession: Sendable {
     let path: String
     let database: DatabaseQueue
@@ -46,7 +46,7 @@ struct WritableSession: Sendable {
         let totals: SessionSummary
         let recovered: RecoveryReport?
 
-        /// Throws ``SessionError`` for a number so high that readers would refuse the next ones.
+        /// Throws ``SessionError`` if a number is so high that readers would refuse the next numbers.
         fileprivate init(
             _ session: SessionDatabase,
             isNew: Bool,
@@ -60,7 +60,7 @@ struct WritableSession: Sendable {
                 }
                 return max(0, (found.first ?? nil) ?? 0)
             }
-            // Stays after its exchange was removed.
+            // The annotation with the highest number stays after its exchange is removed.
             let annotated = try highest("annotation", "exchange")
             nextExchangeID = max(try highest("exchange"), annotated, following) + 1
             nextConnectionID = try highest("connection") + 1
@@ -68,7 +68,7 @@ struct WritableSession: Sendable {
             _ = (try highest("run"), try highest("rules"))
             let (count, first) = try isNew ? (0, []) : interruptOpenExchanges(in: session)
             recovered = count > 0 ? RecoveryReport(count: count, first: first) : nil
-            // The recovery has numbered the exchanges in flight.
+            // The recovery gave the exchanges in flight the next payload numbers.
             lastPayload = payload + Int64(count)
             totals = try SessionSummary.read(session)
             try session.connection.execute(
@@ -82,7 +82,7 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// From an empty file, without a run.
+    /// Makes a session from an empty file, without a run.
     static func make(_ path: String, labels: [String: String]) throws {
         do {
             let database = try open(path)
@@ -93,7 +93,7 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// Without the log, so that a file with any content is a complete session.
+    /// Does not use the log, so that a file that is not empty is a complete session.
     private static func createTables(in database: Database, labels: [String: String]) throws {
         try Schema.create(in: database, isDurable: false) {
             try database.execute(sql: "INSERT INTO summary VALUES(1, 0, 0, 0, 0)")
@@ -123,7 +123,7 @@ struct WritableSession: Sendable {
         if let pageLimit = configuration.pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
     }
 
-    /// Their payload rows have negative numbers.
+    /// Payload rows of exchanges in flight have negative numbers.
     static func interruptOpenExchanges(in session: SessionDatabase) throws -> (count: Int, first: [ExchangeID]) {
         let database = session.connection
         let sql = "SELECT -id AS id FROM payload WHERE id < 0 ORDER BY payload.id DESC"
@@ -141,7 +141,7 @@ struct WritableSession: Sendable {
         return (open.count, open.prefix(5).map(ExchangeID.init))
     }
 
-    /// Marks them after a write failed. The checkpoint frees the log's space, which a full disk needs.
+    /// Called after a write failed. The checkpoint frees the log's space, which a full disk needs.
     func interruptOpenExchanges() {
         try? database.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -149,18 +149,18 @@ struct WritableSession: Sendable {
         }
     }
 
-    /// As far as can be determined.
+    /// Whether the path leads to this session; also true if that cannot be determined.
     var isInPlace: Bool { FileFacts.mayLead(path, to: lock.identity) }
-    /// Deleted, with all its content.
+    /// Whether the file was deleted, with all its content.
     var isRemoved: Bool { lock.isRemoved }
 
-    /// Moves the log into the file; on failure the session stays readable. `waits` says whether to try again while a
-    /// reader keeps the log.
+    /// Moves the log into the file; if this fails, the session stays readable. `waits` says whether to try again while
+    /// a reader uses the log.
     func close(_ waits: () -> Bool = { false }) throws {
         defer { lock.release() }
         do {
             try database.writeWithoutTransaction { database in
-                // The log can only be removed without readers, which get a moment to end.
+                // The log can only be removed when no reader uses it; readers get a moment to end.
                 try database.execute(sql: "PRAGMA busy_timeout = 500")
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
                 while (try? String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")) != "delete", waits() {}

@@ -4,15 +4,15 @@ extension EditableProfile {
         tool.definitions.flatMap { definitions[$0.key.name] }?.keys.sorted() ?? []
     }
 
-    /// The preset of the tool's rule that is for all traffic; `nil` if there is none in force.
+    /// The preset of the tool's enabled rule for all traffic; `nil` if no such rule is enabled.
     package func preset(of tool: Tool) -> String? {
         let entries = try? ProfileOutline(text, file: name)[.tool(tool)]?.entries
         return entries?.first { $0.isEnabled && $0.isGlobal }?.node["preset"]?.scalar?.string
     }
 
-    /// Puts a preset in force for all traffic: edits the rule that is for all traffic, or makes one. Rules for some
-    /// hosts stay before it, so that they go on deciding about those. `nil` disables every rule that is for all
-    /// traffic. The rules of `tool` must have a key `preset`.
+    /// Sets a preset for all traffic: edits the rule for all traffic, or adds one. Rules for some hosts stay before
+    /// this rule, so that they still decide about these hosts. `nil` disables every rule for all traffic. The rules of
+    /// `tool` must have a key `preset`.
     package mutating func setPreset(_ preset: String?, of tool: Tool) throws(ProfileError) {
         let section = ProfileSection.tool(tool)
         var edited = self
@@ -29,7 +29,7 @@ extension EditableProfile {
             let rule = RuleText("preset: \(tool.presets?.named(preset)?.name ?? Node.text(preset).flow)")
             try edited.insert(rule, into: section, at: global.first { entries[$0].isEnabled })
         }
-        // One before the chosen one would decide in its place; without a preset none may decide.
+        // A rule before the chosen one would decide in its place; without a preset no such rule may decide.
         for index in global where entries[index].isEnabled && (preset == nil || chosen.map { index < $0 } == true) {
             try edited.setEnabled(EditableRule.ID(section, index), false)
         }
@@ -58,7 +58,7 @@ extension EditableProfile {
         try replace(rule.id, with: RuleText(text))
     }
 
-    /// Decrypts a host again that ``exclude(_:)`` left out. Returns whether the text named it.
+    /// Decrypts a host again after ``exclude(_:)``. Returns whether the text named the host.
     @discardableResult
     package mutating func include(_ location: String) throws(ProfileError) -> Bool {
         guard let rule = try rules(of: .intercept).first,
@@ -75,7 +75,7 @@ extension EditableProfile {
         return pair?.node.members.compactMap { $0.scalar?.string } ?? []
     }
 
-    /// Lists tools under `off`; none takes the key away.
+    /// Lists tools under `off`; an empty list removes the key.
     package mutating func setOff(_ tools: [String]) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         let value = "[\(tools.joined(separator: ", "))]"
@@ -103,7 +103,7 @@ extension EditableProfile {
 }
 
 extension ProfileEditor {
-    /// The text without a word of a list of words; `nil` if the list does not have it.
+    /// The text with a word removed from a list; `nil` if the list does not have the word.
     fileprivate func removing(_ word: String, fromListAt key: String) throws(ProfileError) -> String? {
         guard let pair = outline.pairs.first(where: { $0.name == key }) else { return nil }
         let isAlone = pair.node.members.count == 1 || pair.entries.isEmpty
@@ -116,7 +116,7 @@ extension ProfileEditor {
         return text(removing: lines, isAtTop: lines.lowerBound == source.nextLine(pair.colon))
     }
 
-    /// The text with one more word in a list of words, or beside the only one.
+    /// The text with a word added to a list; a single word becomes a list.
     fileprivate func adding(_ word: String, toListAt key: String) throws(ProfileError) -> String {
         guard let pair = outline.pairs.first(where: { $0.name == key }) else { return "" }
         switch (pair.form, pair.entries.last) {

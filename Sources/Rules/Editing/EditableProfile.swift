@@ -1,14 +1,14 @@
 package import HTTPModel
 
-/// A profile's text, edited rule by rule; everything else stays as it was written, comments included. Every edit is
-/// checked before it counts: the new text is read again, and must have exactly the rules that were meant and no new
-/// mistake. An edit that fails leaves the text as it was; the value before an edit undoes it.
+/// A profile's text, edited rule by rule; the rest of the text, comments included, does not change. Every edit is
+/// checked: the new text is read again, and must have exactly the expected rules and no new error. A failed edit does
+/// not change the text; to undo an edit, keep the value from before it.
 package struct EditableProfile: Sendable, Hashable {
     let tools: ToolRegistry
     package private(set) var text: String
-    /// The file it was read from, beside which relative paths begin; `nil` for a profile without one.
+    /// The profile's file, in whose directory relative paths begin; `nil` for a profile without a file.
     package var file: String?
-    /// The profile's other files, to whose definitions the rules may refer.
+    /// The profile's other files; the rules may refer to their definitions.
     package var others: [ProfileSource]
 
     /// An empty text is a new profile.
@@ -18,7 +18,7 @@ package struct EditableProfile: Sendable, Hashable {
 
     package var name: String { file ?? "new profile" }
 
-    /// The rules of a section in the order of the text; disabled ones too.
+    /// The rules of a section in the order of the text, including disabled rules.
     package func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
         try rules(of: [section], in: ProfileOutline(text, file: name))
     }
@@ -37,7 +37,7 @@ package struct EditableProfile: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with the text or probably a mistake, in its order; without issues of the other files.
+    /// Errors and lints in the order of the text, without those of the other files.
     package var issues: [ProfileIssue] {
         do throws(ProfileError) {
             return try RuleProfile(sources: sources, tools: tools).lints.filter { $0.file == name }
@@ -48,9 +48,9 @@ package struct EditableProfile: Sendable, Hashable {
 
     private var sources: [ProfileSource] { others.filter { $0.file != name } + [ProfileSource(file: name, text: text)] }
 
-    /// What the user has defined for tools.
+    /// The user's definitions for tools.
     var definitions: ProfileReader.Definitions {
-        // Most profiles have none, and need not be read twice.
+        // Most profiles have no definitions, and need not be read twice.
         let keys = tools.tools.compactMap(\.definitions?.key.name)
         guard sources.contains(where: { source in keys.contains { source.text.contains($0) } }) else { return [:] }
         var compiler = ProfileCompiler(tools)
@@ -58,8 +58,8 @@ package struct EditableProfile: Sendable, Hashable {
         return compiler.definitions
     }
 
-    /// Inserts a rule at a place among its section's, by default the last; the first one of a tool begins its section.
-    /// Throws ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be inserted.
+    /// Inserts a rule in its section, by default at the end; the first rule of a tool creates its section. Throws
+    /// ``ProfileError`` with the errors in the rule, at places in its text, or with why it cannot be inserted.
     @discardableResult
     package mutating func insert(
         _ rule: RuleText,
@@ -73,7 +73,7 @@ package struct EditableProfile: Sendable, Hashable {
         try commit(try editor.insert(lines, section, at: index), editor, section) { rules in
             switch pair?.form {
             case .flag(false), .nothing, nil: rules = []
-            // Beside others `true` is written as a mapping.
+            // Next to other rules `true` is written as a mapping.
             case .flag: rules = [Node.mapping([Node.Member("enabled", "true")]).text()]
             case .block, .flow, .single: break
             }
@@ -82,20 +82,20 @@ package struct EditableProfile: Sendable, Hashable {
         return EditableRule.ID(section, index)
     }
 
-    /// Replaces a rule. Throws what is wrong with the new one, with places in its text, or why it cannot be inserted.
+    /// Replaces a rule. Throws the errors in the new rule, at places in its text, or why it cannot be inserted.
     package mutating func replace(_ id: EditableRule.ID, with rule: RuleText) throws(ProfileError) {
         let lines = try checked(rule, id.section)
         let editor = try ProfileEditor(text, name)
         try commit(try editor.replace(id, lines), editor, id.section) { $0[id.index] = lines.node.text() }
     }
 
-    /// Removes a rule with the comments directly above it; with the last rule of a section goes the section.
+    /// Removes a rule with the comments directly above it; the section is removed with its last rule.
     package mutating func remove(_ id: EditableRule.ID) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         try commit(try editor.remove(id), editor, id.section) { $0.remove(at: id.index) }
     }
 
-    /// Moves a rule to another place among those of its section; the comments directly above it move with it.
+    /// Moves a rule, and the comments directly above it, to a different index in its section.
     package mutating func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         let last = try editor.find(id).0.entries.count - 1
@@ -110,7 +110,7 @@ package struct EditableProfile: Sendable, Hashable {
         try set("enabled", of: id, to: .word(isEnabled ? "true" : "false"))
     }
 
-    /// Changes the value of a rule's key that takes one word, for example `preset` or `name`.
+    /// Changes the value of a rule's key that accepts one word, for example `preset` or `name`.
     package mutating func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         var members = try editor.find(id).1.node.mapping
@@ -119,8 +119,8 @@ package struct EditableProfile: Sendable, Hashable {
         try commit(try editor.set(key, of: id, to: value), editor, id.section) { $0[id.index] = expected }
     }
 
-    /// Enables or disables all rules of a tool; one that takes `true` and has no rules gets that. Throws
-    /// ``ProfileError`` where a tool that needs rules has none to enable.
+    /// Enables or disables all rules of a tool. A tool without rules gets the rule `true` when it is enabled; throws
+    /// ``ProfileError`` if the tool does not accept `true`.
     package mutating func setTool(_ tool: Tool, isOn: Bool) throws(ProfileError) {
         let section = ProfileSection.tool(tool)
         let rules = try rules(of: section)
@@ -140,8 +140,8 @@ package struct EditableProfile: Sendable, Hashable {
 
     func with(text: String) -> EditableProfile { EditableProfile(text: text, file: file, among: others, tools: tools) }
 
-    /// Accepts an edit where the new text has exactly the rules that it should, and no new mistake. `change` does to
-    /// the content of the section's rules what the editor did to their text.
+    /// Accepts an edit if the new text has exactly the expected rules, and no new error. `change` makes the same change
+    /// in the content of the section's rules as the editor made in their text.
     private mutating func commit(
         _ text: String,
         _ editor: ProfileEditor,
@@ -154,7 +154,7 @@ package struct EditableProfile: Sendable, Hashable {
         change(&rules)
         meaning[section.key] = rules.isEmpty ? nil : rules
         var found = try? ProfileOutline(text, file: name).meaning(tools)
-        // A new section may begin the profile.
+        // A new section may begin a new profile, which also gets `version`.
         if editor.outline[section] == nil, meaning["version"] == nil { found?["version"] = nil }
         guard found == meaning else {
             let message = "the profile is written in a way that prevents this edit; edit the file"

@@ -11,7 +11,7 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
     package let id: ID
     package let name: String?
     package let isEnabled: Bool
-    /// Its name, or else where it acts: `*.tracker.example`.
+    /// The rule's name, or where it acts if it has no name: `*.tracker.example`.
     package let title: String
     /// What it does and where, on one line: `*.tracker.example: cut the connection`.
     package let summary: String
@@ -21,7 +21,7 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
     package let line: Int
     /// Where in its line it begins, in characters from 1.
     package let column: Int
-    /// The first thing that is wrong with it; `nil` if it can be used.
+    /// The first error in the rule; `nil` if it can be used.
     package let problem: String?
 
     package var text: RuleText { RuleText(yaml) }
@@ -50,7 +50,7 @@ struct RuleReading {
     private(set) var intercept: InterceptRules?
     private(set) var summary: String?
 
-    /// Reads a rule; what is wrong with it goes to the reader.
+    /// Reads a rule; its errors are added to the reader.
     init(_ node: Node, of section: ProfileSection, number: Int, _ reader: inout ProfileReader) {
         guard let tool = section.tool else {
             var intercept = InterceptRules()

@@ -20,7 +20,7 @@ package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// What of a URL it matches, as a person would write it: `/p and /p/*`.
+    /// The part of a URL that the scope matches, as a person would write it: `/p and /p/*`.
     package func matched(of url: RequestURL) -> String {
         let path = ExchangeScope.literal(url.path)
         switch self {
@@ -32,7 +32,7 @@ package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// The breadths that differ for a URL, from narrow to wide.
+    /// The scopes that differ for a URL, from narrow to wide.
     package static func all(for url: RequestURL) -> [ExchangeScope] {
         allCases.filter { breadth in
             switch breadth {
@@ -45,10 +45,10 @@ package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// The locations of this breadth for a URL, in the string form; one of them matches it.
+    /// The locations of this scope for a URL, as text; one of them matches the URL.
     package func locations(of url: RequestURL) -> [String] {
         var pattern = LocationPattern(host: url.host)
-        // Brackets and stars in a host that is not an address are rare, but possible.
+        // A host that is not an address may contain wildcard characters, which must be escaped.
         if !url.host.contains(":") { pattern.host = Glob.escaping(url.host) }
         let usual = url.scheme == "tunnel" ? 443 : RequestURL.defaultPort(of: url.scheme)
         if url.port != usual { pattern.port = "\(url.port)" }
@@ -73,7 +73,7 @@ package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// A text as a pattern that matches just that; of a very long one only the beginning counts.
+    /// A pattern that matches exactly a text; if the text is very long, only its beginning counts.
     private static func literal(_ text: String) -> String {
         var pattern = ""
         for character in text {
@@ -84,17 +84,17 @@ package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
         return pattern
     }
 
-    /// In bytes; longer than what people read, and shorter than what a pattern may have.
+    /// In bytes; more than people read, and less than the limit for patterns.
     private static let longest = 1_000
 
-    /// The domain of a host: without its first label, but never a public one such as `co.uk`.
+    /// The domain of a host: the host without its first label, but never a public suffix such as `co.uk`.
     static func domain(of host: String) -> String? {
         guard !host.isAddress else { return nil }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, labels.allSatisfy({ !$0.isEmpty }) else { return nil }
         guard labels.count > 2 else { return host }
         let rest = labels.dropFirst()
-        // Of two labels, a short one before a country's is a registry's: com.au, co.uk, ac.jp.
+        // If two labels are left, a short label before a country's belongs to a registry: com.au, co.uk, ac.jp.
         let isShared = rest.count == 2 && (rest.last?.count == 2) && (rest.first.map { $0.count <= 3 } ?? false)
         return isShared ? host : rest.joined(separator: ".")
     }

@@ -1,6 +1,6 @@
-/// Edits of a section's list: rules that come, go and move.
+/// Inserts, removes and moves rules in a section's list.
 extension ProfileEditor {
-    /// Inserts a rule at a place from 0 to the number of rules.
+    /// Inserts a rule at an index from 0 to the number of rules.
     func insert(_ rule: RuleLines, _ section: ProfileSection, at index: Int) throws(ProfileError) -> String {
         guard let pair = outline[section] else { return try begin(section, rule) }
         let isSingle = isSingle(section, rule)
@@ -49,12 +49,12 @@ extension ProfileEditor {
         return text(Array(zip(ranges, texts)).map { ($0, $1) })
     }
 
-    /// The text with a rule in a list with hyphens.
+    /// The text with a rule inserted in a list with hyphens.
     private func inserting(_ rule: RuleLines, _ pair: ProfileOutline.Pair, at index: Int) -> String {
         guard let first = pair.entries.first else { return "" }
         let lines = member(rule, indent: source.column(of: first.hyphen ?? first.range.lowerBound))
         let ranges = pair.entries.map { outline.lines($0, in: pair) }
-        // Blank lines between the rules are kept up.
+        // If empty lines separate all rules, the new rule gets one, too.
         let hasGaps = ranges.dropFirst().map {
             source.kind(ofLineAt: source.lineStart(max($0.lowerBound - 1, 0))) == .blank
         }
@@ -64,7 +64,7 @@ extension ProfileEditor {
             : text(inserting: gap + lines, at: ranges[ranges.count - 1].upperBound)
     }
 
-    /// The text with a section that had no rules.
+    /// The text with the first rule in a section that had no rules.
     private func filled(_ pair: ProfileOutline.Pair, _ rule: RuleLines, isSingle: Bool) -> String {
         let place = pair.colon..<pair.value.upperBound
         if outline.isBraced {
@@ -82,7 +82,7 @@ extension ProfileEditor {
     /// Whether there are comments between the rules of a list in brackets.
     func hasGapComments(_ pair: ProfileOutline.Pair) -> Bool { gaps(pair).contains { !source.comments($0).isEmpty } }
 
-    /// What is between the brackets and the rules: before the first, between each two, behind the last.
+    /// The gaps in a list in brackets: before the first rule, between rules, and after the last rule.
     private func gaps(_ pair: ProfileOutline.Pair) -> [Range<Int>] {
         let starts = [pair.value.lowerBound + 1] + pair.entries.map(\.range.upperBound)
         let ends = pair.entries.map(\.range.lowerBound) + [pair.value.upperBound - 1]
@@ -104,7 +104,7 @@ extension ProfileEditor {
         return text(replacing: place..<place, with: added)
     }
 
-    /// The same with the rules of a section on lines of their own, each behind a hyphen.
+    /// The same profile with the rules of a section on lines of their own, each after a hyphen.
     func opened(_ pair: ProfileOutline.Pair, _ section: ProfileSection) throws(ProfileError) -> ProfileEditor {
         if outline.isBraced { throw inBraces(pair.node) }
         let opened = try ProfileEditor(openedText(pair, pair.entries, []), file)
@@ -113,7 +113,7 @@ extension ProfileEditor {
         return opened
     }
 
-    /// The text with rules of a section on lines of their own, and others below them; comments stay beside their rules.
+    /// The text with rules of a section on lines of their own, and other lines below; comments stay beside their rules.
     private func openedText(
         _ pair: ProfileOutline.Pair,
         _ entries: [ProfileOutline.Entry],
@@ -145,7 +145,7 @@ extension ProfileEditor {
             lines += member(own, indent: indent)
         }
         let end = source.lineEnd(pair.value.upperBound)
-        // One comment has room behind the key, others go on lines of their own.
+        // The key's line has room for one comment; further comments get lines of their own.
         let comments = head + source.comments(pair.value.upperBound..<end).map(\.text)
         let keyLine = comments.first.map { " " + $0 } ?? ""
         let body = comments.dropFirst().map { blanks(indent) + $0 } + lines + others

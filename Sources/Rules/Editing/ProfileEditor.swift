@@ -8,7 +8,7 @@ struct ProfileEditor {
 
     /// The indentation of a section's lines.
     static let step = 2
-    /// The longest line that is made, in bytes.
+    /// The maximum length of a new line, in bytes.
     private static let width = 118
 
     init(_ text: String, _ file: String) throws(ProfileError) {
@@ -25,7 +25,7 @@ struct ProfileEditor {
 
     func text(replacing range: Range<Int>, with text: String) -> String { self.text([(range, text)]) }
 
-    /// The text with ranges replaced that do not overlap.
+    /// The text with replaced ranges, which must not overlap.
     func text(_ changes: [(range: Range<Int>, text: String)]) -> String {
         var bytes: [UInt8] = []
         var position = 0
@@ -37,14 +37,14 @@ struct ProfileEditor {
         return String(decoding: bytes + source.bytes[position...], as: UTF8.self)
     }
 
-    /// The text with whole lines inserted; a last line without a break is ended first.
+    /// The text with whole lines inserted; if the last line has no line break, it gets one first.
     func text(inserting lines: [String], at position: Int) -> String {
         let isOpen = position == source.bytes.count && position > source.lineStart(position)
         let added = (isOpen ? newline : "") + lines.map { $0 + newline }.joined()
         return text(replacing: position..<position, with: added)
     }
 
-    /// The text without some lines; of two gaps that meet, one is removed. Lines at the top have no gap above them.
+    /// The text without some lines. Empty lines beside them are removed if they would be doubled, or first or last.
     func text(removing lines: Range<Int>, isAtTop: Bool = false) -> String {
         var (start, end) = (lines.lowerBound, lines.upperBound)
         func isBlankAbove() -> Bool { start > 0 && source.kind(ofLineAt: source.lineStart(start - 1)) == .blank }
@@ -113,12 +113,12 @@ struct ProfileEditor {
     private func replacing(_ node: Node, by written: String) -> String? {
         let start = source.start(of: node)
         guard node.scalar != nil, let end = source.end(of: node, indent: -1) else { return nil }
-        // An empty value begins directly behind the colon.
+        // An empty value begins directly at the colon, so the new value needs a space.
         let isGlued = start == end && source[start - 1] == UInt8(ascii: ":")
         return text(replacing: start..<end, with: (isGlued ? " " : "") + written)
     }
 
-    /// Adds a key to a mapping, behind its name or else its first key.
+    /// Adds a key to a mapping: in braces at the end, otherwise after the key `name` or the first key.
     private func adding(_ field: String, to entry: ProfileOutline.Entry) -> String? {
         guard let mapping = entry.node.mapping else { return nil }
         let start = entry.range.lowerBound
@@ -129,7 +129,7 @@ struct ProfileEditor {
         if source[start] == UInt8(ascii: "{") {
             return end(of: last.value, column).map { text(replacing: $0..<$0, with: ", \(field)") }
         }
-        // A pair alone between the commas of a list has no braces yet.
+        // A single pair in a list may have no braces; it needs them for a second key.
         if entry.hyphen == nil, !source.isFirstInLine(start) {
             return text(replacing: entry.range, with: "{ \(source.text(entry.range)), \(field) }")
         }
@@ -143,13 +143,13 @@ struct ProfileEditor {
         source.end(of: node, indent: column).map { max($0, source.start(of: node)) }
     }
 
-    /// Whether a line stays short enough with a text in the place of a range.
+    /// Whether a line stays short enough if a text replaces a range.
     func fits(_ text: String, in range: Range<Int>) -> Bool {
         let line = source.lineEnd(range.upperBound) - source.lineStart(range.lowerBound)
         return outline.isBraced || line - range.count + text.utf8.count <= ProfileEditor.width
     }
 
-    /// The text with a new section for its first rule.
+    /// The text with a new section and its first rule.
     func begin(_ section: ProfileSection, _ rule: RuleLines) throws(ProfileError) -> String {
         if outline.isBraced { return try beginInBraces(section, rule) }
         let isSingle = isSingle(section, rule)
@@ -167,7 +167,7 @@ struct ProfileEditor {
         return text(inserting: lines, at: place)
     }
 
-    /// Behind everything, but before the profile's tests.
+    /// At the end, but before the profile's tests.
     private var placeOfNewSection: (place: Int, isBeforeOthers: Bool) {
         let last = outline.pairs.last { !["expect", "assert"].contains($0.name) }
         guard let last, last.key != outline.pairs.last?.key else { return (outline.end, false) }
@@ -191,7 +191,7 @@ struct ProfileEditor {
         return text(replacing: place..<place, with: ",\(separator(before: last.key.lowerBound))\(pair)")
     }
 
-    /// The text between two values, such as the one before a place.
+    /// The text between two values, like the one before the value at `place`.
     func separator(before place: Int) -> String {
         source.isFirstInLine(place) ? newline + blanks(source.column(of: place)) : " "
     }
@@ -210,13 +210,13 @@ struct ProfileEditor {
             return text(replacing: rangeToRemove(number, of: ranges), with: "")
         }
         let line = source.lineStart(pair.key.lowerBound)
-        // What stands above the first key is about the whole profile.
+        // Comments above the first key are about the whole profile.
         let start = number == 0 ? line : source.commentsAbove(line, column: outline.column, notBefore: 0)
         let end = source.commentsBelow(source.nextLine(pair.value.upperBound), deeperThan: outline.column)
         return text(removing: start..<end)
     }
 
-    /// A value between commas with one of the commas beside it.
+    /// The range of a value in a list with commas, with one comma beside it.
     func rangeToRemove(_ index: Int, of ranges: [Range<Int>]) -> Range<Int> {
         if index + 1 < ranges.count { return ranges[index].lowerBound..<ranges[index + 1].lowerBound }
         return (index > 0 ? ranges[index - 1].upperBound : ranges[index].lowerBound)..<ranges[index].upperBound

@@ -14,7 +14,7 @@ struct ProfileOutline {
 
     /// How the rules of a section are written.
     enum Form: Equatable {
-        /// Each behind a hyphen.
+        /// Each after a hyphen.
         case block
         /// In square brackets.
         case flow
@@ -24,7 +24,7 @@ struct ProfileOutline {
         case nothing
     }
 
-    /// A key at the top and its value.
+    /// A top-level key and its value.
     struct Pair {
         let name: String
         let key: Range<Int>
@@ -38,7 +38,7 @@ struct ProfileOutline {
     let source: SourceText
     let pairs: [Pair]
     let isBraced: Bool
-    /// Where the profile's own text ends: before an end marker, or at the end.
+    /// Where the profile ends: before the end marker `...`, or at the end of the text.
     let end: Int
 
     init(_ text: String, file: String) throws(ProfileError) {
@@ -70,7 +70,7 @@ struct ProfileOutline {
 
     var column: Int { pairs.first.map { source.column(of: $0.key.lowerBound) } ?? 0 }
 
-    /// The content of each key, however it is written: its rules, or its value. Edits are checked by it.
+    /// The content of each key, whatever its style: its rules, or its value. Edits are checked with it.
     func meaning(_ tools: ToolRegistry) -> [String: [String]] {
         var meaning: [String: [String]] = [:]
         for pair in pairs {
@@ -85,18 +85,18 @@ struct ProfileOutline {
         return meaning
     }
 
-    /// The lines of a rule in a list with hyphens, with comments directly above it, and indented ones below it.
+    /// The lines of a rule in a list with hyphens, with comments directly above it and indented comments below it.
     func lines(_ entry: Entry, in pair: Pair) -> Range<Int> {
         let start = entry.hyphen ?? entry.range.lowerBound
         let column = source.column(of: start)
         let line = source.lineStart(start)
         let above = source.commentsAbove(line, column: column, notBefore: source.nextLine(pair.colon))
-        // A mapping in place of a list is indented itself; comments as deep belong to it.
+        // A mapping in place of a list is indented itself, so comments with the same indentation belong to it.
         let limit = entry.hyphen == nil ? column - 1 : column
         return above..<source.commentsBelow(source.nextLine(entry.range.upperBound), deeperThan: limit)
     }
 
-    /// A rule from its first character on, with the comments in it and behind it.
+    /// A rule from its first character on, with the comments in it and after it.
     func wholeRange(_ entry: Entry, in pair: Pair) -> Range<Int> {
         let start = entry.range.lowerBound
         if isBraced { return entry.range }

@@ -1,4 +1,4 @@
-/// A key of a profile under which rules stand that can be edited one by one.
+/// A key of a profile whose rules can be edited one by one.
 package enum ProfileSection: Sendable, Hashable, CustomStringConvertible {
     case tool(Tool)
     /// Which hosts are decrypted: one mapping, which counts as one rule.
@@ -13,6 +13,6 @@ package enum ProfileSection: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { key }
 
-    /// How rules of a tool are read; `nil` for what is not a tool.
+    /// The tool of the section; `nil` for `intercept`.
     package var tool: Tool? { if case .tool(let tool) = self { tool } else { nil } }
 }

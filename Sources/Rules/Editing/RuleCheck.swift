@@ -1,8 +1,8 @@
 /// Checks a rule's text before it is put into a profile.
 package enum RuleCheck {
-    /// All errors and probable mistakes in a rule, with lines and columns of its text, and those that only the profile
-    /// shows: that an earlier rule covers its scope, or that another has its name. The rule may refer to the profile's
-    /// definitions, and its paths begin beside the profile's file. A new rule is checked as the last in its section.
+    /// All errors and lints of a rule, at lines and columns of its text. Some lints need the profile: an earlier rule
+    /// covers its scope, or a different rule has its name. The rule may refer to the profile's definitions, and its
+    /// paths begin in the directory of the profile's file. A new rule is checked as the last one of its section.
     package static func check(
         _ rule: RuleText,
         of section: ProfileSection,
@@ -11,14 +11,14 @@ package enum RuleCheck {
     ) -> [ProfileIssue] {
         let issues = read(rule, of: section, in: profile).issues
         if issues.contains(where: { $0.severity == .error }) { return issues }
-        // Those of the rule alone are known already.
+        // Lints of the rule alone are already in `issues`.
         let known = Set(issues.map(\.message))
         let found = (try? lints(rule, section, profile, id)) ?? []
         let place = ProfilePlace(file: RuleText.file, line: 1, column: 1)
         return issues + found.filter { !known.contains($0) }.map { ProfileIssue(.lint, $0, at: place) }
     }
 
-    /// The lints of the whole profile for the rule in its place.
+    /// The lints of the whole profile that are about the rule.
     private static func lints(
         _ rule: RuleText,
         _ section: ProfileSection,

@@ -2,20 +2,20 @@ package import HTTPModel
 
 /// Makes rules from recorded exchanges, to be inserted as they are or edited first.
 package enum RuleFromExchange {
-    /// The breadth of a section's rule, unless the user chooses.
+    /// The default scope of a section's rule.
     package static func usualScope(for section: ProfileSection, _ record: ExchangeRecord) -> ExchangeScope {
         let usual = section.tool?.usualScope ?? .host
         let all = breadths(for: section, record)
         return all.contains(usual) ? usual : all.first ?? .host
     }
 
-    /// The breadths to choose from, from narrow to wide; empty if no rule can be made.
+    /// The scopes to choose from, from narrow to wide; empty if no rule can be made.
     package static func breadths(for section: ProfileSection, _ record: ExchangeRecord) -> [ExchangeScope] {
         guard !record.url.host.isEmpty, record.kind != .malformed else { return [] }
         return section.tool?.breadths(for: record.url) ?? ExchangeScope.all(for: record.url).filter { $0 >= .host }
     }
 
-    /// A rule of the usual breadth or another; `nil` if the tool can do nothing with such an exchange.
+    /// A rule of the given or the usual scope; `nil` if the tool cannot act on such an exchange.
     package static func rule(
         for section: ProfileSection,
         from record: ExchangeRecord,
@@ -30,7 +30,7 @@ package enum RuleFromExchange {
         return RuleText(fields: fields)
     }
 
-    /// A rule to begin with if there is no exchange: the first one of the tool's example.
+    /// A rule to begin with if there is no exchange: the first rule of the tool's example.
     package static func example(of tool: Tool) -> RuleText {
         let profile = EditableProfile(text: "version: 1\n\(tool.example)", file: nil, tools: ToolRegistry([tool]))
         guard let rule = try? profile.rules(of: .tool(tool)).first else { return RuleText("") }
@@ -40,7 +40,7 @@ package enum RuleFromExchange {
 }
 
 extension RuleText {
-    /// A rule with each field on a line of its own, and each edit of a list of edits.
+    /// A rule with each field, and each edit in a list of edits, on a line of its own.
     fileprivate init(fields: [Node.Member]) {
         let lines = fields.map { field -> String in
             guard let members = field.value.sequence, members.first?.mapping != nil else { return field.flow }

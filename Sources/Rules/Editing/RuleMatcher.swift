@@ -1,13 +1,13 @@
 package import HTTPModel
 
-/// Decides whether a rule would be for recorded exchanges, by its scope: the content of messages, chance and other
-/// rules do not count, nor whether it is disabled.
+/// Decides which recorded exchanges a rule matches, by its scope: the content of messages, chance and other rules do
+/// not count, nor whether the rule is disabled.
 package struct RuleMatcher: Sendable {
     private let tool: Tool?
     private let rule: (any ToolRule)?
     private let intercept: InterceptRules?
 
-    /// - Throws: ``ProfileError`` with all that is wrong, with places in the rule's text.
+    /// - Throws: ``ProfileError`` with all errors, with places in the rule's text.
     package init(_ rule: RuleText, of section: ProfileSection, in profile: EditableProfile) throws(ProfileError) {
         let (reading, issues) = RuleCheck.read(rule, of: section, in: profile)
         try ProfileError.check(issues)
@@ -21,8 +21,8 @@ package struct RuleMatcher: Sendable {
         return matches(method: record.method, url: record.url)
     }
 
-    /// Whether the rule acts on a request, or would where the message has what it looks for. The method is `CONNECT`
-    /// for a tunnel; the URL is the one that the client sent.
+    /// Whether the rule acts on a request, perhaps depending on the content of the message. The method is `CONNECT` for
+    /// a tunnel; the URL is the one that the client sent.
     package func matches(method: String, url: RequestURL) -> Bool {
         if let intercept { return !intercept.decrypts(host: url.host, port: url.port) }
         guard let tool, let rule else { return false }

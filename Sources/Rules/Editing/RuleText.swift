@@ -1,14 +1,14 @@
 /// One rule as YAML of its own, for example `at: https://x.example/*` and `action: 403` on two lines.
 package struct RuleText: Sendable, Hashable {
-    /// A mapping in any style, without the hyphen of a list; `true` if a tool takes that.
+    /// A mapping in any style, without the hyphen of a list; or `true`, if the tool accepts it.
     package var yaml: String
 
-    /// Takes any text; ``RuleCheck`` finds what is wrong with it.
+    /// Accepts any text; ``RuleCheck`` finds the errors in it.
     package init(_ yaml: String) { self.yaml = yaml }
 
     static let file = "rule"
 
-    /// The value of a key that takes one word; `nil` if it is not there or the text cannot be read.
+    /// The value of a key that accepts one word; `nil` if the key is missing or the text cannot be read.
     package func word(_ key: String) -> String? { (try? RuleLines(self))?.node[key]?.scalar?.string }
 
     /// The absolute path of a file that a rule in a profile names.
@@ -23,7 +23,7 @@ struct RuleLines {
     let above: [String]
     let lines: [String]
 
-    /// Reads a rule's text; of a list with one member, that member. Throws ``ProfileError`` with places in the text.
+    /// Reads a rule's text, or the only member of a list. Throws ``ProfileError`` with places in the text.
     init(_ rule: RuleText) throws(ProfileError) {
         let text = RuleLines.plain(rule.yaml)
         guard let root = try ProfileText.tree(text, file: RuleText.file), root.scalar?.string != "" else {
@@ -44,13 +44,13 @@ struct RuleLines {
             throw ProfileError("this is written in a way that cannot be inserted", file: RuleText.file, at: node)
         }
         above = source.comments(0..<start).map(\.text)
-        // Behind the end there can only be comments, or the bracket of a list of one.
+        // After the end there can only be comments, or the closing bracket of a list with one member.
         let isBracketed = root.sequence != nil && source[source.start(of: root)] == UInt8(ascii: "[")
         let tail = isBracketed ? end : source.bytes.count
         lines = RuleLines.dedented(source, start..<max(tail, end))
     }
 
-    /// The rule where it is one line in braces.
+    /// The rule if it is one line in braces.
     var inline: String? {
         let isInline = lines.count == 1 && above.isEmpty && lines[0].hasPrefix("{") && lines[0].hasSuffix("}")
         return isInline ? lines[0] : nil
@@ -58,15 +58,15 @@ struct RuleLines {
 
     var fitsKeyLine: Bool { lines.count == 1 && above.isEmpty && (node.mapping == nil || lines[0].hasPrefix("{")) }
 
-    /// Whether there may be comments in it; a text that looks like one counts.
+    /// Whether the rule may have comments; a text that looks like a comment counts.
     private var mayHaveComments: Bool {
         !above.isEmpty || lines.contains { $0.contains(" #") || $0.contains("\t#") || $0.hasPrefix("#") }
     }
 
-    /// The rule on one line in braces; `nil` where comments would be lost.
+    /// The rule on one line in braces; `nil` if comments would be lost.
     var braced: String? { inline ?? (mayHaveComments ? nil : node.flow) }
 
-    /// The lines; all but the first, which continues a line, are indented.
+    /// The lines as one text: the first continues a line, the others are indented.
     func joined(indent: Int, _ newline: String) -> String {
         let blanks = String(repeating: " ", count: indent)
         return lines.enumerated().map { $0 == 0 || $1.isEmpty ? $1 : blanks + $1 }.joined(separator: newline)

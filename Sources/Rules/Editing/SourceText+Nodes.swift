@@ -1,6 +1,6 @@
-/// Where nodes begin and end in the text; the parser gives only where they begin.
+/// Where nodes begin and end in the text; the parser only says where they begin.
 extension SourceText {
-    /// Where a node's own text begins, behind its tag.
+    /// Where a node's own text begins, after its tag.
     func start(of node: Node) -> Int {
         var position = offset(line: node.line, column: node.column)
         while self[position] == UInt8(ascii: "!") {
@@ -10,7 +10,7 @@ extension SourceText {
         return position
     }
 
-    /// The place behind a node's last character; `nil` if that is unclear. `indent` is the column of its key or hyphen.
+    /// The position after a node's last character; `nil` if it is unclear. `indent` is the column of its key or hyphen.
     func end(of node: Node, indent: Int) -> Int? {
         let start = start(of: node)
         switch node.content {
@@ -29,11 +29,11 @@ extension SourceText {
             guard let next = self.end(of: node, indent: depth) else { return nil }
             end = max(end, next)
         }
-        // The bracket that closes is two characters after the one that opens.
+        // In ASCII a closing bracket is two characters after its opening bracket.
         return isFlow ? close(end, self[start] + 2) : end
     }
 
-    /// The place behind the bracket that closes a flow collection.
+    /// The position after the closing bracket of a flow collection.
     private func close(_ end: Int, _ bracket: UInt8) -> Int? {
         var position = skipBlank(end)
         while self[position] == UInt8(ascii: ",") || self[position] == UInt8(ascii: ":") {
@@ -65,7 +65,7 @@ extension SourceText {
         return nil
     }
 
-    /// A plain text is there letter by letter; only its blanks may differ.
+    /// The end of a plain text, which is in the source character by character; only its blanks may differ.
     private func plain(_ text: String, _ start: Int) -> Int? {
         var position = start
         var end = start
@@ -78,10 +78,10 @@ extension SourceText {
         return end
     }
 
-    /// Space, tab, LF or CR; the parser may turn one kind of line break into another.
+    /// Space, tab, LF or CR; the parser may change line breaks.
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-    /// A block scalar: the lines below its header that are indented as deep as the first one that is not blank.
+    /// The end of a block scalar: its lines are indented at least like its first line that is not blank.
     private func block(_ start: Int, _ indent: Int) -> Int? {
         let header = bytes[start..<lineEnd(start)].prefix { $0 != 0x20 && $0 != 0x09 && $0 != UInt8(ascii: "#") }
         var needed = header.first { $0 &- 0x31 < 9 }.map { indent + Int($0 - 0x30) }

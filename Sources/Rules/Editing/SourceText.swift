@@ -1,6 +1,6 @@
 import Text
 
-/// A profile's text as bytes; turns the parser's line and column into an offset.
+/// A profile's text as bytes; converts the parser's lines and columns to offsets.
 struct SourceText {
     let bytes: [UInt8]
     /// The line break of this file.
@@ -11,7 +11,7 @@ struct SourceText {
     init(_ text: String) {
         let bytes = Array(text.utf8)
         self.bytes = bytes
-        // The parser is not given a byte order mark.
+        // The parser does not get a byte order mark.
         var lines = [bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0]
         var position = 0
         while position < bytes.count {
@@ -23,7 +23,7 @@ struct SourceText {
         newline = bytes.firstIndex(of: 0x0A).map { $0 > 0 && bytes[$0 - 1] == 0x0D } == true ? "\r\n" : "\n"
     }
 
-    /// The size of the line break at a place, 0 if there is none (YAML 1.1 §4.1.4).
+    /// The size in bytes of the line break at a position, 0 if no line break is there (YAML 1.1 §4.1.4).
     private static func breakWidth(_ bytes: [UInt8], _ position: Int) -> Int {
         func byte(_ offset: Int) -> UInt8? { position + offset < bytes.count ? bytes[position + offset] : nil }
         switch bytes[position] {
@@ -35,12 +35,12 @@ struct SourceText {
         }
     }
 
-    /// The byte at a place; 0 at the end.
+    /// The byte at a position; 0 at the end.
     subscript(_ position: Int) -> UInt8 { bytes.indices.contains(position) ? bytes[position] : 0 }
 
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// The place of a line and column, both from 1.
+    /// The position of a line and column, both from 1.
     func offset(line: Int, column: Int) -> Int {
         guard lines.indices.contains(line - 1) else { return bytes.count }
         var position = lines[line - 1]
@@ -53,28 +53,28 @@ struct SourceText {
         return position
     }
 
-    /// The number of the line that a place is in, from 0.
+    /// The number, from 0, of the line that has a position.
     func line(of position: Int) -> Int { max(0, lines.partitioningIndex { $0 <= position } - 1) }
 
     func lineStart(_ position: Int) -> Int { lines[line(of: position)] }
 
-    /// The beginning of the line after that of a place; the end of the text if there is none.
+    /// The beginning of the line after the line with a position; the end of the text after the last line.
     func nextLine(_ position: Int) -> Int {
         let line = line(of: position)
         return line + 1 < lines.count ? lines[line + 1] : bytes.count
     }
 
-    /// The end of the line of a place, without its break.
+    /// The end of the line with a position, before its line break.
     func lineEnd(_ position: Int) -> Int {
         var end = position
         while end < bytes.count, SourceText.breakWidth(bytes, end) == 0 { end += 1 }
         return end
     }
 
-    /// The number of characters before a place in its line.
+    /// The number of characters before a position in its line.
     func column(of position: Int) -> Int { bytes[lineStart(position)..<position].count { $0 & 0xC0 != 0x80 } }
 
-    /// Whether there are only blanks before a place in its line.
+    /// Whether there are only blanks before a position in its line.
     func isFirstInLine(_ position: Int) -> Bool {
         bytes[lineStart(position)..<position].allSatisfy { $0 == 0x20 || $0 == 0x09 }
     }
@@ -93,7 +93,7 @@ struct SourceText {
         return self[position] == UInt8(ascii: "#") ? .comment(column: position - start) : .content
     }
 
-    /// The beginning of the comment lines directly above a line, at a column; the line itself where there are none.
+    /// The beginning of the comment lines directly above a line and at a column; otherwise the line itself.
     func commentsAbove(_ start: Int, column: Int, notBefore limit: Int) -> Int {
         var start = start
         while start > limit, start > lines[0] {
@@ -113,7 +113,7 @@ struct SourceText {
         return end
     }
 
-    /// The next place that is not a blank or a line break, nor in a comment.
+    /// The next position that is not a blank, not a line break, and not in a comment.
     func skipBlank(_ start: Int) -> Int {
         var position = start
         while position < bytes.count {
@@ -129,7 +129,7 @@ struct SourceText {
         return position
     }
 
-    /// The comments of a range that has no content; each with whether it ends the line of the content before.
+    /// The comments in a range without content; `isTrailing` if a comment follows content on its line.
     func comments(_ range: Range<Int>) -> [(text: String, isTrailing: Bool)] {
         var found: [(String, Bool)] = []
         var position = range.lowerBound

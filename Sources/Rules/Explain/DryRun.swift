@@ -4,8 +4,8 @@ import HTTPModel
 import NIOCore
 
 /// Plays requests through a profile's tools without a network, for `expect` and `profile why`. The exchange machine and
-/// the tools are those of the real proxy; only the sockets and the clock are simulated. Time passes only to the moments
-/// that stages wait for. Files are read; nothing is written.
+/// the tools are those of the real proxy; only the sockets and the clock are simulated. The clock only advances to
+/// times for which stages wait. Files are read; nothing is written.
 package struct DryRun {
     /// How much of a body is kept, in bytes.
     package static let bodyLimit = 1 << 20
@@ -17,7 +17,7 @@ package struct DryRun {
     private var now = NIODeadline.now()
     private var count: Int64 = 0
 
-    /// Prepares to play requests under a profile, one after the other as in one run.
+    /// Prepares to play requests with a profile, one after the other, as in one run.
     package init(_ profile: RuleProfile, without off: Set<StageID>? = nil) {
         chain = profile.dryRunChain(without: off ?? profile.off)
         intercept = profile.intercept
@@ -107,7 +107,7 @@ private struct Play: ~Copyable {
         return result
     }
 
-    /// Feeds the machine the next event; `false` if there is none.
+    /// Feeds the machine the next event; `false` if no event is left.
     private mutating func step() -> Bool {
         if let event = (readsClient ? fromClient.popFirst() : nil) ?? (readsServer ? fromServer.popFirst() : nil) {
             feed(event)

@@ -9,7 +9,7 @@ package struct DryRunRequest: Sendable {
     /// `CONNECT` for a tunnel.
     package var method: String
     package var url: RequestURL
-    /// `Host` and `Content-Length` are added where they are not among them.
+    /// `Host` and `Content-Length` are added if they are missing.
     package var fields: DryRunFields
     package var body: ByteBuffer?
 
@@ -24,7 +24,7 @@ package struct DryRunRequest: Sendable {
         self.init(method: words.count == 2 ? String(words[0]) : "GET", target: String(last))
     }
 
-    /// `nil` if one of them is invalid.
+    /// `nil` if the method or the target is invalid.
     package init?(method: String, target: String) {
         guard method.isToken else { return nil }
         if method == "CONNECT", let (host, port) = RequestURL.splitAuthority(target), let port {
@@ -46,7 +46,7 @@ package struct DryRunRequest: Sendable {
         }
         let target = url.scheme == "tunnel" ? url.authority : url.pathAndQuery
         let composed = RequestHead(method: method, target: target, fields: fields.map { ($0.name, $0.value) })
-        // Read back as if received, so that nothing counts as changed yet.
+        // Parsed again as if received, so that the head does not count as changed.
         return StoredHead.request(composed.serialized()) ?? composed
     }
 }
@@ -84,7 +84,7 @@ package struct DryRunExchange: Sendable {
     package var record: ExchangeRecord
     /// What stages and Sluice did, in order.
     package var trace: [TraceEntry] = []
-    /// `nil` if no server was asked.
+    /// `nil` if nothing was sent to a server.
     package var sent: Sent<RequestHead>?
     package var destination: Destination?
     package var answered: Sent<ResponseHead>?
@@ -93,13 +93,13 @@ package struct DryRunExchange: Sendable {
     package var isCutOff = false
     package var delay = TimeAmount.zero
 
-    /// Whether a list refused it.
+    /// Whether a list refused the request.
     package var isBlocked: Bool { record.state == .blocked }
     package var failure: ExchangeFailure? { record.failure }
     /// Whether the host is not decrypted, so that only host and port were known.
     package var isTunnel: Bool { record.kind == .tunnel }
 
-    /// `nil` if no server was asked.
+    /// `nil` if nothing was sent to a server.
     package var sentURL: RequestURL? {
         guard let sent, let destination else { return nil }
         var url = record.url

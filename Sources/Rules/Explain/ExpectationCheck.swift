@@ -45,7 +45,7 @@ extension RuleProfile {
 }
 
 extension RuleHeading {
-    /// The rule that a trace means: the one of that name, or the one of which it names a part, as in `small pages #2`.
+    /// The rule for a name in a trace, which may be the name of a part of the rule, as in `small pages #2`.
     package static func name(of traced: String, among headings: [RuleHeading]) -> String {
         if headings.contains(where: { $0.name == traced }) { return traced }
         let part = traced.range(of: " #", options: .backwards).map { String(traced[..<$0.lowerBound]) }

@@ -8,10 +8,10 @@ package struct ExplainedRequest: Sendable {
     package let explanation: Explanation
     fileprivate let request: DryRunRequest
     package let isRecorded: Bool
-    /// How the server is reached by `upstream`, in words; `nil` if no rule is for the request.
+    /// How the server is reached by `upstream`, in words; `nil` if no rule matches the request.
     package let way: String?
 
-    /// Some lines for each tool, then what goes out and is answered; `isWhole` lists all rules for other hosts, too.
+    /// Some lines for each tool, then the sent request and the answer; `isWhole` lists all rules for other hosts, too.
     package func text(isWhole: Bool = false) -> String {
         var text = ""
         if exchange.isTunnel, request.url.scheme != "tunnel" {
@@ -47,14 +47,14 @@ extension DryRunRequest {
 }
 
 extension DryRunExchange {
-    /// What goes out and what is answered, each with the fields that differ from what came in.
+    /// The sent request, with the fields that differ from the client's request, and the answer.
     fileprivate func outcomeText(_ request: DryRunRequest) -> String {
         var text = ""
         if let sent, let url = sentURL {
             text += "goes out: \(sent.head.method) \(url)"
             if let address = destination?.address { text += " (connected to \(address))" }
             text += "\n"
-            // Of a tunnel there is nothing but the CONNECT.
+            // A tunnel has only its CONNECT, so there is nothing to compare.
             if !isTunnel { text += sent.head.fields.difference(from: request.head.fields) }
             if !isTunnel, let body = request.body, sent.body != body { text += "  the body is changed\n" }
         } else {

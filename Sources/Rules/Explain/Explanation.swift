@@ -24,9 +24,9 @@ package struct Explanation: Sendable {
     /// In the fixed order.
     package let tools: [ToolLines]
 
-    /// Explains an exchange by its trace and by the profile that was in force, where some tools were switched off.
+    /// Explains an exchange by its trace and the profile in force; the tools in `off` were switched off.
     ///
-    /// `missed` are edits that changed nothing. An exchange that a list refused (`isRefused`) did not reach later tools.
+    /// `missed` are edits that changed nothing. If a list refused it (`isRefused`), later tools were not asked.
     package init(
         _ trace: [TraceEntry],
         of opening: ExchangeOpening,
@@ -74,7 +74,7 @@ package struct Explanation: Sendable {
         }
     }
 
-    /// Where one rule decides, those after it that would have are shadowed by it.
+    /// If one rule decides, it shadows the later rules that would have acted.
     private static func shadow(_ lines: inout [Line]) {
         let decider =
             lines.firstIndex { $0.verdict.isFired }
@@ -90,7 +90,7 @@ package enum RuleVerdict: Sendable {
     case fired([String])
     /// It matched, but changed nothing.
     case idle
-    /// It is for this request, but left it to later rules, as it does with some; this is what it does otherwise.
+    /// The rule matched, but its condition left the request to later rules; the text is what it does otherwise.
     case declined(String)
     /// It matched, but an earlier decision skipped it for this reason.
     case notAsked(String)
@@ -143,13 +143,13 @@ package enum RuleVerdict: Sendable {
 }
 
 extension RuleScope {
-    /// Why a request is out of scope: the first field of the nearest location that differs; `nil` if it is in scope.
+    /// Why a request is out of scope: the first differing field of the nearest location; `nil` if it is in scope.
     package func mismatch(_ opening: ExchangeOpening) -> String? {
         if let locations, !locations.contains(where: { $0.matches(opening.url) }) {
             let order = LocationPattern.Field.allCases
             let mismatches = locations.compactMap { location in location.mismatch(opening.url).map { (location, $0) } }
             func depth(_ mismatch: LocationMismatch) -> Int { order.firstIndex(of: mismatch.field) ?? 0 }
-            // `min` takes the first of several that are equally near.
+            // `min` returns the first of several equal mismatches.
             guard let (location, mismatch) = mismatches.min(by: { depth($0.1) > depth($1.1) }) else {
                 return "the rule has no location"
             }
@@ -168,7 +168,7 @@ extension RuleScope {
 }
 
 extension Explanation {
-    /// Of a tool with more rules, those for other hosts are only counted.
+    /// If a tool has more rules, its rules for other hosts are only counted.
     private static let mostLines = 20
 
     /// Some lines for each tool; with `isWhole` rules for other hosts are listed too, however many they are.
@@ -186,7 +186,7 @@ extension Explanation.ToolLines {
         var others = 0
         for (number, line) in lines.enumerated() {
             if isLong, case .missed(let reason) = line.verdict,
-                reason.hasPrefix("host: ") || reason.hasPrefix("none of")
+                reason.hasPrefix("host: ") || reason.contains(": host: ")
             {
                 others += 1
                 continue
@@ -205,7 +205,7 @@ extension Explanation.ToolLines {
 }
 
 extension MissedEdit {
-    /// Within its rule.
+    /// The edit's number in its rule.
     fileprivate var number: String {
         rule.range(of: " #", options: .backwards).map { String(rule[$0.upperBound...]) } ?? ""
     }

@@ -3,13 +3,13 @@ import Synchronization
 
 /// An edit of a rule that changed nothing, and why.
 package struct MissedEdit: Sendable {
-    /// As traces name it: the rule and the edit's number, `small pages #2`.
+    /// The name in traces: the rule and the edit's number, `small pages #2`.
     package let rule: String
     package let direction: FlowDirection
     package var reason: String
 }
 
-/// Gathers why edits changed nothing, for who asks why; exchanges of clients have none.
+/// Collects why edits changed nothing in a dry run; there is no collection for clients' exchanges.
 package final class MissedEdits: Sendable {
     /// The collection of the current dry run.
     @TaskLocal package static var current: MissedEdits?

@@ -1,14 +1,14 @@
 package import ExchangeCore
 
-/// Counts which rules of a profile decide about recorded requests. Of tools whose first matching rule decides, only
-/// that one is counted. A rule's scope counts, not what it finds to do in a message.
+/// Counts how many recorded requests each rule of a profile matches. If a tool's first matching rule decides, only that
+/// rule is counted. A rule's scope counts, not whether the rule changes a message.
 package struct RuleUsage: Sendable {
     package struct Entry: Sendable {
         package let tool: StageID
         package let rule: RuleHeading
-        /// How many requests it was for; `nil` if it has a condition beside its scope, or is not in force.
+        /// How many requests the rule matched; `nil` if it has a condition besides its scope, or is not in force.
         package fileprivate(set) var count: Int?
-        /// The first few of them.
+        /// The first few of these requests.
         package fileprivate(set) var samples: [String] = []
     }
 
@@ -31,7 +31,7 @@ package struct RuleUsage: Sendable {
         }
     }
 
-    /// Counts a request; `sample` is its name, if it is one of the first for a rule.
+    /// Counts a request; `sample` is its name, which is kept if the request is one of a rule's first.
     package mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
         requests += 1
         for tool in tools {
@@ -46,7 +46,7 @@ package struct RuleUsage: Sendable {
         }
     }
 
-    /// Each rule with its count and samples, and the rules that are for none of the requests.
+    /// Each rule with its count and samples, and the rules that matched no request.
     package var text: String {
         var text = "\(requests) request\(requests == 1 ? "" : "s")\n"
         var tool: StageID?
@@ -65,7 +65,7 @@ package struct RuleUsage: Sendable {
 }
 
 extension ToolOutline {
-    /// The rules; those with conditions beside their scope are disabled.
+    /// The rules; rules with conditions besides their scope are disabled.
     fileprivate var countable: [RuleHeading] {
         rules.map { heading in
             var heading = heading

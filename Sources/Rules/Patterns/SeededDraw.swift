@@ -4,12 +4,12 @@ import Synchronization
 /// Random draws that can be repeated.
 ///
 /// They depend on the seed, the rule and the request, not on time or on other exchanges: the same requests get the same
-/// draws in every run, however they are interleaved. The port does not count on this machine, where tests have their
-/// servers listen at any that is free.
+/// draws in every run, in any order. For hosts on this machine the port does not count, because test servers use any
+/// free port.
 package struct SeededDraw: Sendable {
     private let origin: StableHash
 
-    /// The draws of one rule; its name is in them, so that rules with the same seed differ.
+    /// The draws of one rule; they depend on its name, so that rules with the same seed differ.
     package init(seed: UInt64, rule: String) {
         var hash = StableHash()
         hash.combine(seed)
@@ -17,8 +17,8 @@ package struct SeededDraw: Sendable {
         origin = hash
     }
 
-    /// A number in 0..<1, the same for the same request at all times; method and URL as the client sent them. `nth` is
-    /// which of the requests with that method and URL it is, from 1; `index` tells the draws for one apart.
+    /// A number in 0..<1, always the same for the same request; method and URL as the client sent them. `nth` is the
+    /// request's number among those with its method and URL, from 1; `index` distinguishes the draws for one request.
     package func uniform(_ method: String, _ url: RequestURL, nth: Int, index: Int) -> Double {
         var hash = origin
         hash.combine(method)
@@ -28,7 +28,7 @@ package struct SeededDraw: Sendable {
         return hash.uniform
     }
 
-    /// A number in 0..<1 that depends on no request; `index` tells the draws for one topic apart.
+    /// A number in 0..<1 that does not depend on a request; `index` distinguishes the draws for one topic.
     package func uniform(_ topic: StaticString, index: Int) -> Double {
         var hash = origin
         hash.combine("\(topic)")
@@ -43,7 +43,7 @@ package final class RequestCounter: Sendable {
         var shared = [UInt32](repeating: 0, count: 1_024)
     }
 
-    /// Counts of several counters.
+    /// Counts that several counters share.
     private final class Table: Sendable {
         let counts = Mutex(Counts())
     }
@@ -53,7 +53,7 @@ package final class RequestCounter: Sendable {
 
     package init(limit: Int = 65_536) { self.limit = limit }
 
-    /// Continues another counter; what either counts from now on, both have counted.
+    /// Continues a different counter; from now on both share their counts.
     package func goOn(from other: RequestCounter) {
         let shared = other.table.withLock { $0 }
         table.withLock { $0 = shared }
@@ -77,7 +77,7 @@ package final class RequestCounter: Sendable {
     }
 }
 
-/// A hash that is the same in every process, unlike Swift's own: FNV-1a over what is combined, mixed at the end.
+/// A hash that is the same in every process, unlike Swift's own: FNV-1a over the combined values, mixed at the end.
 private struct StableHash: Sendable {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -100,7 +100,7 @@ private struct StableHash: Sendable {
         if let query = url.query { combine(query) }
     }
 
-    /// Mixed so that every bit depends on all that was combined (the finalizer of SplitMix64).
+    /// Mixed so that every bit depends on all combined values (the finalizer of SplitMix64).
     var value: UInt64 {
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -2,10 +2,10 @@ import Expressions
 import Text
 
 extension TextPattern {
-    /// Longer texts are not searched with different white space.
+    /// In bytes; longer patterns are not searched with different white space.
     private static let longestSpaced = 200
 
-    /// Why the pattern is not found in a text: what was looked for, in how many bytes, and the nearest reason.
+    /// Why the pattern is not found in a text: the pattern, the size of the text, and the most probable reason.
     package func absence(in text: String) -> String {
         let what = groupCount == nil ? "text \(description)" : description
         let count = text.utf8.count
@@ -29,7 +29,7 @@ extension TextPattern {
         return (try? other?.matches(text)) ?? false
     }
 
-    /// The text that would match without white space.
+    /// The part of the text that would match without white space.
     private func spaced(in text: String) -> String? {
         let plain = TextPattern.plain(self.text)
         guard plain.utf8.count <= TextPattern.longestSpaced else { return nil }
@@ -49,7 +49,7 @@ extension TextPattern {
         return found
     }
 
-    /// Whether a plain text was probably meant as a regular expression: it has groups, or signs that only those have.
+    /// Whether a plain text was probably meant as a regular expression: it has groups, or other signs of one.
     package var isLikeExpression: Bool {
         guard groupCount == nil, let read = try? RegularExpression(text, isCaseSensitive: true) else { return false }
         return read.groupCount > 0 || [".*", ".+", "\\d", "\\w", "\\s", "\\."].contains { text.contains($0) }

@@ -2,19 +2,19 @@ import Content
 package import Expressions
 import HTTPModel
 
-/// What a rule looks for in a text: plain, or a regular expression written `/…/`.
+/// What a rule searches for in a text: plain text, or a regular expression written `/…/`.
 package struct TextPattern: Sendable {
     package typealias MatchLimitError = RegularExpression.MatchLimitError
     package typealias SyntaxError = RegularExpression.SyntaxError
 
     package let text: String
     private let expression: RegularExpression
-    /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are plain too.
+    /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are also plain.
     package let groupCount: Int?
     let isCaseSensitive: Bool
     let isWhole: Bool
 
-    /// Reads a pattern, which must match the whole of a text or only a part of it. Throws
+    /// Reads a pattern, which must match a whole text if `isWhole`, and otherwise a part of it. Throws
     /// ``RegularExpression/SyntaxError`` with the offset in `text`.
     package init(_ text: String, isCaseSensitive: Bool, isWhole: Bool) throws(SyntaxError) {
         (self.text, self.isCaseSensitive, self.isWhole) = (text, isCaseSensitive, isWhole)
@@ -40,7 +40,7 @@ package struct TextPattern: Sendable {
     /// A plain text without the backslash that keeps it from being read as a regular expression.
     package static func plain(_ text: String) -> String { text.hasPrefix("\\/") ? String(text.dropFirst()) : text }
 
-    /// How messages show it: an expression with its slashes, a text in quotes; a long one is cut.
+    /// For messages: a regular expression with its slashes, a plain text in quotes; a long pattern is cut.
     package var description: String {
         let short = text.clipped(to: 60)
         return groupCount == nil ? "'\(short)'" : short
@@ -55,7 +55,7 @@ package struct TextPattern: Sendable {
         return isFound
     }
 
-    /// The text with each match replaced, or only the first; `nil` if there is none.
+    /// The text with each match replaced, or only the first; `nil` if nothing matches.
     package func replacing(
         in text: String,
         with replacement: Replacement,
@@ -65,7 +65,7 @@ package struct TextPattern: Sendable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The same in the text's original encoding.
+    /// Like the function above, but for bytes, and in their encoding.
     package func replacing(
         in bytes: [UInt8],
         with replacement: Replacement,
@@ -90,12 +90,12 @@ package struct TextPattern: Sendable {
         return result
     }
 
-    /// What the first match would be replaced by; `nil` if there is none.
+    /// The replacement of the first match; `nil` if nothing matches.
     package func expansion(of replacement: Replacement, in text: String) throws(MatchLimitError) -> String? {
         try expansion(of: replacement, in: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The same in the text's original encoding.
+    /// Like the function above, but for bytes, and in their encoding.
     package func expansion(of replacement: Replacement, in bytes: [UInt8]) throws(MatchLimitError) -> [UInt8]? {
         var result: [UInt8]?
         try expression.forEachMatch(in: String(fieldBytes: bytes)) { match, subject in
@@ -107,15 +107,15 @@ package struct TextPattern: Sendable {
         return result
     }
 
-    /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
-    /// Throws ``RegularExpression/MatchLimitError`` where the limits were passed.
+    /// Calls `body` with each match in `subject`, valid UTF-8, until `body` returns `false`; `body` must not keep the
+    /// match. Throws ``RegularExpression/MatchLimitError`` if the limits are exceeded.
     package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
         try expression.forEachMatch(in: subject, body)
     }
 }
 
-/// What takes the place of a match. In the text `$1` to `$9` are groups, `$0` the whole match and `$$` a dollar sign;
-/// any other `$` is one too, as in `/$metadata`. For a plain pattern it is the text as written.
+/// The replacement of a match. `$1` to `$9` are groups, `$0` is the whole match, and `$$` a dollar sign; any other `$`
+/// is also a dollar sign, as in `/$metadata`. For a plain pattern the replacement is the text as written.
 package struct Replacement: Sendable {
     private enum Piece: Sendable {
         case text([UInt8])
@@ -123,9 +123,9 @@ package struct Replacement: Sendable {
     }
 
     private var pieces: [Piece] = []
-    /// The highest group that it uses; 0 for none.
+    /// The highest group in the replacement; 0 if it has no groups.
     package private(set) var highestGroup = 0
-    /// Whether it uses a group or the whole match.
+    /// Whether the replacement uses a group or the whole match.
     package private(set) var hasGroups = false
 
     package init(_ text: String, hasGroups: Bool) {
@@ -148,10 +148,10 @@ package struct Replacement: Sendable {
 
     package var isEmpty: Bool { !hasGroups && plain.isEmpty }
 
-    /// The text, for if there is no match whose groups it could refer to.
+    /// The text if there is no match; groups are left out.
     package var plain: String { filled([]) }
 
-    /// The text with captures in place of `$1` and so on; a group that is not among them, as `$0`, is left out.
+    /// The text with captures in place of `$1` and so on; a group without a capture, such as `$0`, is left out.
     package func filled(_ captures: [String]) -> String {
         let bytes = pieces.flatMap { piece in
             switch piece {
@@ -162,7 +162,7 @@ package struct Replacement: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends what a match in `subject`, which is UTF-8, becomes in an encoding.
+    /// Appends the replacement of a match in `subject`, which is UTF-8, in an encoding.
     package func append(
         to result: inout [UInt8],
         _ match: TextMatch,
@@ -179,7 +179,7 @@ package struct Replacement: Sendable {
     }
 }
 
-/// How the text of a field or a request target is encoded: UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
+/// The encoding of a field or a request target: UTF-8 if it is valid, otherwise Latin-1 (RFC 9110 §5.5).
 package enum FieldEncoding: Sendable {
     case utf8
     case latin1
@@ -188,7 +188,7 @@ package enum FieldEncoding: Sendable {
         self = UTF8Check.isValid(bytes) ? .utf8 : .latin1
     }
 
-    /// Appends UTF-8 in this encoding; it stays UTF-8 where it has characters that are not in Latin-1.
+    /// Appends UTF-8 in this encoding; text with characters that are not in Latin-1 stays UTF-8.
     package func append(_ utf8: some Collection<UInt8>, to bytes: inout [UInt8]) {
         guard self == .latin1 else {
             bytes.append(contentsOf: utf8)

@@ -3,7 +3,7 @@ package import NIOCore
 
 /// A condition on the traffic of a run, checked at its end.
 package struct Assertion: Sendable {
-    /// The given name, else the filter.
+    /// The name in the profile; by default the filter.
     package let name: String
     package let place: ProfilePlace
     package let filter: Filter
@@ -15,7 +15,7 @@ package struct Assertion: Sendable {
 /// A condition on a number: `3`, `>=1`, `<10`.
 package struct CountTest: Sendable, Hashable, CustomStringConvertible {
     private enum Relation: String, Sendable, CaseIterable {
-        // Longer ones first, so that the first that fits is the one meant.
+        // Longer signs first, because the first sign that fits is used.
         case atLeast = ">="
         case atMost = "<="
         case more = ">"
@@ -72,7 +72,7 @@ extension Assertion {
         let status = fields["status"].flatMap { Expectation.status($0, "status", &reader) }
         let limit = fields["within"].flatMap { reader.duration($0, "within") }
         let count = if let node = fields["count"] { Assertion.count(node, &reader) } else { CountTest?.some(.some) }
-        // Only now, so that everything that is wrong with it was found.
+        // Returned only now, so that all errors in the assertion are found.
         guard let filter, let count else { return nil }
         (name, place) = (written.isEmpty ? filter.text : written, reader.place(node))
         self.filter = filter.filter

@@ -1,13 +1,13 @@
 import HTTPModel
 
-/// `client-certificate:`, who Sluice is to servers that ask for a certificate.
+/// `client-certificate:`, the certificates that Sluice sends to servers that request one.
 package struct ClientCertificateRules: Sendable {
     /// The first rule that matches a server decides.
     package struct Rule: Sendable {
         let heading: RuleHeading
         /// `nil` for every port that the hosts allow.
         fileprivate let port: Int?
-        /// The file with the certificate, those of its issuers, and perhaps the key: PEM or PKCS #12, as an absolute path.
+        /// The file with the certificate, its issuers', and perhaps the key: PEM or PKCS #12, as an absolute path.
         package let file: String
         /// The PEM file with the key, if it is separate.
         package let keyFile: String?
@@ -24,7 +24,7 @@ package struct ClientCertificateRules: Sendable {
 
     package init() {}
 
-    /// By the name in the request.
+    /// The first rule for a server, by the name in the request.
     package func index(host: String, port: Int) -> Int? {
         let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
         return rules.firstIndex { rule in
@@ -39,7 +39,7 @@ package struct ClientCertificateRules: Sendable {
         }
     }
 
-    /// Rules that are never used, and those that match in their place.
+    /// Rules that are never used, each with the rule that matches in its place.
     var shadows: [Int: Int] {
         Shadows.find(rules.map(\.heading)).filter { [nil, rules[$0.key].port].contains(rules[$0.value].port) }
     }
@@ -64,7 +64,7 @@ extension ClientCertificateRules {
             .example("~/.client-password").means("The file whose first line is the password of 'file' or 'key'."),
     ]
 
-    /// Adds what one file says; rules of several files are in the order of the files.
+    /// Adds the rules of one file; rules of several files are in the order of the files.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         for entry in node.members { rule(entry, &reader).map { rules.append($0) } }
     }

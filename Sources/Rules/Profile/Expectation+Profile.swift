@@ -80,7 +80,7 @@ extension Expectation {
         if names.allSatisfy({ fields[$0] == nil }) {
             reader.error("an expectation needs one of \(names.joined(separator: ", "))", at: node)
         }
-        // Only now, so that everything that is wrong with it was found.
+        // Returned only now, so that all errors in the expectation are found.
         guard let request else { return nil }
         name = written.isEmpty ? "\(request.method) \(request.url)" : written
         place = reader.place(node)
@@ -145,7 +145,7 @@ extension Expectation {
 }
 
 extension ValueTest {
-    /// `~` for absent, `/…/` for a regular expression, else the whole text.
+    /// `~` for absent, `/…/` for a regular expression, otherwise the whole text.
     fileprivate init?(_ node: Node, _ what: String, _ reader: inout ProfileReader) {
         guard let text = reader.text(node, what) else { return nil }
         if node.isNothing {
@@ -200,7 +200,7 @@ extension ProfileReader {
         return (lines ?? [], text(fields, "body").map { ByteBuffer(string: $0) })
     }
 
-    /// Header fields as a mapping of names to a value or several; `fault` says why one cannot be.
+    /// Header fields from a mapping of names to one or more values; `fault` says why a field is invalid.
     package mutating func headers(_ node: Node, fault: (_ name: String, _ value: String) -> String?) -> DryRunFields {
         var fields: DryRunFields = []
         for (name, node) in pairs(node, "headers") {

@@ -3,7 +3,7 @@ import HTTPModel
 
 /// A profile's own test: what the tools do, given a request and the server's answer to it.
 package struct Expectation: Sendable {
-    /// The given name, else the request.
+    /// The name in the profile; by default the request.
     package let name: String
     package let place: ProfilePlace
     package let request: DryRunRequest
@@ -25,7 +25,7 @@ package struct Expectation: Sendable {
         case isHeld(Set<FlowDirection>)
     }
 
-    /// What is expected of a message; `nil` and empty for what does not matter.
+    /// What is expected of a message; `nil` or empty if any value passes.
     struct MessageTest: Sendable {
         var method: String?
         var url: ValueTest?
@@ -48,7 +48,7 @@ struct FiredName: Sendable, Hashable, CustomStringConvertible {
 enum ValueTest: Sendable, CustomStringConvertible {
     case absent
     case text(String)
-    /// A regular expression is found in it.
+    /// A regular expression that must match a part of the value.
     case expression(TextPattern)
 
     func passes(_ values: [String]) -> Bool {

@@ -6,7 +6,7 @@ package struct GrammarKey: Sendable {
     package private(set) var summary = ""
     /// YAML without indentation.
     package private(set) var example: String
-    /// What counts where the key is not there, as text; `nil` if it must be, or where nothing counts then.
+    /// The value if the key is missing, as text; `nil` if the key is required, or has no default.
     package let fallback: String?
 
     package init(_ name: String, _ value: GrammarValue, example: String = "", fallback: String? = nil) {
@@ -44,7 +44,7 @@ package indirect enum GrammarValue: Sendable {
     case path
     case list(GrammarValue)
     case mapping([GrammarKey])
-    /// A mapping with the user's keys.
+    /// A mapping whose keys the user chooses.
     case names(GrammarValue)
     case either(GrammarValue, GrammarValue)
 
@@ -72,7 +72,7 @@ package indirect enum GrammarValue: Sendable {
         }
     }
 
-    /// The units that a number may be written with, by the one that counts without: each with its share of that.
+    /// The units that a number may have, by its default unit; `scale` is a unit's size in default units.
     static let units: [String: [(name: String, scale: Double)]] = [
         "ms": [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)],
         "kbit/s": [("kbit/s", 1), ("mbit/s", 1_000), ("gbit/s", 1_000_000)],

@@ -6,8 +6,8 @@ package struct InterceptRules: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether TLS to a host is decrypted. Where the client asked for an address and its TLS names the host, both count:
-    /// either may be what `only` or `except` has. Without a host, whether one may come that makes it so.
+    /// Whether TLS to a host is decrypted. If the client requested an address and TLS names the host, both are checked
+    /// with `only` and `except`. Without a host, whether TLS to a host named later may be decrypted.
     package func decrypts(host: String?, port: Int, address: String? = nil) -> Bool {
         let urls = [host, address].compactMap(\.self).map {
             RequestURL(scheme: "tunnel", host: $0, port: port, path: "")
@@ -39,7 +39,7 @@ extension InterceptRules {
             .means("Hosts whose TLS is passed through unread, in every mode."),
     ]
 
-    /// Adds what one file says; a profile's files add up. Before decryption only host and port are known.
+    /// Adds the rules of one file to those of earlier files. Before decryption only host and port are known.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "intercept", keys: InterceptRules.keys) else { return }
         hosts.add(fields, &reader) { $0.hosts($1, "intercept") }

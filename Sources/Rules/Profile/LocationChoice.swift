@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// What `only` and `except` of a part of a profile choose, gathered over the files of the profile.
+/// The locations under `only` and `except` in one part of a profile, from all its files.
 struct LocationChoice: Sendable {
     struct Entry: Sendable {
         var location: Location
@@ -33,7 +33,7 @@ struct LocationChoice: Sendable {
         if let node = fields["except"] { except += entries(node) }
     }
 
-    /// The locations of `only`, or `nothing` where it has none; `nil` for everything.
+    /// The locations of `only`, or `nothing` if it is empty; `nil` for everything.
     func onlyText(_ nothing: String) -> String? { only.map { $0.isEmpty ? nothing : LocationChoice.list($0) } }
 
     var exceptText: String? { except.isEmpty ? nil : LocationChoice.list(except) }

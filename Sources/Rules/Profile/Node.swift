@@ -28,7 +28,7 @@ package struct Node: Sendable, Hashable {
 
         /// On one line.
         package var flow: String {
-            // A key of profiles needs no quotes, even where YAML 1.1 would take it for a flag: `on`, `off`.
+            // A key of profiles needs no quotes, even if YAML 1.1 would read it as a flag: `on`, `off`.
             let word = key.scalar?.string ?? ""
             let isWord = !word.isEmpty && word.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
             return "\(isWord ? word : key.flow): \(value.flow)"
@@ -55,17 +55,17 @@ package struct Node: Sendable, Hashable {
                 case .any, .plain: .plain
                 }
             content = .scalar(Scalar(string: scalar.string, style: style))
-        // The parser finds no anchor, since ``ProfileText`` takes none.
+        // The parser finds no alias, because ``ProfileText`` rejects anchors.
         case .alias: content = .scalar(Scalar(string: "", style: .plain))
         }
     }
 
-    /// Reads a text, with the limits of a profile's; `nil` if there is nothing in it.
+    /// Reads a text, with the limits for profiles; `nil` if it is empty.
     package static func read(_ text: String, file: String) throws(ProfileError) -> Node? {
         try ProfileText.tree(text, file: file)
     }
 
-    /// Reads a file, with the limits of a profile's; `nil` if there is nothing in it.
+    /// Reads a file, with the limits for profiles; `nil` if it is empty.
     package static func read(file: String) throws(ProfileError) -> Node? {
         try read(ProfileText.read(file), file: file)
     }
@@ -74,16 +74,16 @@ package struct Node: Sendable, Hashable {
     package var sequence: [Node]? { if case .list(let list) = content { list } else { nil } }
     package var mapping: [Member]? { if case .mapping(let members) = content { members } else { nil } }
 
-    /// The value of a key; `nil` if it is not there, or this is not a mapping.
+    /// The value of a key; `nil` if the key is missing, or the node is not a mapping.
     package subscript(key: String) -> Node? { mapping?[key] }
 
-    /// Another value counts as a list of itself.
+    /// The members of a list; any other node counts as the only member of a list.
     package var members: [Node] { sequence ?? [self] }
 
     /// Whether the value is missing, or `~` or `null`.
     package var isNothing: Bool { scalar.map { $0.style == .plain && ["", "~", "null"].contains($0.string) } ?? false }
 
-    /// The text of a scalar, empty if nothing is written; `nil` for a list or mapping.
+    /// The text of a scalar, empty if the value is missing; `nil` for a list or mapping.
     package var string: String? { isNothing ? "" : scalar?.string }
 
     package var kind: String {
@@ -97,7 +97,7 @@ package struct Node: Sendable, Hashable {
     /// The characters before the text: 1 for a quote.
     package var quoteWidth: Int { scalar?.style == .quoted ? 1 : 0 }
 
-    /// The node as one text, the same for the same content, at most `depth` levels of it; without one key at its top.
+    /// The content as text for comparisons, at most `depth` levels of it, without one key at the top level.
     package func text(without key: String? = nil, depth: Int = 16) -> String {
         guard depth > 0 else { return "" }
         switch content {

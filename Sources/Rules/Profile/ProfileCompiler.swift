@@ -8,10 +8,10 @@ struct ProfileCompiler {
     private(set) var issues: [ProfileIssue] = []
     private(set) var definitions: ProfileReader.Definitions = [:]
     private var rules: [StageID: [any ToolRule]] = [:]
-    /// Tools that a file has, even without rules.
+    /// Tools whose keys a file has, even without rules.
     private var mentioned: Set<StageID> = []
     private var switchedOffAt: [StageID: ProfilePlace] = [:]
-    /// Where rules were, by what they say, of tools whose rules all act.
+    /// The places of rules by their content, for tools whose matching rules all act.
     private var seen: [StageID: [String: ProfilePlace]] = [:]
 
     init(_ registry: ToolRegistry) { self.registry = registry }
@@ -113,7 +113,7 @@ struct ProfileCompiler {
         }
     }
 
-    /// If all matching rules act, a repeated rule acts twice.
+    /// Warns about a repeated rule, which acts twice if all matching rules act.
     private mutating func lintRepeated(_ node: Node, _ tool: StageID, _ reader: inout ProfileReader) {
         for entry in node.members where entry.mapping != nil {
             let text = entry.text(without: "name")
@@ -125,7 +125,7 @@ struct ProfileCompiler {
         }
     }
 
-    /// Whether a text is an address, or one with the length of a prefix after it (RFC 4632 §3.1, RFC 4291 §2.3).
+    /// Whether a text is an IP address, or an address with a prefix length (RFC 4632 §3.1, RFC 4291 §2.3).
     private static func isNetwork(_ text: String) -> Bool {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let address = try? SocketAddress(ipAddress: String(parts[0]), port: 0) else { return false }
@@ -137,7 +137,7 @@ struct ProfileCompiler {
         return length <= (isV6 ? 128 : 32)
     }
 
-    /// Reads what the user has defined for tools; the rules of every file may refer to it.
+    /// Reads the user's definitions for tools; the rules of every file may refer to them.
     private mutating func readDefinitions(_ fields: ProfileFields, _ reader: inout ProfileReader) {
         for kind in registry.tools.compactMap(\.definitions) {
             guard let node = fields[kind.key.name] else { continue }

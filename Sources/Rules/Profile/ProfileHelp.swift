@@ -6,8 +6,8 @@ package enum ProfileHelp {
         package let description: String
     }
 
-    /// Explains a key such as `name` or `expect.request`, or a topic; without one, lists all. Throws
-    /// ``UnknownKeyError`` with what was probably meant.
+    /// Explains a key such as `name` or `expect.request`, or a topic; without a key, lists all. Throws
+    /// ``UnknownKeyError`` with the key that was probably meant.
     package static func text(for key: String? = nil, of tools: ToolRegistry) throws(UnknownKeyError) -> String {
         let topics = topics(tools)
         guard let key, !key.isEmpty else { return overview(tools) }
@@ -29,7 +29,7 @@ package enum ProfileHelp {
         return found.map { describe($0, path: key, tools) } ?? overview(tools)
     }
 
-    /// The keys at the top level, or within the key at a path such as `rewrite.rules`; `nil` if there is none.
+    /// The keys at the top level, or within the key at a path such as `rewrite.rules`; `nil` for an unknown path.
     package static func keys(within path: String? = nil, of tools: ToolRegistry) -> [GrammarKey]? {
         var keys = ProfileGrammar.allKeys(tools)
         for word in (path ?? "").split(separator: ".") {
@@ -39,8 +39,8 @@ package enum ProfileHelp {
         return keys
     }
 
-    /// What ``text(for:of:)`` explains: for `rewrite.` and what may follow it the keys within `rewrite`, for a text
-    /// without a dot all keys and topics. Empty if there is no such key.
+    /// Completions for ``text(for:of:)``: for a text that begins with `rewrite.` the keys within `rewrite`, for a text
+    /// without a dot all keys and topics. Empty if the key before the dot does not exist.
     package static func names(for text: String, of tools: ToolRegistry) -> [(name: String, summary: String)] {
         let words = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init).dropLast()
         let keys = keys(within: words.joined(separator: "."), of: tools) ?? []
@@ -175,7 +175,7 @@ extension GrammarValue {
         }
     }
 
-    /// For help that lists the keys of a mapping separately.
+    /// The value without the keys of mappings, for help that lists these keys separately.
     fileprivate var shortText: String {
         switch self {
         case .mapping: "a mapping"

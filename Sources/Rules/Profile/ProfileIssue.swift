@@ -27,7 +27,7 @@ extension ProfileIssue {
     }
 }
 
-/// Why a profile cannot be used: all that is wrong with it, lints included, in the order of the file.
+/// Why a profile cannot be used: all its errors and lints, in the order of the file.
 package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// At least one is an error.
     package var issues: [ProfileIssue]

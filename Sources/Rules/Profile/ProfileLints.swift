@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// What is allowed but probably a mistake in a profile as a whole: found once every rule is read.
+/// Finds probable mistakes in a profile as a whole, once every rule is read.
 struct ProfileLints {
     private(set) var issues: [ProfileIssue] = []
     private let intercept: InterceptRules
@@ -52,7 +52,7 @@ struct ProfileLints {
         for rule in rules where rule.isEnabled { lintUndecrypted(rule.scope.locations ?? [], at: rule.place) }
     }
 
-    /// Without decryption only host and port are known.
+    /// Warns about paths and queries for hosts that are not decrypted: only host and port are known.
     private mutating func lintUndecrypted(_ locations: [Location], at place: ProfilePlace) {
         for location in locations {
             let pattern = location.pattern

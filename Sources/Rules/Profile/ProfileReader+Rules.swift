@@ -2,7 +2,7 @@ package import HTTPModel
 import Text
 
 extension ProfileReader {
-    /// Reads a rule's name and whether it is in force; `number` is the rule's among those of its kind, from 1.
+    /// Reads a rule's name and whether it is enabled; `number` counts the rules of its kind, from 1.
     mutating func heading(_ fields: ProfileFields, number: Int) -> RuleHeading {
         let name = text(fields, "name") ?? ""
         var heading = RuleHeading(name: name.isEmpty ? "rule \(number)" : name, place: place(fields.node))
@@ -10,7 +10,7 @@ extension ProfileReader {
         return heading
     }
 
-    /// Reads what every rule of a tool has, with the requests it is for; `nil` if the rule cannot be used.
+    /// Reads the keys that every rule of a tool has, with its scope; `nil` if the rule cannot be used.
     mutating func heading(_ fields: ProfileFields, _ tool: ToolDescriptor, number: Int) -> RuleHeading? {
         var heading = heading(fields, number: number)
         switch tool.scope {
@@ -59,7 +59,7 @@ extension ProfileReader {
         }
     }
 
-    /// One host, with a port or not, or a list of them; `what` names who takes them.
+    /// Reads one host, with or without a port, or a list of hosts; `what` is for errors.
     package mutating func hosts(_ node: Node, _ what: String) -> [Location] {
         let locations = locations(node)
         for location in locations {

@@ -3,13 +3,12 @@ package import Expressions
 import HTTPModel
 package import NIOCore
 
-/// Reads values out of a profile's tree and gathers what is wrong with them. Every function notes an issue at the
-/// node's position and returns `nil` (or leaves the bad part out) where a value is not what it should be, so that one
-/// pass finds all mistakes.
+/// Reads values from a profile's tree and collects their errors. If a value is wrong, a function notes an issue at the
+/// node's position and returns `nil` (or leaves the bad part out), so that one pass finds all errors.
 package struct ProfileReader {
     package let file: String
     let tools: ToolRegistry
-    /// What the user has defined for tools, in every file of the profile: by key, and by name in lower case.
+    /// The user's definitions for tools, in all files of the profile: by key, and by name in lower case.
     package internal(set) var definitions: Definitions = [:]
     package private(set) var issues: [ProfileIssue] = []
 
@@ -61,7 +60,7 @@ package struct ProfileReader {
         return fields
     }
 
-    /// The entries of a mapping with the user's keys.
+    /// The entries of a mapping whose keys the user chooses.
     mutating func pairs(_ node: Node, _ what: String) -> [(String, Node)] {
         guard let mapping = node.mapping else {
             error("\(what) must be a mapping of names to values, not \(node.kind)", at: node)
@@ -79,7 +78,7 @@ package struct ProfileReader {
         return fields[key]
     }
 
-    /// The text of a scalar, whatever type YAML takes it for; nothing written reads as empty.
+    /// The text of a scalar, whatever its YAML type; a missing value reads as empty.
     package mutating func text(_ node: Node, _ what: String) -> String? {
         if node.string == nil { error("\(what) must be a text, not \(node.kind)", at: node) }
         return node.string
@@ -111,7 +110,7 @@ package struct ProfileReader {
         of type: Value.Type
     ) -> Value? { choice(node, what, type.allCases.map { ($0.rawValue, $0) }) }
 
-    /// The value of a text that `parse` reads; `form` says how it is written.
+    /// Parses a text; `form` describes the expected form in the error.
     mutating func parsed<Value>(
         _ node: Node,
         _ what: String,
@@ -130,7 +129,7 @@ package struct ProfileReader {
         }
     }
 
-    /// In the range of the key's grammar.
+    /// A number in the range that the grammar has for the key.
     package mutating func number(_ fields: ProfileFields, _ key: String) -> Double? {
         guard let node = fields[key],
             case .number(let range, let unit)? = fields.keys.first(where: { $0.name == key })?.value
@@ -166,7 +165,7 @@ package struct ProfileReader {
         return number
     }
 
-    /// A number with one of some units, in the first of them; `nil` without a unit.
+    /// A number with a unit from `units`, converted to the first unit; `nil` if the text has no unit.
     private static func amount(_ text: String, _ units: [(name: String, scale: Double)]) -> Double? {
         let text = text.lowercased()
         for unit in units where text.hasSuffix(unit.name) {
@@ -176,7 +175,7 @@ package struct ProfileReader {
         return nil
     }
 
-    /// Draws depend on the rule's name, which is its number if it has none.
+    /// Warns about a seed without a name: draws depend on the rule's name, by default its number.
     package mutating func lintUnnamedSeed(_ fields: ProfileFields) {
         guard let node = fields["seed"], fields["name"] == nil else { return }
         lint("'seed' needs the rule's name, else a rule put before it changes the random choices", at: node)
@@ -192,7 +191,7 @@ package struct ProfileReader {
         return nil
     }
 
-    /// An absolute path; a relative one begins beside the profile, `~/` in the home directory.
+    /// An absolute path: relative paths begin in the profile's directory, `~/` in the home directory.
     package mutating func path(_ node: Node, _ what: String) -> String? {
         guard let text = text(node, what) else { return nil }
         guard !text.isEmpty, !text.utf8.contains(0) else {
@@ -208,7 +207,7 @@ package struct ProfileReader {
         }
     }
 
-    /// A regular expression that is written without slashes and matches a part.
+    /// A regular expression that is written without slashes and may match a part of a text.
     package mutating func expression(_ node: Node, _ text: String, isCaseSensitive: Bool) -> TextPattern? {
         expression("/\(text)/", at: node, after: -1) { () throws(ExpressionError) in
             try TextPattern("/\(text)/", isCaseSensitive: isCaseSensitive, isWhole: false)

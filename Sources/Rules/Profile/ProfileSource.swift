@@ -1,7 +1,7 @@
 package import HTTPModel
 
 extension ProfileSource {
-    /// Reads one file without those that it includes.
+    /// Reads one file without the files that it includes.
     package static func read(file: String) throws(ProfileError) -> ProfileSource {
         ProfileSource(file: file, text: try ProfileText.read(file))
     }
@@ -10,9 +10,9 @@ extension ProfileSource {
 
     package var identity: String { ProfileText.canonical(file) }
 
-    /// Reads files and those that they include, which come before them; each is read once. Texts in `edited` replace
-    /// those in the files of their names. With `takesPipes` a file that is not included may be the output of a command,
-    /// which is waited for. Throws ``ProfileError`` for a file that cannot be read, at the place where it is named.
+    /// Reads files, and before each file those that it includes; each is read once. A text in `edited` replaces the
+    /// content of the file with its name. With `takesPipes`, `paths` may name pipes, which are waited for. Throws
+    /// ``ProfileError`` for a file that cannot be read, at the place where it is named.
     package static func read(
         _ paths: [String],
         edited: [ProfileSource] = [],
@@ -53,7 +53,7 @@ extension ProfileSource {
                 do {
                     try add(included, includedBy: chain)
                 } catch {
-                    // A file that cannot be read is reported where it is named.
+                    // An included file that cannot be read is reported at the `include` that names it.
                     guard let issue = error.issues.first, issue.file == included, issue.isUnreadable else {
                         throw error
                     }
@@ -64,7 +64,7 @@ extension ProfileSource {
             sources.append(source)
         }
 
-        /// The files that a text names under `include`; what else is wrong with it is found later.
+        /// The files that a text names under `include`; other errors in the text are found later.
         private func includes(of source: ProfileSource) throws(ProfileError) -> [(String, Node)] {
             // Most profiles include nothing, and need not be parsed twice.
             guard source.text.contains("include"), let node = try source.root?["include"] else { return [] }

@@ -12,7 +12,7 @@ package enum ProfileText {
     /// How many characters may begin or divide values: seven for each of 11,000 rules, which take a second to read.
     package static let mostMarks = 80_000
 
-    /// Reads a file, or where pipes are taken the output of a command, and standard input for `-`; at most one byte more than the limit is ever read.
+    /// Reads a file, with `takesPipes` also a pipe or standard input (`-`): at most one byte more than the limit.
     package static func read(_ path: String, takesPipes: Bool = false) throws(ProfileError) -> String {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -40,13 +40,13 @@ package enum ProfileText {
         (text.count { $0 == "\n" } + 1, text.reversed().prefix { $0 != "\n" }.count + 1)
     }
 
-    /// `.` for a name without a directory.
+    /// The directory of a file; `.` for a name without a directory.
     package static func directory(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// A path, from a directory where it is relative; `~/` is the home directory.
+    /// A path; a relative one is resolved from a directory, and `~/` from the home directory.
     package static func absolute(_ path: String, in directory: String) -> String {
         let path = HomeDirectory.expanding(path)
         if path.hasPrefix("/") { return path }
@@ -63,7 +63,7 @@ package enum ProfileText {
 
     static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
         guard text.utf8.count <= limit else { throw tooLarge(file) }
-        // A byte order mark is no part of the text (YAML 1.2 §5.2), but the parser takes it for one.
+        // A byte order mark is not part of the text (YAML 1.2 §5.2), but the parser would read it as text.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         if let trap = trap(in: text) {
             throw ProfileError(trap.message, file: file, line: trap.line, column: trap.column)
@@ -77,7 +77,7 @@ package enum ProfileText {
         }
     }
 
-    /// Parses on a thread of its own: the parser recurs a thousand levels deep, and the caller's stack may be small.
+    /// Parses on a new thread with a large stack, because the parser recurses a thousand levels deep.
     private static func parse(_ text: String) throws -> Node? {
         let outcome = Mutex<Result<Node?, any Error>?>(nil)
         let done = DispatchSemaphore(value: 0)
@@ -115,7 +115,7 @@ package enum ProfileText {
             let message = "the key '\(keys.first ?? "")' appears twice in the same mapping"
             return ProfileError(message, file: file, line: context.mark.line, column: context.mark.column)
         case .reader(let problem, let offset, let value, let text):
-            // The offset counts characters, and is not known within what is not a character.
+            // The offset counts characters, and is unknown in bytes that are not a character.
             let (line, column) = end(of: text.prefix(offset ?? 0).unicodeScalars)
             let hex = max(value, 0).padded(to: 4, radix: 16, uppercase: true)
             let message = "not valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)"
@@ -130,9 +130,9 @@ package enum ProfileText {
         return lines[mark.line - 1].dropFirst(max(0, mark.column - 1)).first == "\t"
     }
 
-    /// Finds what makes a text take too much time to read, and which no profile needs. Each value takes time, however
-    /// small it is. Lists of aliases of lists of aliases grow without bound; lists within keys within keys are compared
-    /// over and over. The check looks into quotes and comments too, so that nothing can be hidden with them.
+    /// Finds constructs that take too much time to read, and that no profile needs. Each value takes time, even a small
+    /// one. Nested lists of aliases grow without bound; lists that are nested in keys are compared again and again. The
+    /// check includes quotes and comments, so that they cannot hide such a construct.
     private static func trap(in text: String) -> (line: Int, column: Int, message: String)? {
         var line = 1
         var column = 1

@@ -1,6 +1,6 @@
 package import HTTPModel
 
-/// Which exchanges are recorded; the others pass, and the tools act on them all the same.
+/// Which exchanges are recorded; the tools act on the others, too.
 package struct RecordRules: Sendable {
     private(set) var locations = LocationChoice()
 
@@ -21,7 +21,7 @@ extension RecordRules {
             .means("The exchanges not to record."),
     ]
 
-    /// Adds what one file says: both lists are gathered over the files of a profile.
+    /// Adds the lists of one file to those of earlier files.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "record", keys: RecordRules.keys) else { return }
         locations.add(fields, &reader)

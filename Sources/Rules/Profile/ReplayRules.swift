@@ -1,13 +1,13 @@
 package import HTTPModel
 
-/// `replay:`, which recorded exchanges answer in a replay, and what of two requests must be the same.
+/// `replay:`, which recorded exchanges answer in a replay, and what a request and its recording must have in common.
 package struct ReplayRules: Sendable {
     /// Parts of the URL that may differ.
     package enum Part: String, Sendable, CaseIterable {
         case scheme, host, port
     }
 
-    /// What a request gets that was asked for more often than it was recorded.
+    /// The answer to a request that comes more often than it was recorded.
     package enum AfterLast: String, Sendable, CaseIterable {
         /// The last answer again.
         case last
@@ -23,10 +23,10 @@ package struct ReplayRules: Sendable {
 
     package init() {}
 
-    /// Whether an exchange answers, by the client's URL.
+    /// Whether a recorded exchange may answer, by the client's URL.
     package func admits(_ url: RequestURL) -> Bool { locations.admits(url) }
 
-    /// What differs from the rules without a profile; `nil` if nothing does.
+    /// The differences from the default rules; `nil` if there are no differences.
     package var text: String? {
         let parts = [
             ("answers: ", locations.onlyText("nothing")),
@@ -64,7 +64,7 @@ extension ReplayRules {
         ),
     ]
 
-    /// Adds what one file says: lists are gathered over the files of a profile.
+    /// Adds the rules of one file; lists of several files are joined.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "replay", keys: ReplayRules.keys) else { return }
         locations.add(fields, &reader)

@@ -4,7 +4,7 @@ package import HTTPModel
 /// The tools as profiles configure them: read, checked and compiled. Rules are in the order of the files.
 @dynamicMemberLookup
 package struct RuleProfile: Sendable {
-    /// What the files say beside the rules of tools.
+    /// The settings in the files besides the rules of tools.
     package struct Settings: Sendable {
         /// May be empty.
         package internal(set) var name = ""
@@ -24,7 +24,7 @@ package struct RuleProfile: Sendable {
     }
 
     let settings: Settings
-    /// The files, those that are included before those that include them.
+    /// The files; included files come before the files that include them.
     package let sources: [ProfileSource]
     /// In the fixed order.
     package let tools: [ToolOutline]
@@ -37,7 +37,7 @@ package struct RuleProfile: Sendable {
 
     package subscript<Value>(dynamicMember path: KeyPath<Settings, Value>) -> Value { settings[keyPath: path] }
 
-    /// Compiles texts that have been read, with those that they include. Throws everything that is wrong.
+    /// Compiles texts and the texts that they include. Throws all errors together.
     package init(sources: [ProfileSource], tools registry: ToolRegistry) throws(ProfileError) {
         var compiler = ProfileCompiler(registry)
         try compiler.add(sources)
@@ -52,7 +52,7 @@ package struct RuleProfile: Sendable {
         switchTools(without: settings.off)
     }
 
-    /// What texts that have been in force say of masking, even where this Sluice cannot read the rest of them.
+    /// The masking rules in texts that were in force, even if this Sluice cannot read the rest of the texts.
     package static func mask(in sources: [ProfileSource], tools: ToolRegistry) throws(ProfileError) -> MaskRules {
         var compiler = ProfileCompiler(tools)
         try compiler.add(sources)
@@ -62,7 +62,7 @@ package struct RuleProfile: Sendable {
     /// The chain with the tools that are on at the start.
     package var chain: StageChain { chain(without: settings.off) }
 
-    /// The tools in force, in order, without those switched off; those switched in place stay for `switchTools`.
+    /// The chain of the tools that are not in `off`; tools that are switched in place stay, for `switchTools`.
     package func chain(without off: Set<StageID>) -> StageChain {
         chain(compiled.filter { !off.contains($0.tool.id) || $0.tool.isSwitchedInPlace }) { $0 }
     }
@@ -77,18 +77,18 @@ package struct RuleProfile: Sendable {
         return StageChain(inForce.map { stage($0.stage) }, preselection: preselection)
     }
 
-    /// Switches the tools whose switching reaches exchanges under way; at first those under the profile's `off` are off.
+    /// Switches the tools that are switched in place, also for running exchanges. At first `off` of the profile counts.
     package func switchTools(without off: Set<StageID>) {
         for compiled in compiled { compiled.stage.isOn = !off.contains(compiled.tool.id) }
     }
 
-    /// Lets the tools take over the counts of an older profile's; to be called before this one is in force.
+    /// Lets the tools continue the counts of an older profile; to be called before this profile is in force.
     package func prepare(toReplace old: RuleProfile) {
         func prepare<Stage: RuleTool>(_ stage: Stage, _ old: (any RuleTool)?) { (old as? Stage).map(stage.prepare) }
         for compiled in compiled { prepare(compiled.stage, old.stage(of: compiled.tool)) }
     }
 
-    /// Lets the tools know that those of another profile, or none, are in force in their place.
+    /// Notifies the tools that a different profile, or none, has replaced this one.
     package func wasReplaced(by new: RuleProfile?) {
         func replace<Stage: RuleTool>(_ stage: Stage, _ new: (any RuleTool)?) { stage.wasReplaced(by: new as? Stage) }
         for compiled in compiled { replace(compiled.stage, new?.stage(of: compiled.tool)) }
@@ -96,7 +96,7 @@ package struct RuleProfile: Sendable {
 
     private func stage(of tool: Tool) -> (any RuleTool)? { compiled.first { $0.tool == tool }?.stage }
 
-    /// The content of each rule by its place: the same text where only comments, quotes or the order of keys differ.
+    /// The content of each rule by its place; it is equal if only comments, quotes or the order of keys differ.
     package var ruleTexts: [ProfilePlace: String] {
         var texts: [ProfilePlace: String] = [:]
         for source in sources {

@@ -2,7 +2,7 @@ import HTTPModel
 
 /// Finds the word that was probably meant.
 package enum Suggestion {
-    /// For example ` (did you mean 'block'?)`; empty if nothing is near.
+    /// For example ` (did you mean 'block'?)`; lists all known words if none is near.
     package static func text(for word: String, among known: [String]) -> String {
         guard word.utf8.count <= 40 else { return "" }
         let nearest = known.map { ($0, Spelling.distance(word.lowercased(), $0)) }.min { $0.1 < $1.1 }

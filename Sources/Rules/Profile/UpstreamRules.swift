@@ -4,14 +4,14 @@ package struct UpstreamRules: Sendable {
     /// The first rule that matches a request decides.
     package struct Rule: Sendable {
         package fileprivate(set) var heading: RuleHeading
-        /// `nil` for servers that are asked directly; without its password where that is in a file.
+        /// The proxy, without a password that is in a file; `nil` to connect directly.
         package fileprivate(set) var proxy: UpstreamProxy?
         /// An absolute path; the password is its first line.
         package fileprivate(set) var passwordFile: String?
         package fileprivate(set) var bypass: [ProxyBypass] = []
         package fileprivate(set) var bypassesLocalhost = true
 
-        /// Whether a server is asked directly although the rule is for the request.
+        /// Whether Sluice connects directly although the rule matches the request.
         package func bypasses(_ url: RequestURL) -> Bool { bypass.matches(url, withLocalhost: bypassesLocalhost) }
     }
 
@@ -19,7 +19,7 @@ package struct UpstreamRules: Sendable {
 
     package init() {}
 
-    /// The first enabled rule whose location the URL matches; else `nil`.
+    /// The first enabled rule with a location that matches the URL; `nil` if no rule matches.
     package func rule(for url: RequestURL) -> Rule? {
         rules.first { $0.heading.isEnabled && $0.heading.scope.matches(method: "", url: url) }
     }
@@ -29,7 +29,7 @@ package struct UpstreamRules: Sendable {
         rules.map(\.heading).map { "\($0.name): \($0.scope.text): \($0.action)\($0.isEnabled ? "" : " (disabled)")" }
     }
 
-    /// How a server is reached, in words; `nil` if no rule is for the request.
+    /// How a server is reached, in words; `nil` if no rule matches the request.
     func way(to url: RequestURL) -> String? {
         guard let rule = rule(for: url) else { return nil }
         let decider = "'\(rule.heading.name)' under 'upstream', \(rule.heading.place)"
@@ -38,7 +38,7 @@ package struct UpstreamRules: Sendable {
             ? "connected directly: the proxy of \(decider) is bypassed" : "asked through \(proxy) (\(decider))"
     }
 
-    /// Rules that are never used, and those that match in their place.
+    /// Rules that are never used, each with the rule that matches in its place.
     var shadows: [Int: Int] { Shadows.find(rules.map(\.heading)) }
 }
 
@@ -63,10 +63,10 @@ extension UpstreamRules {
             .means("Whether to connect directly to localhost, names below it and loopback addresses."),
     ]
 
-    /// Adds what one file says; rules of several files are in the order of the files.
+    /// Adds the rules of one file; rules of several files are in the order of the files.
     mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         for entry in node.members {
-            // Just a proxy is a rule for every request.
+            // An entry that is only a proxy is a rule for every request.
             let rule = entry.mapping == nil ? self.rule(of: entry, &reader) : self.rule(in: entry, &reader)
             if let rule { rules.append(rule) }
         }

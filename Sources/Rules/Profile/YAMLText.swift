@@ -2,10 +2,10 @@ import HTTPModel
 import Text
 
 package enum YAMLText {
-    /// Words that YAML or its readers interpret.
+    /// Words that YAML or its parsers do not read as text.
     private static let reserved: Set<String> = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
 
-    /// The text as a YAML scalar for any place: plain where nothing can be misread, else in quotes.
+    /// The text as a YAML scalar: plain if it cannot be misread, otherwise in quotes.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         if let first = scalars.first, isLetter(first) || first == "/", !reserved.contains(text.lowercased()),
@@ -13,7 +13,7 @@ package enum YAMLText {
         {
             return text
         }
-        // Regular expressions and JSON read best where nothing in them needs a backslash.
+        // Regular expressions and JSON are easier to read in single quotes, which need no backslashes.
         let hasEscapes = scalars.contains("\\") || scalars.contains("\"")
         if hasEscapes, !scalars.contains("'"), scalars.allSatisfy(isPrintable), !hasTrap(["'"] + scalars) {
             return "'\(text)'"
@@ -21,7 +21,7 @@ package enum YAMLText {
         return doubleQuoted(scalars)
     }
 
-    /// The text in double quotes, with ampersands and question marks unchanged: YAML, but perhaps no profile.
+    /// The text in double quotes, with ampersands and question marks unchanged, which a profile may reject.
     static func doubleQuoted(_ text: String) -> String { doubleQuoted(Array(text.unicodeScalars), escapesTraps: false) }
 
     private static func doubleQuoted(_ scalars: [Unicode.Scalar], escapesTraps: Bool = true) -> String {
@@ -43,13 +43,13 @@ package enum YAMLText {
         return String(result)
     }
 
-    /// A character as double-quoted YAML escapes it (YAML 1.1 §5.5).
+    /// The escape of a character in double-quoted YAML (YAML 1.1 §5.5).
     package static func escape(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
         let (letter, width) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
         return "\\\(letter)\(scalar.value.padded(to: width, radix: 16, uppercase: true))".unicodeScalars
     }
 
-    /// The text of a comment: on one line, and nothing in it that profiles do not take.
+    /// The text of a comment: on one line, with escapes for everything that profiles reject.
     package static func comment(_ text: String) -> String {
         let line = text.singleLine(upTo: 4_000)
         let scalars = Array(line.unicodeScalars)
@@ -61,7 +61,7 @@ package enum YAMLText {
         ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
     }
 
-    /// Whether YAML takes the character as it stands (YAML 1.1 §4.1), and a human can see it.
+    /// Whether YAML accepts the character without an escape (YAML 1.1 §4.1), and a human can see it.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         !VisibleText.isHidden(scalar) && scalar.value & 0xFFFE != 0xFFFE
     }
@@ -72,7 +72,7 @@ package enum YAMLText {
         }
     }
 
-    /// What ``ProfileText`` refuses wherever it stands: it could begin an anchor or a key of many parts.
+    /// Whether ``ProfileText`` rejects the character, even in quotes: it could begin an anchor or a complex key.
     private static func isTrap(_ before: Unicode.Scalar, _ scalar: Unicode.Scalar, _ after: Unicode.Scalar) -> Bool {
         guard scalar == "&" || scalar == "?" else { return false }
         let endsToken = !before.isASCII || before.value <= 0x20 || "[]{},:?\"'".unicodeScalars.contains(before)
@@ -83,7 +83,7 @@ package enum YAMLText {
 }
 
 extension String {
-    /// The text with line breaks and control characters shown as escapes, cut where it is long.
+    /// The text with line breaks and control characters as escapes, cut after `limit` characters.
     package func singleLine(upTo limit: Int = 80) -> String {
         var result = ""
         for scalar in unicodeScalars.prefix(limit + 1) {

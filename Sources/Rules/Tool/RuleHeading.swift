@@ -1,13 +1,13 @@
 package import HTTPModel
 
-/// What every rule of every tool has: a name, a place in a file, and the requests it is for.
+/// What every rule of every tool has: a name, a place in a file, and the requests that it matches.
 package struct RuleHeading: Sendable {
-    /// What traces and messages call it: the name it was given, or `rule 3`.
+    /// The name in traces and messages: the user's name, or `rule 3`.
     package var name: String
     package var place: ProfilePlace
     package var isEnabled = true
     package var scope = RuleScope()
-    /// Whether it may skip requests in its scope.
+    /// Whether the rule may skip requests in its scope.
     package var isConditional = false
     /// Its effect: `answer 403`, `to http://localhost:3000/`.
     package var action = ""
@@ -31,11 +31,11 @@ package struct ProfilePlace: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(file):\(line):\(column)" }
 }
 
-/// The requests that a rule is for: every request, if nothing is set.
+/// The requests that a rule matches: every request, if nothing is set.
 package struct RuleScope: Sendable, Hashable {
-    /// One must match; `nil` for every request.
+    /// One of them must match; `nil` for every request.
     package var locations: [Location]?
-    /// None may match.
+    /// None of them may match.
     package var exceptions: [Location] = []
     /// In upper case; empty for any.
     package var methods: Set<String> = []
@@ -44,7 +44,7 @@ package struct RuleScope: Sendable, Hashable {
         (locations?.contains { $0.matches(url) } ?? true) && admits(method: method, url: url)
     }
 
-    /// Whether a request is in scope that a location matches.
+    /// Whether a request that matches a location is in scope.
     func admits(method: String, url: RequestURL) -> Bool {
         (methods.isEmpty || methods.contains(method))
             && (exceptions.isEmpty || !exceptions.contains { $0.matches(url) })

@@ -1,9 +1,9 @@
 import ExchangeCore
 import HTTPModel
 
-/// Finds the rules that are for a request by its host, without asking all of them.
+/// Finds the rules that match a request by its host, without checking all of them.
 struct RuleIndex: Sendable {
-    /// A location of a rule; `nil` for a rule that is for every request.
+    /// A rule with one of its locations; without a location if the rule is for every request.
     struct Match {
         let location: Location?
         /// The rule's index among the headings.
@@ -32,7 +32,7 @@ struct RuleIndex: Sendable {
         }
     }
 
-    /// The first rule, in the user's order, that is for a request, and the first of its locations that matches.
+    /// The first rule, in the user's order, that matches a request, with the first of its locations that matches.
     func first(_ opening: ExchangeOpening) -> Match? {
         var best: Match?
         byHost.forEach(opening.url.host) { entries in
@@ -43,7 +43,7 @@ struct RuleIndex: Sendable {
         return best
     }
 
-    /// All rules that are for a request, in the user's order, each with the first of its locations that matches.
+    /// All rules that match a request, in the user's order, each with the first of its locations that matches.
     func all(_ opening: ExchangeOpening) -> [Match] {
         var found: [Match] = []
         byHost.forEach(opening.url.host) { entries in
@@ -90,10 +90,10 @@ struct HostTable<Value: Sendable>: Sendable {
     }
 }
 
-/// Finds the stages that can concern a host at all, with one search for all of them.
+/// Finds the stages that may act on a host, with one search for all stages.
 struct HostPreselection: StagePreselection {
     private var byHost = HostTable<UInt64>(none: 0)
-    /// The locations for which a server's exchanges have to be read, each with the place of its stage.
+    /// The locations whose rules must read the requests to a server, each with the index of its stage.
     private var read: [(location: Location, stage: Int)] = []
 
     /// Indexes tools and rules in the order of the stages.

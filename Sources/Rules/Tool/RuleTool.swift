@@ -1,32 +1,32 @@
 package import ExchangeCore
 package import HTTPModel
 
-/// A tool that a profile configures: its description, its rules, and the stage that they make. Adding one takes one
+/// A tool that a profile configures: its description, its rules, and the stage that they make. A new tool needs one
 /// file in `Tools`, one line in the registry, one test file and an example in `Profiles`.
 package protocol RuleTool: Stage {
-    /// One rule, compiled; `RuleHeading` where a rule has nothing of its own.
+    /// A compiled rule; `RuleHeading` if rules have nothing else.
     associatedtype Rule: ToolRule
     static var descriptor: ToolDescriptor { get }
     /// Reads the tool's own keys of one entry, whose heading is read already; `nil` if the entry cannot be used.
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule?
-    /// Makes the stage of all rules in the user's order, disabled ones too.
+    /// Makes the stage of all rules in the user's order, including disabled rules.
     init(rules: RuleList<Rule>)
 
-    /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
+    /// Whether a rule matches a method and URL; the content of messages, chance and other rules do not count.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool
-    /// The breadths that a rule for a URL can have, from narrow to wide.
+    /// The scopes that a rule for a URL can have, from narrow to wide.
     static func breadths(for url: RequestURL) -> [ExchangeScope]
     /// The fields of a rule from a recorded exchange.
     static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member]
     /// The stage for a dry run, which writes nothing.
     var dryRun: any Stage { get }
-    /// Whether the tool is switched by `isOn`, which reaches exchanges under way, and not by leaving it out.
+    /// Whether the tool is switched by `isOn`, also for running exchanges, and not by leaving it out of the chain.
     static var isSwitchedInPlace: Bool { get }
-    /// Whether it acts; setting it has an effect only where `isSwitchedInPlace`.
+    /// Whether the tool acts; setting it has an effect only if `isSwitchedInPlace`.
     var isOn: Bool { get nonmutating set }
     /// Called before the stage replaces an older one.
     func prepare(toReplace old: Self)
-    /// Called after another stage, or none, has replaced it.
+    /// Called after a new stage, or none, has replaced this one.
     func wasReplaced(by new: Self?)
 }
 
@@ -51,7 +51,7 @@ extension RuleTool {
 
 }
 
-/// A tool whose first rule that matches decides, each exchange by itself.
+/// A tool whose first matching rule decides about each exchange independently.
 package protocol FirstRuleTool: RuleTool {
     var rules: RuleList<Rule> { get }
     func handler(for opening: ExchangeOpening, by match: RuleMatch<Rule>) -> any StageHandler
@@ -89,12 +89,12 @@ package struct RuleList<Rule: ToolRule>: Sendable {
         return list
     }
 
-    /// The first rule that is for a request, and the first of its locations that matches.
+    /// The first rule that matches a request, with the first of its locations that matches.
     package func first(_ opening: ExchangeOpening) -> RuleMatch<Rule>? {
         takesTunnels || !opening.isTunnel ? index.first(opening).map(match) : nil
     }
 
-    /// All rules that are for a request, each with the first of its locations that matches.
+    /// All rules that match a request, each with the first of its locations that matches.
     package func matches(_ opening: ExchangeOpening) -> [RuleMatch<Rule>] {
         takesTunnels || !opening.isTunnel ? index.all(opening).map(match) : []
     }
@@ -113,9 +113,9 @@ package struct RuleMatch<Rule: ToolRule> {
 
 package struct ToolOutline: Sendable {
     package let tool: Tool
-    /// In the user's order, with disabled ones.
+    /// In the user's order, including disabled rules.
     package let rules: [RuleHeading]
-    /// By position: rules that never decide, and for each the earlier one that covers its whole scope.
+    /// Rules that never decide, by position, each with the earlier rule that covers its whole scope.
     package let shadows: [Int: Int]
 
     init(_ tool: Tool, _ rules: [RuleHeading]) {

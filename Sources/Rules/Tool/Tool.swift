@@ -19,8 +19,8 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
     package static func < (left: Tool, right: Tool) -> Bool { left.descriptor.id < right.descriptor.id }
     package func hash(into hasher: inout Hasher) { hasher.combine(descriptor.id) }
 
-    /// Reads the value of the tool's key: one entry or a list of them, of which those that can be used are returned.
-    /// `count` rules of the tool were read before, in other files.
+    /// Reads the value of the tool's key, one entry or a list, and returns the rules that can be used. `count` is the
+    /// number of the tool's rules in earlier files.
     func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
         if node.scalar != nil, descriptor.takesTrue {
             guard reader.flag(node, descriptor.key) == true else { return [] }
@@ -34,7 +34,7 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
             if let heading = reader.heading(fields, descriptor, number: count + rules.count + 1) {
                 if let rule = type.rule(heading, fields, &reader) { rules.append(rule) }
             } else if descriptor.scope == .at {
-                // What else is wrong with it is found too.
+                // Read nevertheless, so that further errors are found.
                 _ = type.rule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
             }
         }
@@ -45,18 +45,18 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     func stage(_ rules: [any ToolRule]) -> any RuleTool { type.stage(rules) }
 
-    /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
+    /// Whether a rule matches a method and URL; the content of messages, chance and other rules do not count.
     func concerns(_ rule: any ToolRule, method: String, url: RequestURL) -> Bool {
         (descriptor.takesTunnels || url.scheme != "tunnel") && type.anyConcerns(rule, method: method, url: url)
     }
 
-    /// Whether a rule's scope decides alone which requests it is for; some rules have conditions of their own.
+    /// Whether the scope alone decides which requests a rule matches; some rules have conditions of their own.
     func isWholeScope(_ heading: RuleHeading) -> Bool {
         heading.scope.locations != nil || descriptor.scope == .at || descriptor.scope == .only
     }
 
-    /// Whether a rule for this location has to read what is sent to servers over TLS: one that names hosts, and cannot act on
-    /// their tunnels, or one that refuses some paths of any host.
+    /// Whether a rule for this location must read requests inside TLS: it names hosts and cannot act on their tunnels,
+    /// or it refuses requests by path on any host.
     func hasToRead(_ location: Location) -> Bool {
         let actsOnTunnels = descriptor.takesTunnels && !location.namesPath
         return !actsOnTunnels && (location.namesHost || descriptor.refuses)
@@ -84,7 +84,7 @@ extension RuleTool {
 package struct ToolRegistry: Sendable, Hashable {
     /// In the order of menus.
     package let tools: [Tool]
-    /// In the order of messages.
+    /// In the order in which messages pass them.
     package let inOrder: [Tool]
 
     package init(_ tools: [Tool]) {

@@ -7,15 +7,15 @@ package struct ToolDescriptor: Sendable {
     package enum ScopeKey: String, Sendable {
         /// `at`, which is required.
         case at
-        /// `from`, which is required; the tool reads it itself where it is not a location.
+        /// `from`, which is required; if it may be more than a location, the tool reads it itself.
         case from
         /// `only`; without it the rule matches every request.
         case only
-        /// The tool has its own way.
+        /// The tool reads the scope itself.
         case none
     }
 
-    /// The use of a key of the console for a tool.
+    /// What a letter of the console does for a tool.
     package enum KeyUse: Sendable {
         case toggle
         case panel
@@ -26,11 +26,11 @@ package struct ToolDescriptor: Sendable {
     package let title: String
     /// Charles' letter, if it has one.
     package let letter: String
-    /// Where the letter alone, or its capital, is the tool's; it always is after `x`.
+    /// `toggle`: the letter works alone. `panel`: its capital works alone. After `x` both always work.
     package let letterAlone: Set<KeyUse>
     /// The messages that the tool changes.
     package let directions: Set<FlowDirection>
-    /// Whether it acts on CONNECTs that are not decrypted, of which only host and port are known.
+    /// Whether the tool acts on tunnels that are not decrypted: only their host and port are known.
     package let takesTunnels: Bool
     package let refuses: Bool
     /// For messages: `a block rule`.
@@ -44,20 +44,20 @@ package struct ToolDescriptor: Sendable {
     package let example: String
     /// Whether `true` is a rule that matches every request.
     package let takesTrue: Bool
-    /// Whether it must be asked about every exchange, since it acts where no rule matches.
+    /// Whether the tool is asked about every exchange, because it also acts if no rule matches.
     package let actsWithoutMatch: Bool
-    /// How much a rule made from an exchange is for, unless the user chooses.
+    /// The default scope of a rule that is made from an exchange.
     package let usualScope: ExchangeScope
-    /// What a rule has done that is for a request and left no trace; `nil` for nothing.
+    /// What a matching rule has done if it left no trace; `nil` if it has then done nothing.
     package let silentEffect: String?
-    /// The lint for an empty list of rules; `nil` if an empty list may be meant.
+    /// The lint for an empty list of rules; `nil` if an empty list may be intended.
     package let emptyListLint: String?
     package let change: TraceEntry.Change?
     package let presets: PresetChoice?
     package let definitions: ToolDefinitions?
-    /// The key with the file that answers in place of the server; `nil` if no file does.
+    /// The key whose file answers in place of the server; `nil` if no file answers.
     package let answersFrom: String?
-    /// The rule by which one key has the tool act on everything; `nil` if no key does.
+    /// The rule that one key of the console adds for all traffic; `nil` if no key does.
     package let onEverything: RuleText?
 
     package var key: String { id.name }
@@ -100,7 +100,7 @@ package struct ToolDescriptor: Sendable {
 
     package var counted: String { noun.contains(key) ? "\(key) rule" : String(noun.drop { $0 != " " }.dropFirst()) }
 
-    /// All keys of a rule: where it acts, the tool's own, and those that every rule has.
+    /// All keys of a rule: its scope, the tool's own keys, and the keys that every rule has.
     package var allKeys: [GrammarKey] {
         let place: [GrammarKey] =
             switch scope {
@@ -114,13 +114,13 @@ package struct ToolDescriptor: Sendable {
     }
 }
 
-/// Which of several rules that match a request act: the first, which shadows later ones, or all in the user's order.
+/// Which of several matching rules act: the first, which shadows later ones, or all in the user's order.
 package enum RuleSelection: Sendable {
     case first
     case all
 }
 
-/// Named rules of which one can be set for all traffic.
+/// Named presets; one of them can be set for all traffic.
 package struct PresetChoice: Sendable {
     package struct Preset: Sendable {
         package let name: String
@@ -145,14 +145,14 @@ package struct PresetChoice: Sendable {
         (self.title, self.effect, self.presets) = (title, effect, presets)
     }
 
-    /// The preset of that name or alias; the case of letters does not count.
+    /// The preset with a name or alias, in any case.
     package func named(_ name: String) -> Preset? {
         let name = name.lowercased()
         return presets.first { $0.name == name || $0.alias?.lowercased() == name }
     }
 }
 
-/// A key at the top of a profile under which the user gives names to values that the tool's rules may name.
+/// A top-level key of a profile with named values that the user defines for the tool's rules.
 package struct ToolDefinitions: Sendable {
     package let key: GrammarKey
     /// For messages: `preset`.

@@ -4,29 +4,29 @@ import NIOCore
 
 /// Finds the connections of a command's processes that do not lead to the proxy (Linux).
 ///
-/// It needs no privileges. It misses connections that are opened and closed between two scans, and those of processes of
-/// another user or in another network namespace.
+/// It needs no privileges. It misses connections that are opened and closed between two scans, and connections of
+/// processes of another user or in another network namespace.
 struct BypassScan {
     private static let dns: UInt16 = 53
-    /// A limit for programs that scan ports.
+    /// Limits the reports about a program that scans ports.
     private static let mostReported = 1_000
-    /// A new socket that was missing from the table so many times is not a TCP socket.
+    /// A new socket that is missing from the table this many times is not a TCP socket.
     private static let mostGlances = 5
 
     private let listeners: [SocketEndpoint]
     private let table = SocketTable()
     private var tree: ProcessTree
-    /// When the tree was last refreshed.
+    /// The newest process when the tree was last refreshed.
     private var newestProcess: Substring?
     /// How often ``hasNewSocket()`` saw each open socket of the command.
     private var glances: [UInt64: Int] = [:]
     private(set) var programs: Set<String> = []
     private var examined: Set<UInt64> = []
-    /// Ports on which some process listens or did; their connections are incoming.
+    /// Ports on which any process listens or listened. A connection of such a local port is incoming.
     private var listening: Set<UInt16> = []
     private var reported: Set<BypassedConnection> = []
 
-    /// For a command that starts later and alone gets `variable` (`NAME=VALUE`). The `listeners` are of the proxy.
+    /// For a command that starts later; only that command gets `variable` (`NAME=VALUE`). `listeners` are the proxy's.
     init(variable: String, listeners: [SocketAddress]) {
         self.listeners = listeners.compactMap { SocketEndpoint($0) }
         tree = ProcessTree(variable: variable)
@@ -34,7 +34,7 @@ struct BypassScan {
 
     mutating func start(_ root: pid_t) { tree.start(root) }
 
-    /// Whether the command has opened a socket, so that ``sample()`` may find a connection; much cheaper than that.
+    /// Whether the command has a new socket, which may be a connection. Much cheaper than ``sample()``.
     mutating func hasNewSocket() -> Bool {
         let newest = ProcessFiles.newest
         if newest == nil || newest != newestProcess {
@@ -81,7 +81,7 @@ struct BypassScan {
         return found
     }
 
-    /// The connections of this network namespace, of any process.
+    /// The connections in this network namespace, of any process, that bypass the proxy, by inode.
     private mutating func candidates() -> [UInt64: SocketRow] {
         var candidates: [UInt64: SocketRow] = [:]
         table.read { row in

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Watches a running command for connections that bypass the proxy, on a thread of its own (Linux).
 ///
-/// It checks every millisecond for new sockets, since short commands have short connections, and samples then, or every
-/// 50 ms. It uses at most a quarter of a second of processor time at once, and a fiftieth of a core over time.
+/// It samples if there is a new socket (checked every millisecond, because short commands have short connections), or
+/// after 50 ms. It uses at most a quarter of a second of processor time at once, a fiftieth of a core over time.
 final class BypassWatcher: Sendable {
     struct Findings: Sendable {
         var connections: [BypassedConnection] = []

@@ -4,8 +4,8 @@ package struct ChildCommand: Sendable, Equatable {
     package let executable: String
     let words: [String]
 
-    /// Finds a command in `PATH` as a shell does; throws with exit code 127 if it is missing, 126 if it cannot be executed.
-    /// It is found before anything is started.
+    /// Finds a command in `PATH` like a shell; throws with exit code 127 if it is missing, 126 if it cannot be
+    /// executed. Call it before anything is started.
     package init(_ words: [String], environment: [String: String]) throws(ChildError) {
         guard let name = words.first, !name.isEmpty else {
             throw ChildError("There is no command after --.", hint: "Write sluice run -- COMMAND ARGS…", exitCode: 127)
@@ -20,7 +20,7 @@ package struct ChildCommand: Sendable, Equatable {
                 executable = candidate
                 return
             }
-            // A file that cannot be executed is reported only if no other is found.
+            // A file that cannot be executed is reported only if no executable file is found.
             if problem.exitCode == 126 || name.contains("/"), refusal == nil { refusal = problem }
         }
         let hint = Self.quotesHint(name) ?? "Check its name, or use its path."

@@ -5,10 +5,10 @@ import Wire
 
 /// The variables of a command that uses the proxy and trusts its authority.
 ///
-/// All requests use the proxy, also those to this machine, which are often the tested ones, so `NO_PROXY` is not
-/// inherited. Go and Ruby never use a proxy for `localhost` and loopback addresses; to record those, use a name such as
-/// `myhost.test` in `/etc/hosts`. To exclude hosts, set the variable for the command: `sluice run -- env
-/// NO_PROXY=db.example npm test`.
+/// All requests use the proxy, also requests to this machine, because a server under test often runs here. `NO_PROXY`
+/// is therefore not inherited. Go and Ruby never use a proxy for `localhost` and loopback addresses; to record those,
+/// use a name such as `myhost.test` in `/etc/hosts`. To exclude hosts, set the variable for the command: `sluice run --
+/// env NO_PROXY=db.example npm test`.
 struct ChildEnvironment {
     let inherited: [String: String]
     let host: String
@@ -16,14 +16,14 @@ struct ChildEnvironment {
     let trust: TrustFiles
     var credentials: BasicCredentials?
 
-    /// For a proxy on all addresses, the loopback address.
+    /// If the proxy listens on all addresses, the command gets the loopback address.
     init(inherited: [String: String], proxy: SocketAddress, trust: TrustFiles) {
         (self.inherited, self.trust) = (inherited, trust)
         (host, port) = (proxy.reachable.ipAddress ?? "127.0.0.1", proxy.port ?? 0)
     }
 
     var proxyURL: String {
-        // Sluice makes both, and they need no percent-encoding.
+        // Sluice generates user and password; they need no percent-encoding.
         let user = credentials.map { String(fieldBytes: $0.user + [UInt8(ascii: ":")] + $0.password) + "@" } ?? ""
         return "http://\(user)\(HostAddress.withPort(host, port))"
     }
@@ -43,7 +43,7 @@ struct ChildEnvironment {
         }
         variables["JAVA_TOOL_OPTIONS"] = javaOptions
         variables["WGETRC"] = trust.wgetSettings
-        // An empty entry stands for the directories that PHP was built for.
+        // An empty entry stands for the directory that was compiled into PHP.
         variables["PHP_INI_SCAN_DIR"] = (inherited["PHP_INI_SCAN_DIR"] ?? "") + ":" + trust.phpDirectory
         addGitConfiguration(to: &variables)
         return variables
@@ -68,12 +68,12 @@ struct ChildEnvironment {
 
     private static let javaTrustStore = "-Djavax.net.ssl.trustStore="
 
-    /// Every Java machine reads `JAVA_TOOL_OPTIONS` and prints it on standard error. The last of equal options counts.
+    /// Every Java runtime reads `JAVA_TOOL_OPTIONS` and prints it on standard error. The last of equal options counts.
     private var javaOptions: String {
         let options = [
             "-Dhttp.proxyHost=\(host)", "-Dhttp.proxyPort=\(port)",
             "-Dhttps.proxyHost=\(host)", "-Dhttps.proxyPort=\(port)",
-            // Empty, it removes Java's default exceptions for loopback hosts.
+            // An empty list removes Java's default exceptions for loopback hosts.
             "-Dhttp.nonProxyHosts=",
             "\(Self.javaTrustStore)\(trust.javaStore)", "-Djavax.net.ssl.trustStoreType=PKCS12",
             "-Djavax.net.ssl.trustStorePassword=\(TrustFiles.javaPassword)",
@@ -88,7 +88,7 @@ struct ChildEnvironment {
         return option.contains("\"") ? "'\(option)'" : "\"\(option)\""
     }
 
-    /// Git's own setting `http.proxy` overrides the variables for proxies, and these variables override the setting.
+    /// Git's setting `http.proxy` overrides the proxy variables. `GIT_CONFIG_…` variables override that setting.
     private func addGitConfiguration(to variables: inout [String: String]) {
         let count = max(0, inherited["GIT_CONFIG_COUNT"].flatMap { Int($0) } ?? 0)
         variables["GIT_CONFIG_COUNT"] = "\(count + 1)"

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Foundation's `Process` gives a command its own process group, which cannot read the terminal and gets no Ctrl-C.
 package final class ChildProcess: Sendable {
-    /// Not for `kill`, since another process may have it after the end.
+    /// Not for `kill`: after the process has ended, another process may have this number.
     let pid: pid_t
     /// `nil` after the process has ended.
     private let running: Mutex<pid_t?>
@@ -26,7 +26,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Throws if the system refuses (exit code 126).
+    /// Throws an error with exit code 126 if the system cannot start the command.
     package static func start(
         _ command: ChildCommand,
         environment: [String: String],
@@ -55,7 +55,7 @@ package final class ChildProcess: Sendable {
     package func exitCode() async -> Int32 { await OwnThread.run { self.wait() } }
 
     private func wait() -> Int32 {
-        // It stays a zombie, and so keeps its number, until ``send(_:)`` no longer uses the number.
+        // The process stays a zombie (WNOWAIT), and so keeps its number, until ``send(_:)`` no longer uses the number.
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         return running.withLock { running in
@@ -99,7 +99,7 @@ package final class ChildProcess: Sendable {
         let failure = posix_spawnattr_init(&attributes)
         guard failure == 0 else { return (0, failure) }
         defer { posix_spawnattr_destroy(&attributes) }
-        // We ignore SIGPIPE and wait for SIGCHLD, which a command does not expect. No signal may be blocked.
+        // Commands expect the default actions of SIGPIPE and SIGCHLD, which Sluice has changed, and no blocked signals.
         var defaults = sigset_t()
         sigemptyset(&defaults)
         sigaddset(&defaults, SIGPIPE)
@@ -119,8 +119,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Keeps our sockets from the command, which would hold connections open, and the descriptors of event loops, which
-    /// have no file type. Others are inherited, such as the pipe of `make`'s job server.
+    /// The command inherits neither our sockets, which would keep connections open, nor the descriptors of event loops,
+    /// which have no file type. It inherits all others, such as the pipe of `make`'s job server.
     private static func keepSockets() {
         for descriptor in 3..<max(3, min(getdtablesize(), 65_536)) {
             var facts = stat()

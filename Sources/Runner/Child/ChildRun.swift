@@ -5,10 +5,10 @@ package import Wire
 package enum ChildRun {
     /// Runs a command to its end.
     ///
-    /// It gets our standard streams and terminal, and variables for the proxy and the authority (``ClientVariable/all``,
-    /// `JAVA_TOOL_OPTIONS`, Git's). Meanwhile SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to it, unless the terminal
-    /// sent them to the whole group. `note` gets each line that the user should read before the command starts. Connections
-    /// to the `listeners` use the proxy; `nil` if others may use it, too.
+    /// The command gets our standard streams and terminal, and variables for the proxy and the authority
+    /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). Sluice forwards SIGINT, SIGTERM, SIGHUP and SIGQUIT to it,
+    /// unless the terminal sent them to the whole group. `note` gets each line that the user should read before the
+    /// command starts. Connections to `listeners` do not bypass the proxy; `nil` turns the search for bypasses off.
     package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,

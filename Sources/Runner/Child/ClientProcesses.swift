@@ -8,9 +8,9 @@ import Synchronization
 
 /// Finds the processes of this machine that are the proxy's clients (Linux).
 ///
-/// The lookup begins when a connection is accepted, on its own thread, since a client such as `curl` may end a few
+/// The lookup begins when a connection is accepted, on its own thread, because a client such as `curl` may end a few
 /// milliseconds later. One scan serves all waiting connections. Scans use at most a twentieth of a core over time and a
-/// tenth of a second at once; more connections are not looked up. Processes of other users are not found.
+/// tenth of a second at once; Sluice skips further connections. Processes of other users are not found.
 final class ClientProcesses: ClientProcessSource {
     typealias Delivery = @Sendable (ClientProcess?) -> Void
 
@@ -34,7 +34,7 @@ final class ClientProcesses: ClientProcessSource {
 
     private static let most = 512
     fileprivate static let mostRecent = 16
-    /// For more connections, all sockets are read.
+    /// If more connections wait, all sockets are read instead.
     fileprivate static let mostSingly = 8
 
     private let state = Mutex(State())
@@ -62,7 +62,7 @@ final class ClientProcesses: ClientProcessSource {
     func hasClosed(client: SocketAddress, proxy: SocketAddress) -> Bool {
         guard let client = SocketEndpoint(client), let proxy = SocketEndpoint(proxy) else { return false }
         var hasClosed = false
-        // A table of its own, since a scan may take long. The kernel keeps a closed socket without an owner for a while.
+        // A second table, because a scan may hold the first. A closed socket remains for a while, without an owner.
         SocketTable().read(local: client, remote: proxy) { hasClosed = $0.inode == 0 }
         return hasClosed
     }
@@ -131,7 +131,7 @@ extension ClientProcesses.Scanner {
         look(in: Array(recent.prefix(1)), for: &wanted)
         if !wanted.isEmpty {
             let processes = Set(ProcessFiles.all())
-            // A short-lived client has just begun.
+            // New processes first, because a short-lived client has only just started.
             look(in: processes.subtracting(known).sorted(by: >), for: &wanted)
             look(in: Array(recent.dropFirst()), for: &wanted)
             if !wanted.isEmpty { look(in: processes.intersection(known).sorted(by: >), for: &wanted) }

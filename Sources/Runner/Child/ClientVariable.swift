@@ -2,9 +2,9 @@ package struct ClientVariable: Sendable {
     package enum Content: Sendable, Equatable {
         case proxy
         case authority
-        /// Sluice's authority and those that the user adds, for clients with built-in roots.
+        /// Sluice's authority and the authorities that the user adds, for clients with built-in roots.
         case additions
-        /// The system's authorities, the user's and Sluice's, for clients that trust only those of the file.
+        /// The system's, the user's and Sluice's authorities, for clients that trust only the authorities in the file.
         case bundle
         case text(String)
     }
@@ -47,7 +47,7 @@ package struct ClientVariable: Sendable {
         ClientVariable("SLUICE_CA", .authority, "scripts that pass the authority on by hand"),
     ]
 
-    /// Variables that let a client bypass the proxy. They are removed: old gRPC takes an empty one for all hosts.
+    /// Variables that let a client bypass the proxy. They are removed: old gRPC takes an empty value for all hosts.
     package static let removed = [
         "NO_PROXY", "no_proxy", "no_grpc_proxy", "grpc_proxy", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY",
         "PIP_PROXY", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",

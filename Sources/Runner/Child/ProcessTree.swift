@@ -1,8 +1,8 @@
 import Files
 import Foundation
 
-/// The running processes of a command: those with a member as parent, or with the variable that only the command has. The
-/// variable finds a process whose parent has ended.
+/// The running processes of a command: processes whose parent is a member, or that have the variable which only the
+/// command was given. The variable finds a process whose parent has ended.
 struct ProcessTree {
     private let variable: [UInt8]
     private(set) var members: Set<pid_t> = []

@@ -2,7 +2,7 @@
 enum ProxyIgnorance {
     private static let otherName = "use another name for this machine, such as myhost.test in /etc/hosts"
 
-    /// For each runtime; a suffix is for programs with different names.
+    /// One entry per runtime. `suffix` is for programs whose names differ, such as Go's tests.
     private static let all: [(names: [String], suffix: String?, reason: String)] = [
         (["node"], nil, "Node before 22.21 ignores proxy variables, as do clients with an agent of their own"),
         (["python", "pypy"], nil, "Python: aiohttp uses the proxy only with ClientSession(trust_env=True)"),

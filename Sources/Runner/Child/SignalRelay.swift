@@ -2,14 +2,14 @@ import Foundation
 import Jobs
 import Synchronization
 
-/// Passes the signals that would end Sluice on to its commands, and waits for them to end.
+/// Forwards the signals that would end Sluice to its commands.
 ///
-/// A signal of the terminal (Ctrl-C, Ctrl-\) is sent to the whole process group, so it is not sent to the command again:
-/// many programs end at once on a second Ctrl-C.
+/// The terminal sends a signal (Ctrl-C, Ctrl-\) to the whole process group, so Sluice does not forward it: many
+/// programs end at once on a second Ctrl-C.
 package enum SignalRelay {
     private struct State {
         var children: [ChildProcess] = []
-        /// The former actions; empty while no command runs.
+        /// The signal actions before the first command; empty while no command runs.
         var former: [(signal: Int32, action: sigaction)] = []
     }
 
@@ -30,7 +30,7 @@ package enum SignalRelay {
     /// Starts a command, which gets the signals until ``remove(_:)``.
     package static func add(_ start: () throws(ChildError) -> ChildProcess) throws(ChildError) -> ChildProcess {
         _ = pipe
-        // A signal during the start waits for the lock.
+        // A signal that arrives during the start is forwarded after it, because forwarding needs the same lock.
         let result = state.withLock { state -> Result<ChildProcess, ChildError> in
             if state.children.isEmpty { state.former = takeOver() }
             do throws(ChildError) {
@@ -56,14 +56,14 @@ package enum SignalRelay {
     private static func takeOver() -> [(signal: Int32, action: sigaction)] {
         var former: [(signal: Int32, action: sigaction)] = []
         for signal in signals {
-            // The command also ignores what `nohup` and the shell's `&` make us ignore.
+            // A signal that Sluice ignores because of `nohup` or the shell's `&` is ignored by the command, too.
             if let action = replace(signal, by: relaying), !action.isIgnoring {
                 former.append((signal, action))
             } else {
                 _ = replace(signal, by: ignoring)
             }
         }
-        // With SIGCHLD ignored there is no exit code; with SIGPIPE's default a closed pipe would end us.
+        // If SIGCHLD is ignored, there is no exit code. By SIGPIPE's default, a closed pipe would end Sluice.
         for (signal, handler) in [(SIGCHLD, SIG_DFL), (SIGPIPE, SIG_IGN)] {
             var action = sigaction()
             action.setHandler(handler)

@@ -3,7 +3,7 @@ import Foundation
 import Jobs
 import Wire
 
-/// Files in a temporary directory by which a command trusts Sluice's authority and those that it trusted before.
+/// Files in a temporary directory that make a command trust Sluice's authority besides its usual authorities.
 package struct TrustFiles: Sendable {
     /// The usual password of Java's trust stores, which protects nothing.
     package static let javaPassword = "changeit"
@@ -15,10 +15,10 @@ package struct TrustFiles: Sendable {
     let javaStore: String
     let phpDirectory: String
     let wgetSettings: String
-    /// A sentence for each unreadable file that the user's variables name.
+    /// A sentence for each unreadable file that is named in the user's variables.
     private(set) var notes: [String] = []
 
-    /// Authorities that the user's variables name are still trusted.
+    /// The command still trusts the authorities that are named in the user's variables.
     init(authority: CertificateAuthority, environment: [String: String]) throws {
         var additions = TrustStore()
         additions.add(authority, name: "sluice")

@@ -3,12 +3,12 @@ package import HTTPModel
 package import Jobs
 package import Recording
 
-/// A Sluice in another process. Each request has its own connection, so that none is open while a user edits.
+/// A Sluice in another process. Each request has its own connection, so that no connection is open while a user edits.
 package struct ControlClient: Sendable {
     package let path: String
     private let timeout: Duration
 
-    /// Finds the running Sluice by its socket or process, or the only one. `timeout` is for one request.
+    /// Finds the running Sluice by its socket or process, or the only running one. `timeout` is for each request.
     package init(
         _ choice: String?,
         in directories: [String] = ControlPaths.directories,
@@ -41,7 +41,7 @@ package struct ControlClient: Sendable {
                 let request = ControlRequest(command: .status)
                 running.append((path, process, try ask(path, request, by: .now + timeout).status))
             } catch ControlSocket.SocketError.refused {
-                // A killed process has left it.
+                // The socket is left over from a killed process.
                 continue
             } catch {
                 running.append((path, process, nil))
@@ -57,7 +57,7 @@ package struct ControlClient: Sendable {
         throw StartError("Several Sluices are running:\n\(lines.joined(separator: "\n"))", hint: "Use --control PID.")
     }
 
-    /// Sends a request on its own thread. Throws ``ControlError`` for a refusal, ``StartError`` without an answer.
+    /// Sends a request on its own thread. Throws ``ControlError`` if Sluice refuses, ``StartError`` without a reply.
     private func ask<Answer>(_ request: ControlRequest, _ read: (ControlReply) -> Answer?) async throws -> Answer {
         let reply = try await OwnThread.run { () throws(StartError) in try self.reply(to: request) }
         if let failure = reply.failure { throw failure }
@@ -163,7 +163,7 @@ extension ControlClient: ControlTarget {
     }
 
     package func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String {
-        // The other process may run in another directory.
+        // The other process may have another working directory.
         let paths = files?.map { URL(fileURLWithPath: $0).path }
         return try await ask(.init(command: .profileReload, files: paths, force: discardsEdits), \.message)
     }

@@ -4,7 +4,7 @@ import NIOPosix
 import ProxyServer
 import Synchronization
 
-/// A client of the control socket. Lines are answered in order; until then nothing is read, so no client queues work.
+/// A client of the control socket. The next line is read only after the reply, so that no client can queue work.
 final class ControlConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -12,7 +12,7 @@ final class ControlConnection: ChannelInboundHandler {
     private let dispatcher: ControlDispatcher
     private let entrance: LoopEntrance
     private var received = ByteBuffer()
-    /// How many of the received bytes have no line feed.
+    /// How many of the received bytes were searched for a line feed, without finding one.
     private var searched = 0
     private var isAnswering = false
     /// A line was too long.
@@ -66,7 +66,7 @@ final class ControlConnection: ChannelInboundHandler {
         let (dispatcher, entrance) = (dispatcher, entrance)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         dispatcher.inProgress.add(1, ordering: .relaxed)
-        // The task ends with its reply, also if the client or the server has gone, so it is on a loop that does not end.
+        // The task runs until its reply, even if the client or the server is gone, so its event loop must never end.
         let reply = MultiThreadedEventLoopGroup.singleton.any().makeFutureWithTask { await dispatcher.reply(to: bytes) }
         reply.whenSuccess { reply in
             entrance.execute {

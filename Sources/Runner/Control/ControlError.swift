@@ -13,7 +13,7 @@ package struct ControlError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 package enum SavingConflict: String, Codable, Sendable, Hashable {
-    /// A new text, and a file of its name exists.
+    /// The text is new, but a file with its name exists.
     case exists
     /// Another program has changed the file since it was read.
     case changed

@@ -2,12 +2,12 @@ import Files
 import Foundation
 import Jobs
 
-/// The control sockets of running Sluices, named by their processes.
+/// The control sockets of running Sluices, named after their process numbers.
 package enum ControlPaths {
     /// The preferred one first: `$XDG_RUNTIME_DIR/sluice`, then `$XDG_STATE_HOME/sluice/run`.
     package static var directories: [String] {
         let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"]
-        // The specification says to ignore relative paths.
+        // The XDG specification says to ignore relative paths.
         let first = runtime.flatMap { $0.hasPrefix("/") ? [$0 + "/sluice"] : nil } ?? []
         let sessions = StandardPaths.sessions
         return first + [sessions.prefix(upTo: sessions.lastIndex(of: "/") ?? sessions.endIndex) + "/run"]
@@ -68,7 +68,7 @@ package enum ControlPaths {
         }.sorted { $0.process < $1.process }
     }
 
-    /// Removes the sockets of killed processes that do not answer, since a process may be in another container.
+    /// Removes sockets whose process is not found and that do not answer: one in another container would answer.
     static func removeStale(in directory: String) {
         for (process, path) in sockets(in: directory) where kill(process, 0) != 0 && errno == ESRCH {
             let connection = try? ControlSocket(path: path, deadline: .now + .milliseconds(200))

@@ -3,30 +3,30 @@ import HTTPModel
 import Recording
 import Text
 
-/// What goes over the control socket: one JSON object a line, a reply for each request, in order.
+/// The protocol of the control socket: one JSON object per line, and one reply per request, in the same order.
 ///
 /// Scripts may speak it with any client of local sockets, for example `nc -N -U "$XDG_RUNTIME_DIR/sluice/PID.sock"`:
 ///
 /// ```
 /// {"command":"status"}
-/// {"command":"stop"}                                             as SIGTERM does
+/// {"command":"stop"}                                             like SIGTERM
 /// {"command":"tool.list"}
 /// {"command":"tool.set","tool":"rewrite","on":false}             also "tools":[…], and "all"
 /// {"command":"hold.list"}
 /// {"command":"hold.show","id":"12.1"}
 /// {"command":"hold.edit","id":"12.1","edit":{"status":404,"headers":[{"name":"X","value":"y"}]}}
 /// {"command":"hold.execute","ids":["12.1","13.1"]}               likewise hold.cancel, hold.abort; "id":"all"
-/// {"command":"decrypt","host":"api.example.com:443"}            without a port for all of them
-/// {"command":"insecure-host","host":"localhost","on":true}       its certificate is not verified; without "on" the other way
-/// {"command":"record.set","on":false}                            new exchanges pass unrecorded
+/// {"command":"decrypt","host":"api.example.com:443"}            without a port: all ports of the host
+/// {"command":"insecure-host","host":"localhost","on":true}       not verified; without "on": toggles
+/// {"command":"record.set","on":false}                            new exchanges are not recorded
 /// {"command":"delete","exchanges":"1-5,9"}                       undone by "restore" until Sluice ends
-/// {"command":"restore","mark":1763850000000000}                  without "mark" the last deletion
-/// {"command":"annotate","exchanges":"12","comment":"flaky"}      likewise "colour":"red"; "" removes either
-/// {"command":"profile.reload"}                                   with "force":true edits that are not saved are lost
-/// {"command":"profile.reload","files":["/home/ann/other.yaml"]}  puts these in force in place of the present ones
+/// {"command":"restore","mark":1763850000000000}                  without "mark": the last deletion
+/// {"command":"annotate","exchanges":"12","comment":"flaky"}      also "colour":"red"; "" removes the comment or colour
+/// {"command":"profile.reload"}                                   "force":true discards unsaved edits
+/// {"command":"profile.reload","files":["/home/ann/other.yaml"]}  replaces the files of the profile
 /// {"command":"profile.show"}
 /// {"command":"profile.apply","profiles":[{"file":"p.yaml","text":"version: 1\n…"}]}
-/// {"command":"profile.save","files":["p.yaml"]}                  without "files" all; "force":true overwrites
+/// {"command":"profile.save","files":["p.yaml"]}                  without "files": all; "force":true overwrites
 /// ```
 ///
 /// A reply has `"ok":true` and the result (`status`, `tools`, `holds`, `hold`, `decided` and `gone`, `profiles`, `saved`,
@@ -35,9 +35,9 @@ import Text
 package enum ControlProtocol {
     /// It increases with each change that older clients do not understand.
     package static let version = 1
-    /// In bytes, for both sides; a held body is sent in one line.
+    /// In bytes, for requests and replies. A held body is sent in one line.
     package static let longestLine = 64 << 20
-    /// In bytes after decoding; escaped, it must fit a line.
+    /// In bytes after content decoding. The body must fit in one line after JSON escaping.
     package static let longestShownBody = 8 << 20
 }
 
@@ -91,7 +91,7 @@ struct ControlRequest: Codable, Sendable, Hashable {
     var colour: String?
     var profiles: [ProfileSource]?
     var files: [String]?
-    /// The ``ProfileInForce/rules`` that `profiles` were made from.
+    /// The ``ProfileInForce/rules`` of the texts that were edited into `profiles`.
     var rules: String?
     var force: Bool?
 
@@ -101,7 +101,7 @@ struct ControlRequest: Codable, Sendable, Hashable {
     }
 }
 
-/// Throws for unknown members, so that a misspelt one is not taken for an absent one.
+/// Throws if a member is unknown, so that a misspelt member is not ignored.
 struct StrictRequest: Decodable {
     let request: ControlRequest
 
@@ -154,7 +154,7 @@ extension ControlReply {
 package struct ControlStatus: Codable, Sendable, Hashable {
     package var `protocol` = ControlProtocol.version
     package var version: String
-    /// The forward proxy's address, as `host:port`, or the first listener's.
+    /// `host:port` of the forward proxy, or of the first listener if there is no forward proxy.
     package var address: String
     package var listeners: [ListenerState] = []
     package var pid: Int32
@@ -168,7 +168,7 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     package var recording = RecordingState(isOn: true)
     /// Increases whenever exchanges are deleted, restored, commented or coloured.
     package var edits = 0
-    /// Including included ones.
+    /// Also the included files.
     package var profiles: [String] = []
     package var tools: [ToolState] = []
     package var holds = 0
@@ -177,14 +177,14 @@ package struct ControlStatus: Codable, Sendable, Hashable {
 }
 
 extension ControlStatus {
-    /// `nil` if it is not a forward proxy.
+    /// `nil` if no listener is a forward proxy.
     package var forwardAddress: String? { listeners.first(where: \.isForward)?.address }
 }
 
 package struct ListenerState: Codable, Sendable, Hashable {
     static let forward = "regular"
 
-    /// As `--mode` writes it.
+    /// In the form of `--mode`.
     package var mode: String
     /// `host:port`.
     package var address: String
@@ -201,7 +201,7 @@ package struct RecordingState: Codable, Sendable, Hashable {
     }
 
     package var isOn: Bool
-    /// Exchanges that began while it was off.
+    /// Exchanges that began while recording was off.
     package var passed: Int
     /// Exchanges that the profile's `record` excludes.
     package var leftOut: Int
@@ -215,7 +215,7 @@ package struct AuthorityInUse: Codable, Sendable, Hashable {
     package var path: String
     /// DER.
     package var certificate: Data
-    /// The SHA-256 of the public key of all minted certificates (SubjectPublicKeyInfo), Base64.
+    /// SHA-256 of the public key (SubjectPublicKeyInfo) that all minted certificates share, in Base64.
     package var leafKeyHash: String?
 }
 

@@ -8,12 +8,12 @@ import Synchronization
 
 /// The control socket of a running Sluice: of mode 0600 in a directory of mode 0700, for its own user only.
 ///
-/// It has its own thread, so that clients do not delay the traffic. If its file is removed, it is created again.
+/// The server has its own thread, so that clients do not delay the traffic. It creates a removed socket file again.
 final class ControlServer: Sendable {
     private struct Place {
         let path: String
         let listener: any Channel
-        /// That of its file.
+        /// The identity of the socket file.
         let identity: FileFacts.Identity
     }
 
@@ -29,7 +29,7 @@ final class ControlServer: Sendable {
     private let dispatcher: ControlDispatcher
     private let directories: [String]
     private let process: Int32
-    /// `nil` before it listens.
+    /// `nil` until the server listens.
     private let place = Mutex<Place?>(nil)
     private let watch = Mutex(Watch())
 
@@ -72,7 +72,7 @@ final class ControlServer: Sendable {
         do {
             let listener = try await ServerBootstrap(group: group)
                 .childChannelOption(.maxMessagesPerRead, value: 4)
-                // `echo … | nc -N -U …` ends its side before the reply.
+                // `echo … | nc -N -U …` closes its sending side before it gets the reply.
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .childChannelInitializer { [dispatcher, entrance] channel in
                     ControlServer.checkPeer(of: channel).flatMapThrowing {
@@ -106,10 +106,10 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Creates the socket again, and returns its path, if its file is missing or another one. Connections stay open.
+    /// If the socket file is missing or was replaced, creates it and returns its path. Connections stay open.
     private func restore() async -> String? {
         guard let old = place.withLock({ $0 }), FileFacts(link: old.path)?.identity != old.identity else { return nil }
-        // Closing removes the file at the path, so it is first.
+        // Closing removes the file at the path, so the old socket is closed first.
         try? await old.listener.close().get()
         return try? await listen()
     }
@@ -121,7 +121,7 @@ final class ControlServer: Sendable {
             watch.task?.cancel()
             return watch.look
         }
-        // A socket that is being restored is closed below.
+        // The check may be restoring the socket; the new socket is then closed below.
         try? await look?.get()
         if let place = place.withLock({ $0 }) {
             try? await place.listener.close().get()

@@ -44,7 +44,7 @@ final class ControlSocket {
             switch errno {
             case EINTR: continue
             case EINPROGRESS, EALREADY: try wait(for: POLLOUT)
-            // A local socket whose queue is full fails at once, and cannot be polled for.
+            // If a local socket's queue is full, connect(2) fails at once, and poll(2) cannot wait for room.
             case EAGAIN:
                 guard ContinuousClock.now < deadline else { throw SocketError.timeout }
                 usleep(5_000)
@@ -71,7 +71,7 @@ final class ControlSocket {
             } else if errno == EAGAIN || errno == EWOULDBLOCK {
                 try wait(for: POLLOUT)
             } else if errno == EPIPE || errno == ECONNRESET {
-                // A reply from before it was closed may still be read.
+                // A reply that Sluice sent before it closed the connection may still be readable.
                 return
             } else if errno != EINTR {
                 throw SocketError.system(errno)

@@ -3,14 +3,14 @@ package import HTTPModel
 
 /// A running Sluice: of this process (`RunningTarget`), or of another one over its control socket (``ControlClient``).
 ///
-/// Called on any thread, by several callers at once. A refusal is a ``ControlError``. Texts describe the effect.
+/// Callers may be on any thread, several at once. Refusals are thrown as ``ControlError``. Texts describe the effect.
 package protocol ControlTarget: SessionEdits {
     func status() async throws -> ControlStatus
-    /// As SIGTERM does.
+    /// Like SIGTERM.
     func stop() async throws -> String
     /// In their fixed order.
     func tools() async throws -> [ToolState]
-    /// Switches tools, or `all`, for exchanges that begin later; returns all tools. If a name is unknown, none is switched.
+    /// Switches tools, or `all`; returns all tools. Most act on later exchanges only. An unknown name switches no tool.
     func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState]
     /// The waiting messages, oldest first.
     func holds() async throws -> [HoldSummary]
@@ -22,26 +22,26 @@ package protocol ControlTarget: SessionEdits {
     func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided
     /// Decrypts a host, or host and port, again for the clients that refused our certificate.
     func decrypt(_ place: String) async throws -> String
-    /// Whether a host's certificate is not verified, from the next request on; `nil` switches.
+    /// Turns the verification of a host's certificate off (`true`) or on, from the next request on; `nil` toggles it.
     func setInsecureHost(_ place: String, isOn: Bool?) async throws -> String
-    /// For exchanges that begin later.
+    /// Applies to exchanges that begin later.
     func setRecording(_ isOn: Bool) async throws -> String
     func profile() async throws -> ProfileInForce
-    /// Puts texts in force without writing them; other files are unchanged.
+    /// Puts edited texts in force without writing them to their files.
     ///
-    /// `revision` is the ``ProfileInForce/rules`` that the texts were made from. The texts are refused if other rules are
-    /// in force; `nil` accepts any.
+    /// `revision` is the ``ProfileInForce/rules`` of the texts that were edited. If other rules are in force, Sluice
+    /// refuses the texts; `nil` skips this check.
     func applyProfile(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> AppliedProfile
-    /// Replaces the profile by that of these files, or reads its files again; a wrong one changes nothing. Unsaved texts
-    /// are lost with `discardsEdits`, else refused.
+    /// Loads the profile from these files, or again from its own files. An error in a file changes nothing.
+    /// `discardsEdits` drops unsaved texts; without it, Sluice refuses if there are unsaved texts.
     func loadProfile(_ files: [String]?, discardsEdits: Bool) async throws -> String
-    /// Writes texts to these files, or all unsaved ones; returns the files. `isForced` overwrites changes of others.
+    /// Saves the texts of these files, or all unsaved texts; returns the files. `isForced` overwrites others' changes.
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String]
 }
 
 package enum HoldDecision: String, Sendable, Hashable, CaseIterable {
     case execute
-    /// As if it had not been held.
+    /// Sends the message as if it had not been held.
     case cancel
     case abort
 
@@ -89,12 +89,12 @@ struct WaitingHold: Sendable {
 
     var id: HoldID
     var message: HeldMessage
-    /// Of the exchange.
+    /// The method of the exchange's request.
     var method: String
     /// As the client sent it.
     var url: String
     /// In seconds.
     var age: Double
-    /// Without a decision; `nil` if it waits without limit.
+    /// What happens without a decision; `nil` if the message waits without limit.
     var unanswered: Outcome?
 }

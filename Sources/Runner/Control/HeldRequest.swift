@@ -85,7 +85,7 @@ extension ResponseHead {
 }
 
 package enum HeaderRules {
-    /// Whether a field follows from the body, and cannot be edited.
+    /// Whether Sluice sets the field from the body, so that it cannot be edited.
     package static func isFraming(_ field: Field) -> Bool { isFraming(FieldName(field.name)) }
 
     private static func isFraming(_ name: FieldName) -> Bool { name == .contentLength || name == .transferEncoding }

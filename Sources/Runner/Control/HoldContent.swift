@@ -5,7 +5,7 @@ import NIOCore
 
 /// The body of a held message, decoded.
 struct HoldContent {
-    /// Those before the problem, if there is one.
+    /// If decoding failed, the bytes before the error.
     let bytes: ByteBuffer
     let problem: String?
     /// As received, in bytes.
@@ -20,7 +20,7 @@ struct HoldContent {
         (bytes, problem) = decoded
     }
 
-    /// `nil` if it is not completely decoded, legible UTF-8.
+    /// `nil` if the body cannot be decoded completely, or is not readable UTF-8 text.
     var text: String? {
         guard problem == nil, !bytes.readableBytesView.contains(0), TextDecoder.isText(bytes) else { return nil }
         return String(validating: bytes.readableBytesView, as: UTF8.self)
@@ -65,7 +65,7 @@ extension HeldMessage {
         }
     }
 
-    /// Applies the content coding; throws if the body is not held.
+    /// Encodes the body with the message's content coding. Throws if the body is not held.
     mutating func setDecodedBody(_ decoded: ByteBuffer) throws(ControlError) {
         do { try setBody(decoded: decoded) } catch { throw ControlError.bodyStreamsOn }
     }

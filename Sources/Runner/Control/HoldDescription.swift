@@ -4,19 +4,19 @@ package import Foundation
 package import HTTPModel
 import NIOCore
 
-/// As in `hold.list`.
+/// A held message in the reply to `hold.list`.
 package struct HoldSummary: Codable, Sendable, Hashable {
     package var id: String
     package var side: String
     package var method: String
-    /// The destination of a request; for a response the URL as the client sent it.
+    /// For a request the destination; for a response the URL that the client sent.
     package var url: String
     package var status: Int?
-    /// As received; `nil` if the body is not held.
+    /// The size of the received body in bytes; `nil` if the body is not held.
     package var size: Int?
     /// In seconds.
     package var age: Double
-    /// `execute`, `cancel` or `abort` without a decision; `nil` without a limit.
+    /// What happens without a decision (`execute`, `cancel` or `abort`); `nil` if the message waits without limit.
     package var unanswered: String?
     package var remaining: Double?
 
@@ -43,7 +43,7 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     private static func rounded(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
 }
 
-/// As in `hold.show`.
+/// A held message in the reply to `hold.show`.
 package struct HoldDetails: Codable, Sendable, Hashable {
     package struct Body: Codable, Sendable, Hashable {
         enum CodingKeys: String, CodingKey {
@@ -52,11 +52,11 @@ package struct HoldDetails: Codable, Sendable, Hashable {
             case problem
         }
 
-        /// As received.
+        /// The size of the received body in bytes.
         package var size: Int
         package var decodedSize: Int
         package var text: String?
-        /// If it is not text.
+        /// Set if the body is not text.
         package var base64: Data?
         package var isCut: Bool
         package var problem: String?

@@ -7,7 +7,7 @@ import Rules
 
 /// A held message as a text to edit: start line, fields, an empty line, the decoded body.
 ///
-/// A request has its absolute URL, which edits the destination. Content-Length and Transfer-Encoding are omitted.
+/// A request has an absolute URL; its edits change the destination. Content-Length, Transfer-Encoding are omitted.
 package struct HoldDraft {
     let fullHead: String
     package let text: String
@@ -15,7 +15,7 @@ package struct HoldDraft {
     private let body: DraftBody
 
     private enum DraftBody {
-        /// Editors add a missing line end, which is not part of the body.
+        /// `addedEnd` is the line break that editors add at the end; it is not part of the body.
         case text(String, addedEnd: String)
         case placeholder(String)
     }
@@ -48,19 +48,19 @@ package struct HoldDraft {
         return .placeholder("<<a body of \(size) that is not UTF-8 text: leave this line to keep it>>")
     }
 
-    /// The missing line end, as in the first line.
+    /// The line break that the text lacks at its end, in the style of its first line break.
     private static func addedEnd(_ text: String) -> String {
         guard let last = text.utf8.last, last != UInt8(ascii: "\n") else { return "" }
         let lineFeed = text.utf8.firstIndex(of: UInt8(ascii: "\n"))
         return lineFeed.map { text.utf8[..<$0].last == UInt8(ascii: "\r") } == true ? "\r\n" : "\n"
     }
 
-    /// Reads the edited text; throws ``ControlError`` with the line of an error. Lines at the top that begin with `#` are
-    /// ignored. Unedited lines of the head keep their bytes.
+    /// Reads the edited text; throws ``ControlError`` with the number of the wrong line. Lines at the top that begin
+    /// with `#` are ignored. Unedited lines of the head keep their bytes.
     package func apply(_ edited: String) throws(ControlError) -> HeldMessage {
         var reader = LineReader(edited)
         while reader.rest.first == UInt8(ascii: "#") { _ = reader.next() }
-        // An unedited text is the unchanged message, even if it cannot be read, such as a target that is not a URL.
+        // Unedited text returns the message unchanged, even if the text cannot be parsed (a target that is not a URL).
         guard !reader.rest.elementsEqual(text.utf8) else { return message }
         let first = reader.number + 1
         guard let start = reader.next(), !start.isEmpty else {
@@ -88,7 +88,7 @@ package struct HoldDraft {
         return pair
     }
 
-    /// An unedited field keeps its bytes, and a hidden one its place.
+    /// An unedited field keeps its bytes. A field that is not shown (Content-Length) keeps its position.
     private func replaceFields(_ pairs: [HoldEdit.Pair], of edited: inout HeldMessage) {
         let old = message.fields
         var unused = old.indices.filter { !HeaderRules.isFraming(old[$0]) }
@@ -99,7 +99,7 @@ package struct HoldDraft {
         for (index, field) in old.enumerated() where HeaderRules.isFraming(field) {
             lines.insert((field.name, Array(field.valueBytes)), at: min(index, lines.count))
         }
-        // An unedited Host field follows the URL.
+        // An unedited Host field gets the host of the edited URL.
         let hosts = pairs.filter { FieldName($0.name) == .host }.map(\.value)
         let host = hosts == old.values(of: .host) ? edited.fields.value(of: .host) : nil
         var fields = edited.fields
@@ -131,7 +131,7 @@ package struct HoldDraft {
         }
     }
 
-    /// Texts that show that the placeholder was meant.
+    /// Parts of the placeholder. A text with one of them is a changed placeholder, not a new body.
     private static let placeholderParts = [
         "<<a body of ", "bytes that is not UTF-8 text: ", ": leave this line", "to keep it>>",
     ]
@@ -178,9 +178,9 @@ extension HeldMessage {
 
 /// Lines end with LF or CRLF.
 private struct LineReader {
-    /// In bytes: to Swift CRLF is one character.
+    /// As bytes, because Swift treats CRLF as one character.
     private(set) var rest: Substring.UTF8View
-    /// Of the last line, from 1.
+    /// The number of the last line that was read, from 1.
     private(set) var number = 0
 
     init(_ text: String) {
@@ -188,7 +188,7 @@ private struct LineReader {
         rest = text.utf8.dropFirst(text.utf8.starts(with: byteOrderMark) ? byteOrderMark.count : 0)
     }
 
-    /// Without its end.
+    /// The next line, without its line break.
     mutating func next() -> Substring? {
         guard !rest.isEmpty else { return nil }
         number += 1

@@ -21,7 +21,7 @@ extension HoldEdit {
         return ValueChange(place: Place(.request, part, [.member(name)]).description, value: value)
     }
 
-    /// `PLACE=VALUE`, for example `json.user.name=Ada`; a name between quotation marks may have a `=`.
+    /// `PLACE=VALUE`, for example `json.user.name=Ada`; a name in quotation marks may contain `=`.
     package static func value(_ text: String) throws(ControlError) -> ValueChange {
         var first: ControlError?
         for equals in text.indices where text[equals] == "=" {
@@ -36,7 +36,7 @@ extension HoldEdit {
             ?? ControlError("Write PLACE=VALUE, not '\(text.prefix(60))'.", hint: "For example json.user.name=Ada.")
     }
 
-    /// A place of a request or a response.
+    /// Checks the place of a value in a request or a response, and returns it unchanged.
     package static func place(_ text: String) throws(ControlError) -> String {
         if (try? Place(text, in: .response)) != nil { return text }
         do throws(PlaceError) {
@@ -51,7 +51,7 @@ extension HoldEdit {
         text.firstIndex(of: separator).map { (String(text[..<$0]), String(text[text.index(after: $0)...])) }
     }
 
-    /// A raw message as ``content(_:)`` accepts it.
+    /// The text of a raw message, given in a form that ``content(_:)`` accepts.
     package static func message(_ text: String) throws(ControlError) -> String {
         guard let message = String(validating: try content(text), as: UTF8.self) else {
             throw ControlError("The message is not UTF-8 text.", hint: "A body of other bytes is given with --body.")
@@ -59,7 +59,7 @@ extension HoldEdit {
         return message
     }
 
-    /// A text, `@file`, or `@-` for standard input; `@@` begins a text with `@`.
+    /// A text, `@file`, or `@-` for standard input; `@@` stands for `@` at the beginning of a text.
     package static func content(_ text: String) throws(ControlError) -> Data {
         guard text.hasPrefix("@") else { return Data(text.utf8) }
         if text.hasPrefix("@@") { return Data(text.utf8.dropFirst()) }

@@ -4,7 +4,7 @@ package import Foundation
 import HTTPModel
 import NIOCore
 
-/// Changes of a held message, applied by its process in the order declared here. The length follows from the body.
+/// Changes to a held message, applied in the order of declaration. Sluice sets Content-Length from the body.
 package struct HoldEdit: Codable, Sendable, Hashable {
     /// Not percent-encoded.
     package struct Pair: Codable, Sendable, Hashable {
@@ -15,9 +15,9 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     }
 
     package struct ValueChange: Codable, Sendable, Hashable {
-        /// In the held message, for example `json.user.name`.
+        /// Where the value is in the held message, for example `json.user.name`.
         package var place: String
-        /// In JSON, a value that is not JSON is a string. `nil` removes the value.
+        /// In a JSON body, a value that is not valid JSON is set as a string. `nil` removes the value.
         package var value: String?
 
         package init(place: String, value: String? = nil) { (self.place, self.value) = (place, value) }
@@ -26,7 +26,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     /// Without content coding.
     package struct Body: Codable, Sendable, Hashable {
         package var text: String?
-        /// If it is not text.
+        /// Set if the body is not UTF-8 text.
         package var base64: Data?
 
         package init(_ bytes: Data) {
@@ -51,16 +51,16 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         var bytes: ByteBuffer { text.map { ByteBuffer(string: $0) } ?? ByteBuffer(bytes: base64 ?? Data()) }
     }
 
-    /// As in ``HoldDetails/draft``; excludes all other members.
+    /// The whole message in the form of ``HoldDetails/draft``. No other member may be set with it.
     package var raw: String?
     package var method: String?
     package var url: String?
-    /// With a query, if it has a `?`.
+    /// Also replaces the query if it has a `?`.
     package var path: String?
     package var removeHeaders: [String] = []
-    /// Replace all fields of their name.
+    /// Each field replaces all fields with the same name.
     package var headers: [Pair] = []
-    /// Added to fields of their name.
+    /// Each field is added; existing fields with the same name are kept.
     package var addHeaders: [Pair] = []
     package var status: Int?
     package var body: Body?
@@ -105,7 +105,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         return message
     }
 
-    /// The decision to send the message with its edits, or unchanged if there are none.
+    /// The decision to send the message as edited, or unchanged if the edits change nothing.
     func resolution(for message: HeldMessage) throws(ControlError) -> HoldResolution {
         let edited = try apply(to: message)
         return .execute(edited.isSame(as: message) ? nil : edited)
@@ -170,7 +170,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
                 throw ControlError("The message cannot be edited: \(error).")
             }
         }
-        // A target is stored beside the fields, so it is set after them.
+        // The query is part of the request target, not of the fields, so it is set separately.
         message.fields = writer.fields
         if request != nil, writer.query != request?.query, case .request(let head, let body, let place) = message {
             var edited = HeldRequest(head: head, destination: place)
@@ -190,7 +190,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
 }
 
 extension HoldEdit.ValueChange {
-    /// The place, if a message of the root can have it and the value.
+    /// Parses the place, and checks that a message of this kind (`root`) can have the place and the value.
     fileprivate func read(in root: Place.Root) throws(ControlError) -> Place {
         let place: Place
         do throws(PlaceError) {

@@ -5,7 +5,7 @@ import HTTPModel
 protocol LocalHolds: ControlTarget {
     /// The oldest first.
     func waitingHolds() async -> [WaitingHold]
-    /// `false` if it is no longer waiting.
+    /// `false` if the message is no longer waiting.
     func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool
 }
 
@@ -23,7 +23,7 @@ extension LocalHolds {
     func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided {
         let waiting = await waitingHolds()
         var chosen: [HoldID] = []
-        // All must exist, so that a wrong name decides nothing.
+        // All names are checked first, so that nothing is decided if one name is wrong.
         for name in ids {
             for hold in try choose(name, waiting) where !chosen.contains(hold.id) { chosen.append(hold.id) }
         }
@@ -44,7 +44,7 @@ extension LocalHolds {
         return hold
     }
 
-    /// `all`, `12.1`, or `12` for those of exchange 12.
+    /// `all`, `12.1`, or `12` for all messages of exchange 12.
     private func choose(_ name: String, _ holds: [WaitingHold]) throws(ControlError) -> [WaitingHold] {
         if name == "all" { return holds }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

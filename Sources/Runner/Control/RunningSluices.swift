@@ -1,11 +1,11 @@
 import Foundation
 import Text
 
-/// The running Sluices for completions, within a short time.
+/// Asks the running Sluices for values to complete, within a short time.
 package enum RunningSluices {
     package typealias Name = (word: String, meaning: String)
 
-    /// With their addresses, if they answer in time.
+    /// Process numbers; the meaning is the address, or empty if that Sluice did not answer in time.
     package static func processes(
         in directories: [String] = ControlPaths.directories,
         within limit: Duration
@@ -27,7 +27,7 @@ package enum RunningSluices {
         }
     }
 
-    /// The limit is for all of them together.
+    /// `limit` is the time for all Sluices together.
     private static func answers(
         of choice: String?,
         _ directories: [String],

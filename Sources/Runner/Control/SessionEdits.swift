@@ -9,7 +9,7 @@ package protocol SessionEdits: Sendable {
 }
 
 extension ExchangeNote {
-    /// An empty comment removes it. Throws ``ControlError`` if it is too long.
+    /// An empty text removes the comment. Throws ``ControlError`` if the text is too long.
     package init(comment: String) throws {
         guard comment.utf8.count <= ExchangeAnnotation.longestComment else {
             throw ControlError("A comment has at most \(ExchangeAnnotation.longestComment) bytes.")
@@ -17,7 +17,7 @@ extension ExchangeNote {
         self = .comment(comment.isEmpty ? nil : comment)
     }
 
-    /// `none` or an empty name removes it. Throws ``ControlError`` for an unknown colour.
+    /// `none` or an empty name removes the colour. Throws ``ControlError`` for an unknown colour.
     package init(colour: String) throws {
         let name = colour.lowercased()
         guard name.isEmpty || name == "none" || ExchangeAnnotation.Colour(rawValue: name) != nil else {
@@ -28,7 +28,7 @@ extension ExchangeNote {
     }
 }
 
-/// Edits a session file. It is open for writing from the first edit to the end, so that deletions can be undone.
+/// Edits a session file. The file stays open for writing after the first edit, so that deletions can be undone.
 package actor RecordedSessionEdits: SessionEdits {
     private let path: String
     private var editor: SessionEditor?
@@ -51,7 +51,7 @@ package actor RecordedSessionEdits: SessionEdits {
         }
     }
 
-    /// Closes the file, so that it can be imported into. Throws ``ControlError`` if a deletion could no longer be undone.
+    /// Closes the file for an import. Throws ``ControlError`` if there are deletions: closing ends their undo.
     private func release() throws {
         guard let editor else { return }
         guard !editor.hasDeletions else {
@@ -61,7 +61,7 @@ package actor RecordedSessionEdits: SessionEdits {
         try editor.close()
     }
 
-    /// Removes deleted exchanges. Throws ``SessionError`` if that fails.
+    /// Removes deleted exchanges for good, and closes the file. Throws ``SessionError`` if that fails.
     package func close() throws {
         defer { editor = nil }
         try editor?.close()

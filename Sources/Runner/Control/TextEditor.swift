@@ -4,7 +4,7 @@ package import Jobs
 package struct TextEditor: Sendable {
     package enum Outcome: Sendable, Hashable {
         case text(String)
-        /// Its status or signal; so users discard the text.
+        /// The editor's exit status or signal. Users end the editor with an error to discard the text.
         case failed(String)
     }
 
@@ -45,12 +45,12 @@ package struct TextEditor: Sendable {
         return .text(text)
     }
 
-    /// Without reading the file; returns how the editor failed.
+    /// Runs the editor without reading the file; returns how the editor failed, or `nil`.
     package func edit(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(StartError) -> String? {
         let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
-        // The shell splits off options; the path is an argument.
+        // The shell separates the editor's name from its options; the path is passed as an argument.
         let status = try TextEditor.spawn(["/bin/sh", "-c", "\(editor) \"$1\"", "sluice", path])
         if status == 127 {
             throw StartError("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
@@ -61,7 +61,7 @@ package struct TextEditor: Sendable {
 
     package func remove() { unlink(path) }
 
-    /// On our terminal, in our process group; returns the exit code.
+    /// Runs a program on our terminal, in our process group; returns the exit code.
     package static func spawn(_ arguments: [String]) throws(StartError) -> CInt {
         // Editors and pagers have their own meaning for Ctrl-C.
         let interrupt = signal(SIGINT, SIG_IGN)

@@ -6,7 +6,7 @@ import Rules
 package struct AssertionResult: Sendable {
     let assertion: Assertion
     let count: Int
-    /// A sentence for each, with the first wrong exchanges.
+    /// One sentence per problem, with the first exchanges that failed.
     let problems: [String]
 
     package var passes: Bool { problems.isEmpty }
@@ -21,7 +21,7 @@ package struct AssertionResult: Sendable {
 enum Assertions {
     private static let mostNamed = 5
 
-    /// Checks an assertion against sessions, from an exchange on. Throws `SessionError`.
+    /// Checks an assertion on the exchanges of the sessions, from exchange `start` on. Throws `SessionError`.
     static func check(
         _ assertion: Assertion,
         sessions: [String],
@@ -37,7 +37,7 @@ enum Assertions {
                     wrongStatus.add(record) { "\(record.method) \(record.url) → \($0)" }
                 }
                 if let limit = assertion.limit {
-                    // An exchange in flight has no total, and did not end within the limit.
+                    // An exchange in progress has no total time; it did not end within the limit.
                     let total = record.timings.total
                     if total.map({ $0 > limit.nanoseconds / 1_000 }) ?? true {
                         let time = total.map { "\($0 / 1_000) ms" } ?? "not over yet"

@@ -10,11 +10,11 @@ import Text
 import Tools
 
 package enum RecordedWhy {
-    /// Of a body in a dry run.
+    /// The largest part of a body that a dry run reads, in bytes.
     private static let bodyLimit = 1 << 20
 
     /// Explains an exchange of a session (a file, `last`, or an archive) by the rules in force when it began, or by
-    /// `profiles`, with the recorded request and response. `isWhole`: rules for other hosts are listed, too. Throws
+    /// `profiles`, with the recorded request and response. `isWhole` also lists rules for other hosts. Throws
     /// `StartError`, `SessionError` or `ProfileError`.
     package static func text(
         session: String,
@@ -97,8 +97,8 @@ package enum RecordedWhy {
         return ExchangeOpening(id: record.id, url: record.url, head: head(exchange), clientAddress: address)
     }
 
-    /// Edits that changed nothing, found by a dry run. Tools of which one rule decides are not included: they may answer by
-    /// chance, and their effect is recorded.
+    /// Edits that matched but changed nothing, found by a dry run. Tools that apply only their first matching rule are
+    /// left out: they may act by chance, and their effect is recorded.
     private static func missed(
         _ exchange: RecordedExchange,
         _ reader: SessionReader,

@@ -1,12 +1,12 @@
-/// Reports changed files once two polls in a row find the same new state, so that a file that is written in pieces or
-/// replaced is reported once. The caller polls and passes the state of each.
+/// Reports a changed file once two polls in a row find the same new state, so that a file is reported only once even if
+/// a program writes it in several steps. The caller polls and passes the state of each file.
 struct FileWatch<Facts: Hashable> {
     /// `nil` if there is no file.
     typealias Look = (String) -> Facts?
 
-    /// At the last report.
+    /// The states at the last report.
     private var reported: [String: Facts?] = [:]
-    /// At the last poll.
+    /// The states at the last poll.
     private var seen: [String: Facts?] = [:]
 
     init(_ paths: some Sequence<String>, _ look: Look) { watch(paths, look) }
@@ -22,7 +22,7 @@ struct FileWatch<Facts: Hashable> {
         }
     }
 
-    /// Whether a file has changed since the last report, and none since the poll before.
+    /// True if a file has changed since the last report, but no file since the last poll.
     mutating func poll(_ look: Look) -> Bool {
         let now = Dictionary(uniqueKeysWithValues: seen.keys.map { ($0, look($0)) })
         defer { seen = now }

@@ -2,18 +2,18 @@ import Files
 import Foundation
 import Synchronization
 
-/// Reports changed files as ``FileWatch`` does, by polling, which works on every file system and with every editor.
+/// Reports changed files like ``FileWatch``, by polling. Polling works on every file system and with every editor.
 final class FileWatcher: Sendable {
     private let task: Task<Void, Never>
     private let next: Next
 
-    /// The files from the next poll on; `nil` for the same.
+    /// The files to watch from the next poll on; `nil` keeps the current files.
     private final class Next: Sendable {
         let paths = Mutex<[String]?>(nil)
     }
 
-    /// Any change after this call is reported. The files need not exist. `tick` waits until the next poll; `false` ends the
-    /// watching. `onChange` returns the files to watch from then on; no file is polled until it returns.
+    /// Any change after this call is reported. The files need not exist. `tick` waits until the next poll; `false` ends
+    /// the watch. `onChange` returns the files to watch from then on; no file is polled until it returns.
     init(
         _ paths: [String],
         tick: @escaping @Sendable () async -> Bool = { (try? await Task.sleep(for: .milliseconds(300))) != nil },

@@ -10,7 +10,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     /// Rules that an earlier one now covers.
     package private(set) var shadowed = 0
     package private(set) var lints = 0
-    /// `intercept`, `record`, `upstream`, `client-certificate`, `replay`, `access`, and switched tools.
+    /// Changes of `intercept`, `record`, `upstream`, `client-certificate`, `replay` and `access`, and switched tools.
     package private(set) var others: [String] = []
 
     /// `nil` is an empty profile.
@@ -49,7 +49,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         return parts.isEmpty ? "no rule has changed" : parts.joined(separator: ", ")
     }
 
-    /// Pairs equal rules first, then those of one name, then those with the same requests or action.
+    /// Pairs rules that are equal, then rules with the same name, then rules with the same requests or the same action.
     private mutating func compareRules(_ before: [Tool: [ComparedRule]], _ after: [Tool: [ComparedRule]]) {
         for tool in ToolRegistry.standard.inOrder {
             var old = before[tool] ?? []
@@ -89,7 +89,6 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
 /// A rule with its text, so that any change is found.
 private struct ComparedRule: Equatable {
     var heading: RuleHeading
-    /// `nil` for a rule without a name.
     var name: String?
     var text: String
     var isShadowed: Bool

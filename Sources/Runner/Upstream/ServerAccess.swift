@@ -4,7 +4,7 @@ import ProxyServer
 package import Rules
 import Wire
 
-/// The ways to servers and Sluice's credentials for them, from options, the profile, and the files that it names.
+/// How Sluice reaches servers, and its credentials for them: from options, the profile, and the profile's files.
 package struct ServerAccess: Sendable {
     /// Passwords that the user typed at the start, by the path of the protected file.
     typealias Secrets = [String: String]
@@ -15,10 +15,10 @@ package struct ServerAccess: Sendable {
     private var certificates = ClientCertificateRules()
     private var identities: [TLSClientIdentity?] = []
 
-    /// Directly, or as an option says, without credentials.
+    /// Connections are direct, or as the option says, without credentials.
     init(option: UpstreamOption? = nil) { self.option = option }
 
-    /// Reads the files of a profile. `ask` returns the password of a file; `nil` if nobody can be asked.
+    /// Reads the files of a profile. `ask` asks the user for a file's password; it returns `nil` if there is no answer.
     init(
         _ profile: RuleProfile?,
         option: UpstreamOption?,
@@ -36,7 +36,7 @@ package struct ServerAccess: Sendable {
         }
     }
 
-    /// Errors of passwords, certificates and keys that a start would report, except for passwords that it would ask for.
+    /// The errors in passwords, certificates and keys at a start. A password that Sluice would ask for is not an error.
     package static func problems(in profile: RuleProfile) -> [ProfileError] {
         func failure(_ body: () throws -> Void) -> ProfileError? {
             do {
@@ -58,7 +58,7 @@ package struct ServerAccess: Sendable {
         return ofProxies + ofCertificates
     }
 
-    /// With its password.
+    /// The rule's proxy with the password from the password file.
     private static func proxy(of rule: UpstreamRules.Rule) throws(ProfileError) -> UpstreamProxy? {
         guard var proxy = rule.proxy, let file = rule.passwordFile else { return rule.proxy }
         let password = try password(file, at: rule.heading.place)
@@ -127,7 +127,7 @@ package struct ServerAccess: Sendable {
 
     private static let attempts = 3
 
-    /// Loads a file that needs a typed password; only a correct one is kept.
+    /// Loads a file that needs a typed password. Only a correct password is kept.
     private static func prompted(
         _ rule: ClientCertificateRules.Rule,
         _ path: String,

@@ -41,7 +41,7 @@ package struct UpstreamOption: Sendable, Hashable {
         }
     }
 
-    /// As curl does.
+    /// Reads the variables that curl reads.
     private mutating func read(_ environment: [String: String]) throws(StartError) {
         func variable(_ names: String...) throws(StartError) -> Choice? {
             for name in names {
@@ -50,7 +50,7 @@ package struct UpstreamOption: Sendable, Hashable {
             }
             return nil
         }
-        // HTTP_PROXY is not read: in a CGI program it is the client's field 'Proxy'.
+        // HTTP_PROXY is not read: in a CGI program, a client can set it with the header field 'Proxy'.
         plain = try variable("http_proxy", "all_proxy", "ALL_PROXY")
         secure = try variable("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
         let list = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""

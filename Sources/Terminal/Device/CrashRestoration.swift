@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Restores the terminal at a crash, and when `exit` is called.
+/// Restores the terminal at a crash, and when the program calls `exit`.
 ///
-/// All that the signal handler needs is prepared beforehand, in memory that is never freed. The handler writes a
-/// sequence, sets the terminal's attributes, and raises the signal again with the previous action: the default one,
-/// which ends the process and leaves a core, or that of the Swift runtime, which prints a backtrace first. A fault
-/// recurs when the handler returns, so it ends the process in either case.
+/// The signal handler uses only memory that was prepared beforehand and is never freed. The handler writes a sequence,
+/// sets the terminal's attributes, and raises the signal again with the previous action: the default action, which ends
+/// the process and leaves a core, or the action of the Swift runtime, which prints a backtrace first. If the handler
+/// returns, the fault occurs again, so it ends the process in both cases.
 enum CrashRestoration {
     private struct Record {
         var input: Int32
@@ -23,8 +23,8 @@ enum CrashRestoration {
 
     private static let capacity = 512
 
-    /// SAFETY: the record is written only while not armed, by the thread that enters the terminal, and read by whoever
-    /// resets `isArmed`. Its memory is never freed.
+    /// SAFETY: only the thread that enters the terminal writes the record, while it is not armed. Only the thread that
+    /// resets `isArmed` reads the record. Its memory is never freed.
     nonisolated(unsafe) private static let record: UnsafeMutablePointer<Record> = {  // SAFETY: see above
         let record = UnsafeMutablePointer<Record>.allocate(capacity: 1)
         record.initialize(
@@ -55,7 +55,7 @@ enum CrashRestoration {
         return true
     }()
 
-    /// From now on a crash or an exit restores this terminal, in place of an earlier one.
+    /// A later crash or exit restores this terminal, instead of the terminal of an earlier call.
     static func arm(input: Int32, output: Int32, _ attributes: termios, _ sequence: [UInt8]) {
         disarm()
         guard isInstalled else { return }
@@ -69,7 +69,7 @@ enum CrashRestoration {
 
     static func disarm() { isArmed.store(false, ordering: .sequentiallyConsistent) }
 
-    /// Runs in a signal's handler: nothing here allocates or locks.
+    /// Runs in a signal handler, so it must not allocate or lock.
     private static func restore() {
         guard isArmed.exchange(false, ordering: .sequentiallyConsistent) else { return }
         _ = write(record.pointee.output, record.pointee.sequence.baseAddress, record.pointee.length)

@@ -2,8 +2,8 @@ import Foundation
 
 /// Reading, writing and waiting on file descriptors, with interrupted calls repeated.
 package enum Descriptors {
-    /// The available bytes, at most `limit`, without waiting; `nil` at the end. The descriptor stays as it is: a terminal is
-    /// shared with the shell, which must not find it non-blocking.
+    /// Reads the available bytes, at most `limit`, without waiting; `nil` at the end. It does not set the descriptor to
+    /// non-blocking: the shell shares the terminal and must not find it non-blocking.
     static func readAvailable(_ descriptor: Int32, limit: Int = 65_536) -> [UInt8]? {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard repeated({ poll(&entry, 1, 0) }) > 0 else { return [] }
@@ -15,7 +15,7 @@ package enum Descriptors {
         return count > 0 || count < 0 && errno == EAGAIN ? bytes : nil
     }
 
-    /// Writes all the bytes, waiting if there is no room; an end that is gone loses them.
+    /// Writes all the bytes, and waits if there is no room. If the other end is closed, the bytes are lost.
     static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
@@ -35,7 +35,7 @@ package enum Descriptors {
         }
     }
 
-    /// A pipe of which neither end blocks, and which no child inherits; `nil` if the process may open no more.
+    /// A pipe with two non-blocking ends that no child process inherits; `nil` if no more descriptors can be opened.
     package static func pipe() -> (reading: Int32, writing: Int32)? {
         var ends: [Int32] = [-1, -1]
         guard Foundation.pipe(&ends) == 0 else { return nil }
@@ -46,7 +46,7 @@ package enum Descriptors {
         return (ends[0], ends[1])
     }
 
-    /// Calls until it is not a signal that interrupted.
+    /// Repeats the call while a signal interrupts it (`EINTR`).
     static func repeated<Count: SignedInteger>(_ call: () -> Count) -> Count {
         while true {
             let result = call()

@@ -1,8 +1,8 @@
 import Foundation
 
 package enum EventWaiter {
-    /// Waits until one of the descriptors can be read, and returns those that can; empty at the timeout. One that has
-    /// ended or failed counts as readable, so that reading finds it out. Signals do not end the wait by themselves.
+    /// Waits until a descriptor is readable, and returns all readable descriptors; empty at the timeout. A descriptor
+    /// that has ended or failed counts as readable, so that the next read reports this. Signals do not end the wait.
     package static func wait(for descriptors: [Int32], timeoutMilliseconds: Int32) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let deadline = ContinuousClock.now + .milliseconds(timeoutMilliseconds)

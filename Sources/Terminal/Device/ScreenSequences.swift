@@ -1,9 +1,9 @@
-/// The sequences that take the screen and give it back. They come from terminfo if it has them; mouse and pastes are in
-/// no database, and terminals without them ignore them.
+/// The sequences that enter and leave the full screen. They come from terminfo if it has them. The sequences for mouse
+/// and pastes are in no database; terminals without these features ignore them.
 package struct ScreenSequences: Sendable {
     let enter: [UInt8]
     let leave: [UInt8]
-    /// Buttons and drags, in the form without a limit.
+    /// Reports buttons and drags, in the SGR form, which does not limit columns and rows.
     static let mouse: (on: [UInt8], off: [UInt8]) = (csi("?1002h") + csi("?1006h"), csi("?1006l") + csi("?1002l"))
 
     init(_ terminfo: Terminfo?) {
@@ -15,7 +15,7 @@ package struct ScreenSequences: Sendable {
         let on = ["?25l", "?7l", "?2004h"].flatMap(csi)
         let off = ["?2026l", "0m", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(csi)
         enter = screen.on + keypad.on + on
-        // A terminal with one screen only, such as Linux' console, is left empty: the shell would write into what is there.
+        // A terminal with one screen, such as the Linux console, is cleared, or the shell would write into the frame.
         let end = screen.off.isEmpty ? ["H", "2J"].flatMap(csi) : screen.off
         leave = off + keypad.off + end + cursor
     }

@@ -3,19 +3,18 @@ import Foundation
 /// The terminal the program was started in.
 ///
 /// While entered, input is raw, the alternate screen is shown without a cursor and without line wrapping, and mouse and
-/// pastes are reported. Only `SIGKILL` leaves the terminal like that: ``leave()``, `exit` and crashes restore it.
+/// pastes are reported. ``leave()``, `exit` and crashes restore the terminal; only `SIGKILL` does not.
 package final class SystemTerminal: TerminalDevice {
     package let capabilities: TerminalCapabilities
     package let inputDescriptor: Int32
     private let outputDescriptor: Int32
-    /// Whether `deinit` closes the descriptor.
     private let ownsDescriptor: Bool
     private let sequences: ScreenSequences
     private var isEntered = false
     package var reportsMouse = true { didSet { if isEntered, reportsMouse != oldValue { writeMouse() } } }
     private var cooked = termios()
 
-    /// The terminal of standard input and output, or else the one that controls the process.
+    /// The terminal of standard input and output; if these are not a terminal, the controlling terminal of the process.
     package convenience init() throws {
         let environment = ProcessInfo.processInfo.environment
         if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
@@ -27,7 +26,7 @@ package final class SystemTerminal: TerminalDevice {
         self.init(input: descriptor, output: descriptor, environment: environment, ownsDescriptor: true)
     }
 
-    /// A terminal on open descriptors, which stay open unless it owns them.
+    /// A terminal on open descriptors. `deinit` closes the input descriptor only if `ownsDescriptor` is set.
     package init(input: Int32, output: Int32, environment: [String: String], ownsDescriptor: Bool = false) {
         inputDescriptor = input
         outputDescriptor = output
@@ -41,7 +40,7 @@ package final class SystemTerminal: TerminalDevice {
         if ownsDescriptor { close(inputDescriptor) }
     }
 
-    /// 80 × 24 if the terminal does not say.
+    /// 80 × 24 if the terminal does not report its size.
     package var size: Size {
         var window = winsize()
         guard ioctl(outputDescriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
@@ -52,10 +51,10 @@ package final class SystemTerminal: TerminalDevice {
 
     package func read() -> [UInt8]? { Descriptors.readAvailable(inputDescriptor) }
 
-    /// A terminal that is gone loses the bytes.
+    /// If the terminal has been closed, the bytes are lost.
     package func write(_ bytes: [UInt8]) { Descriptors.writeAll(bytes, to: outputDescriptor) }
 
-    /// If raw mode is not possible, it throws and has changed nothing.
+    /// Throws if raw mode is not possible, and has changed nothing then.
     package func enter() throws {
         guard !isEntered else { return }
         guard tcgetattr(inputDescriptor, &cooked) == 0 else { throw TerminalError.refused(code: errno) }
@@ -84,8 +83,8 @@ package final class SystemTerminal: TerminalDevice {
         CrashRestoration.disarm()
     }
 
-    /// Stops the whole process group. If the terminal refuses raw mode afterwards, the screen is not taken, and the next
-    /// read finds the end of input or plain lines.
+    /// Stops the whole process group. If the terminal rejects raw mode afterwards, the normal screen stays, and the
+    /// next read finds the end of input or plain lines.
     package func suspend() {
         let wasEntered = isEntered
         leave()
@@ -94,7 +93,7 @@ package final class SystemTerminal: TerminalDevice {
         action.setHandler(SIG_IGN)
         sigaction(SIGTSTP, &action, &before)
         kill(0, SIGTSTP)
-        // Raised in this thread, it stops the process before the call returns; sent from outside, it might do so later.
+        // A signal raised in this thread stops the process before the call returns; `kill` might stop it later.
         action.setHandler(SIG_DFL)
         sigaction(SIGTSTP, &action, nil)
         var stop = sigset_t()

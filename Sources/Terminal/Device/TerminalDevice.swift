@@ -11,15 +11,15 @@ package protocol TerminalDevice: AnyObject {
     /// Writes all the bytes, waiting if the terminal is slow.
     func write(_ bytes: [UInt8])
 
-    /// Takes the screen: raw input, the alternate screen, mouse and paste reports. A second call does nothing.
+    /// Enters the full screen: raw input, the alternate screen, mouse and paste reports. A second call does nothing.
     func enter() throws
 
-    /// Whether it reports the mouse; without, the terminal selects text with it. It is kept over ``leave()``.
+    /// Whether the terminal reports the mouse; if not, the mouse selects text. ``leave()`` does not change the setting.
     var reportsMouse: Bool { get set }
 
-    /// Gives the screen back as it was. A second call does nothing.
+    /// Restores the previous screen. A second call does nothing.
     func leave()
 
-    /// Gives the screen back, stops the program as `^Z` does, and takes the screen again when the program goes on.
+    /// Restores the previous screen, stops the program like `^Z`, and enters the screen again on continuation.
     func suspend()
 }

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Turns signals into something a loop can wait for.
+/// Turns signals into a readable descriptor for an event loop.
 ///
-/// While it lives, these signals do not end the process but make ``descriptor`` readable; only one may live at a time.
-/// Afterwards they have their previous actions, except for ``Signal/hangUp``: a terminal that is closed sends it more
-/// than once, and stopping must not be interrupted.
+/// While this object exists, these signals do not end the process but make ``descriptor`` readable; only one object may
+/// exist at a time. `deinit` restores the previous actions, except for ``Signal/hangUp``, which is then ignored: a
+/// closed terminal sends it more than once, and it must not interrupt the shutdown.
 package final class TerminalSignals {
     package enum Signal: CaseIterable, Hashable, Sendable {
-        /// An interrupt comes from another process: `^C` is a key here.
+        /// An interrupt comes from another process, because `^C` arrives as a key.
         case resized, continued, terminate, hangUp, interrupt
 
         var number: Int32 {
@@ -22,7 +22,7 @@ package final class TerminalSignals {
         }
     }
 
-    /// Where the handler writes; -1 for nowhere.
+    /// The descriptor to which the handler writes; -1 if there is no listener.
     private static let target = Atomic<Int32>(-1)
 
     /// Readable while signals wait to be drained.
@@ -30,7 +30,7 @@ package final class TerminalSignals {
     private let writing: Int32
     private var before: [(number: Int32, action: sigaction)] = []
 
-    /// Begins to listen for signals; throws if another one listens already, or no pipe can be made.
+    /// Starts listening for signals; throws if another object listens already, or if no pipe can be made.
     package init(_ signals: Set<Signal> = Set(Signal.allCases)) throws {
         guard let pipe = Descriptors.pipe() else { throw TerminalError.noDescriptors }
         descriptor = pipe.reading
@@ -40,7 +40,7 @@ package final class TerminalSignals {
             desired: pipe.writing,
             ordering: .sequentiallyConsistent
         )
-        // `deinit` runs for an object whose properties are all set, and finds that it owns only the pipe.
+        // If this throws, `deinit` still runs, because all properties are set. It closes only the pipe.
         guard isFirst else { throw TerminalError.signalsInUse }
         for signal in signals {
             var action = sigaction()
@@ -72,12 +72,12 @@ package final class TerminalSignals {
         return signals
     }
 
-    /// Runs in the signal's handler: only what is safe there.
+    /// Runs in the signal handler, so it makes only async-signal-safe calls.
     private static func arrived(_ number: Int32) {
         let kept = errno
         let target = target.load(ordering: .relaxed)
         var byte = UInt8(truncatingIfNeeded: number)
-        // A full pipe holds the signal many times already.
+        // If the pipe is full, it already contains the signal many times.
         if target >= 0 { _ = write(target, &byte, 1) }
         errno = kept
     }

@@ -2,8 +2,8 @@ import Text
 
 /// One column of one row: its character and style.
 ///
-/// Sixteen bytes, compared as two words. The text is at most eight bytes of UTF-8: of a longer cluster, the base and as
-/// many other scalars as fit. A character of two columns is a cell of ``width`` 2 and a continuation at its right.
+/// A cell has sixteen bytes and is compared as two integers. The text is at most eight bytes of UTF-8: a longer cluster
+/// keeps its base and the next scalars that fit. A wide character is a cell of ``width`` 2 and a continuation cell.
 package struct Cell: Hashable, Sendable {
     /// UTF-8, first byte lowest; 0 in a continuation.
     let glyph: UInt64

@@ -1,12 +1,12 @@
 import Text
 
-/// A grid of cells: a frame, on which views draw. Drawing outside of it, or outside of ``clip``, has no effect. No cell
+/// A frame: a grid of cells on which views draw. Drawing outside the grid or outside ``clip`` has no effect. No cell
 /// ever holds half of a wide character: overwriting one half blanks the other.
 package struct CellBuffer: Sendable {
     package let size: Size
     /// `nil` if it is hidden.
     package var cursor: CursorPosition?
-    /// Where drawing has an effect; at first, everywhere.
+    /// The area where drawing has an effect; initially the whole grid.
     package var clip: Rect
     /// Row by row.
     private(set) var cells: [Cell]
@@ -19,8 +19,8 @@ package struct CellBuffer: Sendable {
 
     package var bounds: Rect { Rect(size) }
 
-    /// The cell at a column and a row. Outside of the grid it is a blank, and setting it does nothing. Setting a wide
-    /// cell sets its continuation too; if that does not fit, a blank is set.
+    /// The cell at a column and a row. Outside the grid, reading returns a blank and writing does nothing. Setting a
+    /// wide cell sets its continuation too; if the continuation does not fit, a blank is set.
     package subscript(x: Int, y: Int) -> Cell {
         get { bounds.contains(x: x, y: y) ? cells[y * size.width + x] : .blank }
         set {
@@ -81,14 +81,14 @@ package struct CellBuffer: Sendable {
         }
     }
 
-    /// Changes the style of what is written on a row, in some of its columns.
+    /// Changes the style of some columns of a row, and keeps their characters.
     package mutating func style(_ columns: Range<Int>, y: Int, _ style: Style) {
         for x in columns where !self[x, y].isContinuation { self[x, y] = self[x, y].styled(style) }
     }
 
     private var visible: Rect { clip.intersection(bounds) }
 
-    /// Sets one cell that is not a continuation, if it lies in `visible`, and keeps wide characters whole.
+    /// Sets one cell that is not a continuation, if the cell is in `visible`, and keeps wide characters whole.
     private mutating func put(_ cell: Cell, x: Int, y: Int, visible: Rect) {
         let end = visible.maxX
         guard x < end, y >= visible.y, y < visible.maxY else { return }

@@ -20,8 +20,8 @@ package struct CursorPosition: Hashable, Sendable {
     }
 }
 
-/// A rectangle of cells. Width and height are never negative. The splits clamp to what is there, so the layout of a
-/// small screen has empty rectangles and no special cases.
+/// A rectangle of cells. Width and height are never negative. The splits clamp to the available size, so the layout of
+/// a small screen has empty rectangles and no special cases.
 package struct Rect: Hashable, Sendable {
     package var x: Int
     package var y: Int
@@ -43,7 +43,7 @@ package struct Rect: Hashable, Sendable {
     package var maxX: Int { Rect.end(x, width) }
     package var maxY: Int { Rect.end(y, height) }
 
-    /// The sum, or the greatest number if it overflows.
+    /// The sum, or `Int.max` if it overflows.
     private static func end(_ start: Int, _ length: Int) -> Int {
         let (sum, isOver) = start.addingReportingOverflow(length)
         return isOver ? .max : sum

@@ -1,4 +1,4 @@
-/// A colour as a terminal names it. Views may always use the palette: ``FrameRenderer`` degrades it.
+/// A terminal colour. Views may always use the palette: ``FrameRenderer`` degrades it.
 package enum Color: Hashable, Sendable {
     /// The terminal's own colour for text or background.
     case standard
@@ -7,7 +7,7 @@ package enum Color: Hashable, Sendable {
     /// 0–15 as ``ansi(_:)``, 16–231 a cube of 6×6×6, 232–255 greys.
     case palette(UInt8)
 
-    /// The kind in the high byte, the number in the low one.
+    /// The kind in the high byte, the number in the low byte.
     var packed: UInt16 {
         switch self {
         case .standard: 0

@@ -1,4 +1,4 @@
-/// What begins a sequence: `ESC [` or `ESC O`.
+/// The beginning of a sequence: `ESC [` or `ESC O`.
 enum Introducer: Sendable { case csi, ss3 }
 
 struct ControlSequence {
@@ -6,7 +6,7 @@ struct ControlSequence {
     /// `?`, `<`, `=` or `>` in front of the parameters.
     private let marker: UInt8?
     private let hasIntermediates: Bool
-    /// The parameters and their parts; `nil` for an empty one.
+    /// The parameters, each divided at colons into parts; `nil` for an empty part.
     private let parameters: [[Int?]]
     private let final: UInt8
 
@@ -23,7 +23,7 @@ struct ControlSequence {
         }
     }
 
-    /// Digits as a number, at most ten millions.
+    /// Digits as a number, at most 10,000,000.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         return digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), 10_000_000) }
@@ -66,7 +66,7 @@ struct ControlSequence {
         default: break
         }
         if let code = ControlSequence.letters[final] {
-            // A report of the cursor's place ends as F3 does, but begins with a row.
+            // A report of the cursor position ends like F3 (`R`), but its first parameter is a row.
             if final == 0x52, (parameter(0) ?? 1) != 1 { return nil }
             // Old terminals leave out the 1 before the modifiers.
             return Key(code, modifiers(parameter(1) ?? (parameters.count == 1 ? parameter(0) : nil)))
@@ -83,7 +83,7 @@ struct ControlSequence {
 
     /// A key by its code point, as kitty and xterm's `modifyOtherKeys` send it.
     private func unicodeKey(code: Int?, modifiers field: Int?) -> Key? {
-        // Kitty can report when a key is released.
+        // Kitty can also report the release of a key, which is ignored.
         guard let code, parameter(1, part: 1) != 3 || final == 0x7E else { return nil }
         let modifiers = modifiers(field)
         if let known = ControlSequence.kittyCodes[code] { return Key(known, modifiers).normal }
@@ -122,7 +122,7 @@ struct ControlSequence {
         return codes
     }()
 
-    /// Kitty's numbers for keys of the keypad.
+    /// Kitty's code points for keys of the keypad.
     private static let kittyCodes: [Int: Key.Code] = [
         57_409: .character("."), 57_410: .character("/"), 57_411: .character("*"), 57_412: .character("-"),
         57_413: .character("+"), 57_414: .enter, 57_415: .character("="), 57_416: .character(","), 57_417: .left,
@@ -136,7 +136,7 @@ extension UInt8 {
 }
 
 extension Key {
-    /// The key of an ASCII byte, control characters included.
+    /// The key of an ASCII byte, including control characters.
     init(controlOrASCII byte: UInt8, _ modifiers: Modifiers) {
         switch byte {
         case 0x00: self.init(.character(" "), modifiers.union(.control))
@@ -150,7 +150,7 @@ extension Key {
         }
     }
 
-    /// The key as terminals without such reports send it: shift is in the character, control goes with a small letter.
+    /// The key as plain terminals send it: shift changes the character, and control has a lower-case letter.
     var normal: Key {
         guard case .character(let character) = code else { return self }
         var key = self
@@ -166,7 +166,7 @@ extension Key {
 }
 
 extension MouseEvent {
-    /// The event of a report, whose column and row count from 1; `nil` for what is not reported.
+    /// The event of a mouse report, whose column and row count from 1; `nil` for buttons that Sluice does not use.
     init?(button: Int, x: Int, y: Int, isRelease: Bool) {
         guard button & 128 == 0, x > 0, y > 0 else { return nil }
         let kind: Kind
@@ -183,7 +183,7 @@ extension MouseEvent {
 }
 
 extension TerminalBackground {
-    /// The reply in an OSC sequence, `11;rgb:1e1e/1e1e/2e2e`.
+    /// The reply to ``query``, an OSC sequence: `11;rgb:1e1e/1e1e/2e2e`.
     init?(osc bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let prefix = ["11;rgb:", "11;rgba:"].first(where: text.hasPrefix) else { return nil }

@@ -1,31 +1,31 @@
 /// Parses the bytes of a terminal into events.
 ///
-/// It knows the keys of xterm, rxvt, the Linux console, tmux and screen, kitty's and xterm's forms for keys with
-/// modifiers, mouse reports, bracketed paste and replies. How the bytes are cut into pieces changes nothing. Unknown
-/// sequences are dropped whole, so that their letters do not become keys; it never holds more than a paste's limit.
+/// It supports the keys of xterm, rxvt, the Linux console, tmux and screen, kitty's and xterm's forms for keys with
+/// modifiers, mouse reports, bracketed paste and replies. Input may be split between any two bytes. Unknown sequences
+/// are dropped whole, so that their letters do not become keys. At most ``pasteLimit`` bytes are buffered.
 ///
-/// A lone Esc is the beginning of a sequence until ``flush()`` says that nothing follows: while ``isPending``, wait 25
-/// to 50 milliseconds for more bytes, then flush.
+/// After a lone Esc, the parser expects a sequence until ``flush()`` reports a pause: while ``isPending``, wait 25 to
+/// 50 milliseconds for more bytes, then flush.
 package struct InputParser: Sendable {
     static let pasteLimit = 1 << 20
-    /// The longest parameters of a sequence, in bytes; a longer sequence is dropped.
+    /// The maximum length of a sequence's parameters, in bytes; a longer sequence is dropped.
     private static let sequenceLimit = 64
-    /// The bytes of a reply that are kept, and that are dropped before it is given up.
+    /// How many bytes of a reply are kept, and after how many bytes the parser no longer waits for its end.
     private static let replyLimit = (kept: 256, swallowed: 1 << 20)
 
     private enum State {
         case ground
-        /// After an Esc, or two.
+        /// After an Esc; after two if `alt`.
         case escape(alt: Bool)
-        /// After `ESC [` or `ESC O`, with the bytes since.
+        /// After `ESC [` or `ESC O`, with the bytes received since.
         case sequence(Introducer, bytes: [UInt8], alt: Bool)
-        /// After `ESC [ [`, with which the Linux console begins F1 to F5.
+        /// After `ESC [ [`, the beginning of F1 to F5 on the Linux console.
         case linuxFunction(alt: Bool)
         /// After `ESC [ M`: three bytes follow.
         case oldMouse([UInt8])
-        /// Within a reply that a string terminator ends.
+        /// Within a reply, which ends with a string terminator.
         case reply(introducer: UInt8, bytes: [UInt8], count: Int, isEscape: Bool)
-        /// Within pasted text; `matched` bytes of the end marker have come.
+        /// Within pasted text, after `matched` bytes of the end marker.
         case paste(matched: Int)
         case character([UInt8], needed: Int, alt: Bool)
     }
@@ -49,7 +49,7 @@ package struct InputParser: Sendable {
         return exchange(&events, with: [])
     }
 
-    /// Reports that no byte came for a while: a lone Esc becomes the key. Sequences and replies end at the second call.
+    /// Call this if no byte came for a while: a lone Esc becomes a key. The second call ends sequences and replies.
     package mutating func flush() -> [InputEvent] {
         silences += 1
         switch state {
@@ -68,7 +68,7 @@ package struct InputParser: Sendable {
                 if isEscape, bytes.isEmpty { emit(Key(.escape)) }
             }
         case .paste(let matched):
-            // Terminals remove Esc from pastes: this one was pressed, and the end marker was lost.
+            // Terminals remove Esc from pastes: the user pressed this Esc, and the end marker was lost.
             if matched == 1, silences > 1 { endPaste() }
         case .linuxFunction, .oldMouse:
             if silences > 1 { state = .ground }
@@ -79,7 +79,7 @@ package struct InputParser: Sendable {
         return exchange(&events, with: [])
     }
 
-    /// Whether something has begun that ``flush()`` would end.
+    /// Whether ``flush()`` would end an incomplete key, sequence or paste.
     package var isPending: Bool {
         switch state {
         case .ground: false
@@ -143,7 +143,7 @@ package struct InputParser: Sendable {
     private mutating func takeEscape(_ byte: UInt8, alt: Bool) {
         switch byte {
         case 0x1B:
-            // Of three, the first was pressed by itself.
+            // Of three Esc in a row, the first is a key press of its own.
             if alt { emit(Key(.escape)) }
             state = .escape(alt: true)
         case 0x5B: state = .sequence(.csi, bytes: [], alt: alt)
@@ -162,7 +162,7 @@ package struct InputParser: Sendable {
         }
         let isRxvtShift = byte == 0x24 && introducer == .csi && !bytes.isEmpty && bytes.allSatisfy { $0.isDigit }
         if byte < 0x40, !isRxvtShift, introducer == .csi || byte.isDigit || byte == 0x3B {
-            // One byte over the limit marks a sequence that is dropped.
+            // One byte over the limit marks the sequence as too long, and it is dropped at its end.
             if bytes.count <= InputParser.sequenceLimit {
                 state = .sequence(introducer, bytes: bytes + [byte], alt: alt)
             }
@@ -182,7 +182,7 @@ package struct InputParser: Sendable {
         }
     }
 
-    /// Ends a sequence that cannot go on: one that has only begun was a key with alt.
+    /// Ends an incomplete sequence; if only its introducer came, this was a key with alt.
     private mutating func abandonSequence(_ introducer: Introducer, isEmpty: Bool, alt: Bool) {
         state = .ground
         guard isEmpty else { return }
@@ -226,7 +226,7 @@ package struct InputParser: Sendable {
         case 0x1B: state = .reply(introducer: introducer, bytes: bytes, count: count, isEscape: true)
         case 0x18, 0x1A: state = .ground
         default:
-            // Released first, so that the bytes are changed in place.
+            // Releases the state's copy of the bytes first, so that `append` does not have to copy them.
             state = .ground
             guard count < InputParser.replyLimit.swallowed else { return }
             if bytes.count < InputParser.replyLimit.kept { bytes.append(byte) }
@@ -249,12 +249,12 @@ package struct InputParser: Sendable {
         if byte != end[0] { addPasted(byte) }
     }
 
-    /// Adds a byte; terminals send a carriage return for each line's end, which becomes a line feed.
+    /// Adds a byte. Terminals send line breaks as carriage returns, which become line feeds.
     private mutating func addPasted(_ byte: UInt8) {
         let followsReturn = pasteEndsWithReturn
         pasteEndsWithReturn = byte == 0x0D
         if byte == 0x0A, followsReturn { return }
-        // A piece must not end within a character, which has at most four bytes.
+        // An event must not end within a character, which has at most four bytes.
         let isInside = byte & 0xC0 == 0x80 && pasted.count < InputParser.pasteLimit + 4
         if pasted.count >= InputParser.pasteLimit, !isInside { deliverPasted() }
         pasted.append(byte == 0x0D ? 0x0A : byte)

@@ -1,6 +1,6 @@
 package struct Key: Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// A key that writes something; with control, the lower-case letter.
+        /// A key that writes a character; together with control, the lower-case letter.
         case character(Character)
         case enter, escape, tab, backspace, delete, insert, up, down, left, right, home, end, pageUp, pageDown
         case function(Int)
@@ -11,7 +11,7 @@ package struct Key: Hashable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Never set for a character, which has changed already.
+        /// Not set for characters except space: `A` is the character `A` without shift.
         package static let shift = Modifiers(rawValue: 1)
         /// Alt, or Meta, or Option.
         package static let alt = Modifiers(rawValue: 2)
@@ -34,7 +34,7 @@ extension Key {
         (.home, "home"), (.end, "end"), (.pageUp, "pgup"), (.pageDown, "pgdn"),
     ]
 
-    /// Other words for the same keys, which are read but not written.
+    /// Other names of the same keys, which are read but not written.
     private static let otherNames: [String: Code] = [
         "return": .enter, "escape": .escape, "del": .delete, "ins": .insert, "pageup": .pageUp, "pagedown": .pageDown,
         "pgdown": .pageDown, "minus": .character("-"),
@@ -44,8 +44,7 @@ extension Key {
         (.control, "ctrl-"), (.alt, "alt-"), (.shift, "shift-"),
     ]
 
-    /// The key as ``init(spelling:)`` reads it: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `pgup`,
-    /// `?`.
+    /// The key in the form of ``init(spelling:)``: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `?`.
     package var spelling: String {
         let prefix = Key.prefixes.filter { modifiers.contains($0.modifier) }.map(\.name).joined()
         let name = Key.names.first { $0.code == code }?.name
@@ -56,7 +55,7 @@ extension Key {
         }
     }
 
-    /// Names and modifiers may be in capitals. `ctrl-X` is `ctrl-x`, and `shift-a` is `A`, as such keys arrive.
+    /// Ignores the case of names and modifiers. Reads `ctrl-X` as `ctrl-x` and `shift-a` as `A`, like terminals.
     package init?(spelling: String) {
         var modifiers: Modifiers = []
         var rest = spelling[...]

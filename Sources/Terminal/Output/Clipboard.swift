@@ -1,15 +1,14 @@
 import Foundation
 
-/// The clipboard of the terminal, which is the user's own even over ssh.
+/// The terminal's clipboard, which is on the user's own machine even over ssh.
 package enum Clipboard {
-    /// The longest base64 that xterm, iTerm2 and others take in one sequence.
+    /// The maximum length of base64 in one sequence of xterm, iTerm2 and others, in bytes.
     static let limit = 74_994
 
-    /// The bytes that put text into the clipboard; `nil` if it is too long: about 56,000 bytes of UTF-8.
+    /// The bytes that copy text to the clipboard; `nil` if the text is too long: about 56,000 bytes of UTF-8.
     ///
-    /// Not every terminal allows it, and none reports a refusal. tmux passes a wrapped sequence to its own terminal if
-    /// `allow-passthrough` is on, and understands the unwrapped one if `set-clipboard` is, so inside tmux both are
-    /// written.
+    /// Some terminals do not allow it, and none reports this. Inside tmux both forms are written: tmux forwards the
+    /// wrapped sequence if `allow-passthrough` is on, and reads the plain one if `set-clipboard` is on.
     package static func osc52(_ text: String, insideTmux: Bool) -> [UInt8]? {
         let encoded = Data(text.utf8).base64EncodedString()
         guard encoded.utf8.count <= limit else { return nil }

@@ -1,5 +1,5 @@
 extension Style {
-    /// The style in the colours of a terminal. Of eight colours, a bright foreground is bold. Differences stay.
+    /// The style in the terminal's colours. With eight colours, bold replaces a bright foreground. Text stays legible.
     func degraded(to depth: ColorDepth) -> Style {
         switch depth {
         case .palette256: return self
@@ -47,8 +47,8 @@ extension Color {
         return UInt8((0..<16).min { distance($0) < distance($1) } ?? 7)
     }
 
-    /// The one of the sixteen that has the hue of a colour; `nil` for greys and what is nearly grey. A pale red must
-    /// not become a grey, which is nearer, as its hue distinguishes it from other colours.
+    /// The one of the sixteen colours with the same hue; `nil` for greys and near greys. Grey would be nearer to a pale
+    /// red, but only the hue distinguishes it from other pale colours.
     private static func hue(of color: (Int, Int, Int)) -> UInt8? {
         let high = max(color.0, color.1, color.2)
         let low = min(color.0, color.1, color.2)
@@ -67,7 +67,7 @@ extension Color {
         return (level(index / 36), level(index / 6 % 6), level(index % 6))
     }
 
-    /// Red, green and blue of the sixteen, as in xterm.
+    /// Red, green and blue of the sixteen colours, as in xterm.
     private static let sixteen: [(Int, Int, Int)] = [
         (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229),
         (127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0), (92, 92, 255), (255, 0, 255), (0, 255, 255),

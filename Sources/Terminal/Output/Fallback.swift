@@ -1,7 +1,7 @@
 import Foundation
 
 enum Fallback {
-    /// One byte for a cell, which stands for a character of one or two columns.
+    /// One ASCII byte that replaces a character of one or two columns.
     static func ascii(_ cell: Cell) -> UInt8 {
         if cell.isContinuation { return 0x20 }
         let text = cell.text

@@ -1,15 +1,15 @@
 /// Makes the bytes that turn one frame into the next.
 ///
-/// It tracks what the terminal shows, its cursor and its pen. A frame is a synchronized update: terminals that know
-/// these never show half of one. Colours are degraded to the terminal's depth; without Unicode all is ASCII.
+/// It tracks the terminal's content, cursor and pen. A frame is a synchronized update: terminals that support these
+/// never show half of one. Colours are degraded to the terminal's depth; without Unicode all output is ASCII.
 ///
-/// Terminals differ in the columns that clusters and emoji take: one that takes more covers what is at its right. So a
-/// row with such a character is erased from there and written whole whenever it changes, each cell at its own place.
+/// Terminals disagree on the width of clusters and emoji: in a terminal that draws them wider, they cover the next
+/// cells. So a changed row with such a character is erased from there and written whole, each cell with its position.
 ///
-/// The terminal must not wrap lines (``SystemTerminal`` sees to it): then no cell, not even the last, can scroll it.
+/// The terminal must not wrap lines (``SystemTerminal`` turns wrapping off), so that the last cell cannot scroll it.
 package struct FrameRenderer: Sendable {
     private let isUnicode: Bool
-    /// Whether the terminal may also take other columns for the wide characters on which all else agree.
+    /// Whether the terminal may draw even ordinary wide characters with a different width: the Linux console.
     private let doubtsWide: Bool
     private var pen: Pen
     private var shown: CellBuffer?
@@ -25,8 +25,8 @@ package struct FrameRenderer: Sendable {
 
     package mutating func invalidate() { shown = nil }
 
-    /// The bytes that make the terminal show a frame; none if it shows it already. The first frame, and one of another
-    /// size, is drawn whole on a cleared screen.
+    /// The bytes that make the terminal show a frame; empty if the terminal already shows it. The first frame, and a
+    /// frame of a different size, is drawn whole on a cleared screen.
     package mutating func render(_ next: CellBuffer) -> [UInt8] {
         output.removeAll(keepingCapacity: true)
         append("\u{1B}[?2026h")
@@ -70,7 +70,7 @@ package struct FrameRenderer: Sendable {
         if x == end { return }
         if isUnicode, let risky = firstRisky(old, new) { return drawWhole(y, from: min(x, risky), to: new) }
         while old[end - 1] == new[end - 1] { end -= 1 }
-        // From here on the new row is empty: erased at once, if that is shorter than spaces.
+        // From `blank` on, the new row is blank. An erase sequence replaces the spaces if it is shorter.
         var blank = new.count
         while blank > x, new[blank - 1] == .blank { blank -= 1 }
         let isErased = end - blank > 4
@@ -81,7 +81,7 @@ package struct FrameRenderer: Sendable {
                 var next = x
                 while next < end, old[next] == new[next] { next += 1 }
                 if next == end { break }
-                // A short unchanged run is written again if that takes no more bytes than to jump over it.
+                // A short unchanged run is written again if a cursor movement would take as many bytes.
                 if next - x > 4 || cursor?.x != x || cursor?.y != y || !isPlainRun(new[x..<next]) {
                     x = next
                     continue
@@ -99,7 +99,7 @@ package struct FrameRenderer: Sendable {
         append("\u{1B}[K")
     }
 
-    /// The first cell of either row whose columns are not certain.
+    /// The first cell of either row whose width is not certain.
     private func firstRisky(_ old: UnsafeBufferPointer<Cell>, _ new: UnsafeBufferPointer<Cell>) -> Int? {
         (0..<new.count).first { !isCertain(old[$0]) || !isCertain(new[$0]) }
     }
@@ -116,11 +116,11 @@ package struct FrameRenderer: Sendable {
             draw(new[x], x: x, y: y, width: new.count)
             x += new[x].isWide ? 2 : 1
         }
-        // The last character may cover what is blank.
+        // The last character may have been drawn too wide, over blank cells.
         if end < new.count { eraseRow(y, from: end) }
     }
 
-    /// Whether the cells can be written as they are: one byte each, in the present style.
+    /// Whether each cell is one byte in the current style, so that it needs no sequences.
     private func isPlainRun(_ cells: Slice<UnsafeBufferPointer<Cell>>) -> Bool {
         cells.allSatisfy { $0.glyph < 0x80 && !$0.isContinuation && pen.isSet(to: $0.styleBits) }
     }
@@ -134,7 +134,7 @@ package struct FrameRenderer: Sendable {
         } else if isUnicode {
             isCertain = self.isCertain(cell)
             if !isCertain, cell.isWide {
-                // If the terminal thinks it narrow, its second column is empty anyway.
+                // If the terminal draws the character in one column, the second column is blank.
                 append("  ")
                 cursor = nil
                 move(x: x, y: y)
@@ -145,7 +145,7 @@ package struct FrameRenderer: Sendable {
             if cell.isWide { output.append(0x20) }
         }
         let after = x + cell.width
-        // Behind the last column, terminals differ in where the cursor is.
+        // After the last column, terminals differ in the cursor's position.
         cursor = isCertain && after < width ? CursorPosition(x: after, y: y) : nil
     }
 
@@ -204,10 +204,10 @@ package struct FrameRenderer: Sendable {
 }
 
 extension Cell {
-    /// Whether all terminals agree on its width, as they do not for clusters and emoji.
+    /// Whether all terminals draw the cell with the same width; they do not for clusters and emoji.
     fileprivate var hasCertainWidth: Bool {
         let first = UInt8(truncatingIfNeeded: glyph)
-        // The lead byte says how long one scalar is; F0 9F begins the planes of emoji.
+        // The lead byte gives the length of one scalar; F0 9F begins the planes of emoji.
         let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
         let isCluster = length < 8 && glyph >> UInt64(8 * length) != 0
         return !isCluster && glyph & 0xFFFF != 0x9FF0

@@ -1,8 +1,8 @@
-/// The style of the terminal's next character, and the shortest change of it.
+/// Tracks the style of the terminal's next character, and writes the shortest change to a new style.
 struct Pen: Sendable {
     private let depth: ColorDepth
     private var current: UInt64?
-    /// The style last asked for, before degrading.
+    /// The style of the last ``set(to:output:)``, before degrading.
     private var asked: UInt64?
 
     init(depth: ColorDepth) { self.depth = depth }
@@ -12,7 +12,7 @@ struct Pen: Sendable {
         asked = nil
     }
 
-    /// Whether a style, as ``Style/packed``, needs no change.
+    /// Whether the pen already has a style, given as ``Style/packed``.
     func isSet(to style: UInt64) -> Bool { asked == style }
 
     /// Writes the change to a style, given as ``Style/packed``.
@@ -29,7 +29,7 @@ struct Pen: Sendable {
     private func write(_ style: Style, after before: Style?, output: inout [UInt8]) {
         output += [0x1B, 0x5B]
         guard style != .plain else {
-            // Without a number it means reset.
+            // `ESC [ m` without a number resets the style.
             output.append(0x6D)
             return
         }
@@ -43,7 +43,7 @@ struct Pen: Sendable {
         }
         if style.foreground != known.foreground { write(style.foreground, base: 30, output: &output) }
         if style.background != known.background { write(style.background, base: 40, output: &output) }
-        // In place of the last semicolon; styles that differ have at least one number.
+        // The final `m` replaces the last semicolon; different styles always write at least one number.
         output[output.count - 1] = 0x6D
     }
 

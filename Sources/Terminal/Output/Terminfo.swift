@@ -1,14 +1,14 @@
 import CNcurses
 import Synchronization
 
-/// An entry of the terminfo database. ncurses has it in a global, so all of it is read at once, under a lock.
+/// An entry of the terminfo database. ncurses keeps it in a global, so it is read whole, under a lock.
 package struct Terminfo: Sendable {
     package let colors: Int
     package let hasMouse: Bool
-    /// Whether ANSI's sequence places the cursor.
+    /// Whether the ANSI sequence positions the cursor.
     let isANSI: Bool
     let alternateScreen: Pair
-    /// Makes the keypad and the arrows send their own sequences.
+    /// Turns the keypad's and the arrow keys' own sequences on and off.
     let keypad: Pair
     let showCursor: [UInt8]
 
@@ -47,7 +47,7 @@ extension Terminfo {
         sluice_terminfo_string(name).map { undelayed(String(cString: $0)) } ?? []
     }
 
-    /// The bytes without `$<5>`, which asks for a pause that no terminal needs today.
+    /// The bytes without delays such as `$<5>`, which no current terminal needs.
     private static func undelayed(_ string: String) -> [UInt8] {
         var rest = string[...]
         var bytes: [UInt8] = []

@@ -3,21 +3,21 @@ import HTTPModel
 /// The names under which a mirror saves the response to a URL.
 ///
 /// `https://a.example/v1/items?page=2` is saved as `a.example/v1/items?page=2`, `https://a.example:8443/` as
-/// `a.example_8443/index.html`. Names are decoded once where that leaves a plain name, so that map-local finds them;
-/// whatever else has a meaning to a file system stays or becomes encoded. No URL makes a name that leads anywhere else,
-/// and URLs that mean different things make different names.
+/// `a.example_8443/index.html`. Names are percent-decoded once, so that map-local finds them. Characters with a meaning
+/// to a file system stay encoded, or become encoded. No URL leads to a file outside the mirror, and URLs with different
+/// meanings make different names.
 struct MirrorNames {
-    /// The suffix of a file beside a directory of its name; a `%` in names from URLs always begins an encoded byte.
+    /// The suffix of a file beside a directory of its name; names from the path of a URL never end with `%`.
     static let besideDirectory = "%"
 
-    /// Begins with the host's.
+    /// Begins with the directory of the host.
     let directories: [String]
-    /// In the last of the directories.
+    /// The file's name in the last directory.
     let file: String
 
-    /// Deeper directories become one name, so that no URL makes thousands.
+    /// Deeper directories become one name, so that no URL creates thousands of directories.
     private static let mostLevels = 32
-    /// The longest name in bytes; file systems take 255, and the name of a sidecar must fit.
+    /// The longest name in bytes: file systems allow 255, and the name of a sidecar must fit.
     private static let longest = 200
 
     init(_ url: RequestURL) {
@@ -44,7 +44,7 @@ struct MirrorNames {
                 switch byte {
                 case 0..<0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "?"): true
                 case UInt8(ascii: ":"): isHost
-                // Neither '.' nor '..', and no host that is hidden.
+                // No name is '.' or '..', and the directory of a host is never hidden.
                 case UInt8(ascii: "."): position == 0 && (isHost || bytes.allSatisfy { $0 == byte })
                 case 0x80...: !isText
                 default: false
@@ -59,7 +59,7 @@ struct MirrorNames {
         return shortened(text)
     }
 
-    /// A query as sent, but for the bytes that have a meaning to a file system.
+    /// A query as sent, except that bytes with a meaning to a file system are encoded.
     private static func encoded(query: String) -> String {
         let name = query.utf8.flatMap { byte in
             byte < 0x20 || byte == 0x7F || "/\\".utf8.contains(byte) ? PercentEncoding.encoded(byte) : [byte]
@@ -67,7 +67,7 @@ struct MirrorNames {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// A name that is too long ends with a hash of the whole in place of its rest.
+    /// Shortens a name that is too long: a hash of the whole name replaces its end.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         let hash = name.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

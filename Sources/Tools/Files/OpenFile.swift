@@ -1,6 +1,6 @@
 import Foundation
 
-/// Closed at the end of its life.
+/// A file descriptor that is closed when the value is destroyed.
 struct OpenFile: ~Copyable {
     let descriptor: CInt
 
@@ -15,12 +15,12 @@ struct OpenFile: ~Copyable {
         return descriptor
     }
 
-    /// Opens a directory by its path; links are followed, since the path is the user's own.
+    /// Opens a directory by its path; links are followed, because the user chose the path.
     init(directory path: String) throws(SystemError) {
         self.init(owning: try SystemError.check { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
     }
 
-    /// Opens a file by its path, without ever waiting; links are followed.
+    /// Opens a file by its path without blocking, because it may be a pipe; links are followed.
     init(path: String) throws(SystemError) {
         self.init(owning: try SystemError.check { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) })
     }
@@ -51,7 +51,7 @@ struct OpenFile: ~Copyable {
         return String(decoding: target.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Fewer bytes at the file's end.
+    /// Reads a range; returns fewer bytes at the file's end.
     func read(_ range: Range<Int64>) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
         var filled = 0
@@ -118,7 +118,7 @@ struct FileStatus {
         number = UInt64(truncatingIfNeeded: status.st_ino)
     }
 
-    /// The status of a path, links followed; `nil` if nothing is there.
+    /// The status of a path, links followed; `nil` if `stat(2)` fails.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -149,7 +149,7 @@ struct SystemError: Error, CustomStringConvertible {
 }
 
 extension FileStatus {
-    /// Why no files can be created in a directory, which is created if it is missing; `nil` if they can.
+    /// Why no files can be created in a directory, or in its nearest ancestor if it is missing; `nil` if they can.
     static func obstacle(toDirectory path: String) -> String? {
         var parts = path.split(separator: "/")
         var ancestor = path

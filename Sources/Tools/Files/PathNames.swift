@@ -1,11 +1,11 @@
 import Content
 
-/// The names in the path of a URL, safe to be looked up in a directory. Each is decoded once, as a server would (RFC
-/// 3986 §2.4); anything but a plain name is refused, never repaired.
+/// The names in the path of a URL, checked so that they can be looked up in a directory. Each name is decoded once, as
+/// a server would do (RFC 3986 §2.4); anything but a plain name is rejected, never repaired.
 struct PathNames {
     /// Why a path is refused.
     struct NameError: Error, CustomStringConvertible {
-        /// Follows a colon.
+        /// Phrased to follow a colon.
         let description: String
     }
 
@@ -14,7 +14,7 @@ struct PathNames {
     /// Whether the path ends with a slash.
     let isDirectory: Bool
 
-    /// Splits a path as sent, without the slash at its front. Throws ``NameError`` for a path that is not looked up.
+    /// Splits a path as sent, without the slash at its front. Throws ``NameError`` if the path must not be looked up.
     init(_ path: some StringProtocol) throws(NameError) {
         guard !path.isEmpty else {
             names = []

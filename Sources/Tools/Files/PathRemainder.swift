@@ -1,8 +1,8 @@
 import HTTPModel
 
-/// The remainder of a path behind the literal part of a location, and the texts that the location's stars match.
+/// The remainder of a path after the literal part of a location, and the texts that the location's stars match.
 extension Location {
-    /// The literal part of the path: up to the last slash before the first wildcard, or all of it without one (Charles).
+    /// The literal part of the path, as in Charles: up to the last slash before the first wildcard, if it has one.
     private var literalPath: (text: String, isWhole: Bool) {
         var bytes: [UInt8] = []
         var scan = PatternScan(pattern.path)
@@ -17,10 +17,10 @@ extension Location {
         return (String(decoding: bytes, as: UTF8.self), !bytes.isEmpty)
     }
 
-    /// Whether the path has no wildcard, so that nothing is ever left of it.
+    /// Whether the path is not empty and has no wildcard, so that the remainder is always empty.
     var namesWholePath: Bool { literalPath.isWhole }
 
-    /// What is left of the path of a URL that matches, without the slash between.
+    /// The remainder of the path of a matching URL, without the slash before it.
     ///
     /// | location's path | request | remainder |
     /// | --- | --- | --- |
@@ -54,7 +54,7 @@ extension Location {
     func stars(of url: RequestURL) -> [String] {
         guard let captures = captures(url) else { return [] }
         return Field.allCases.flatMap { field in
-            // A field of stars alone is not compiled.
+            // A field that has only stars is not compiled, so it has no captures.
             let isStar = !pattern[field].isEmpty && pattern[field].utf8.allSatisfy { $0 == UInt8(ascii: "*") }
             return isStar ? [url[field]] : captures[field] ?? []
         }

@@ -24,7 +24,7 @@ enum PercentEncoding {
 
     static func decode(_ encoded: [UInt8]) -> [UInt8] { pieces(of: encoded).map(\.byte) }
 
-    /// Encodes bytes that replace encoded ones; a common beginning and end stay as they were.
+    /// Encodes bytes that replace encoded bytes; their common beginning and end keep the old encoding.
     static func edit(_ old: [UInt8], to new: [UInt8], keeping kept: Set<UInt8>) -> [UInt8] {
         let pieces = pieces(of: old)
         let head = zip(pieces, new).prefix { $0.0.byte == $0.1 }.count

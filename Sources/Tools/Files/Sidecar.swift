@@ -3,9 +3,9 @@ import HTTPModel
 import Rules
 import Text
 
-/// The file beside another with the status and headers of its answer: `users.json.headers` for `users.json`. Each line
-/// is `Name: value`. A status may be on any line, as `404`, `404 Gone fishing`, `HTTP/1.1 404 Not Found` or `status:
-/// 404`. Empty lines and those that begin with `#` are ignored. Any other line is left out, and the trace says so.
+/// A file with the status and headers for the file beside it: `users.json.headers` for `users.json`. Each line is
+/// `Name: value`. A status may be on any line, as `404`, `404 Gone fishing`, `HTTP/1.1 404 Not Found` or `status: 404`.
+/// Empty lines and lines that begin with `#` are ignored. Any other line is ignored, and the trace says so.
 struct Sidecar {
     static let suffix = ".headers"
     /// In bytes; no more is read.

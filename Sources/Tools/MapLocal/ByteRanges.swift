@@ -2,7 +2,7 @@ import Content
 
 /// The ranges of a `Range` field (RFC 9110 §14.2).
 enum ByteRanges: Equatable {
-    /// All of it: the field is not understood, or asks for too many parts.
+    /// The whole file: the field is invalid, or requests too many parts.
     case whole
     /// In the order of the field.
     case parts([Range<Int64>])
@@ -19,7 +19,7 @@ enum ByteRanges: Equatable {
         }
         let parts = specifications.compactMap { $0.range(length) }
         if parts.isEmpty {
-            // The last bytes of an empty file are all of it, which no Content-Range can say.
+            // The last bytes of an empty file are the whole file; `Content-Range` has no form for an empty range.
             let isEmptyWhole = length == 0 && specifications.contains { $0.first == nil && $0.last != 0 }
             self = isEmptyWhole ? .whole : .unsatisfiable
         } else {
@@ -55,7 +55,7 @@ enum ByteRanges: Equatable {
         }
     }
 
-    /// The parts as written; `nil` if the field is invalid, which makes all of it so (RFC 9110 §14.1.1).
+    /// The parts as written; `nil` if one is invalid, because then the whole field is invalid (RFC 9110 §14.1.1).
     private static func specifications(_ text: String) -> [Specification]? {
         let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0].lowercased() == "bytes" else { return nil }

@@ -4,19 +4,19 @@ import HTTPModel
 import NIOCore
 import Rules
 
-/// Answers a request from a file, without validators (`ETag`, `Last-Modified`): conditions are ignored, and `If-Range`
-/// is never met (RFC 9110 §13.1.5), so that an edited file is served with the next request.
+/// Answers a request from a file. The answer has no validators (`ETag`, `Last-Modified`), conditions are ignored, and
+/// `If-Range` is never met (RFC 9110 §13.1.5), so that the next request gets an edited file.
 struct FileAnswer {
-    /// The request's `Range`; `nil` if there is none that counts.
+    /// The request's `Range`; `nil` if it is missing or must be ignored.
     let range: String?
     /// Overrides the sidecar's status.
     let status: Int?
-    /// The rule's fields; one without a value is left out of the answer.
+    /// The rule's fields; a field with an empty value is left out of the answer.
     let fields: [(name: String, value: String)]
 
     /// In bytes; larger files are streamed.
     private static let mostInMemory: Int64 = 256 << 10
-    /// In bytes; a request for more in several parts gets the whole file.
+    /// In bytes; if several ranges are longer in total, the whole file is sent.
     private static let mostInParts: Int64 = 4 << 20
 
     init(_ head: RequestHead, status: Int?, fields: [(name: String, value: String)]) {
@@ -35,7 +35,7 @@ struct FileAnswer {
         if status == 200 { head.fields.append("Accept-Ranges", "bytes") }
         set(sidecar?.fields ?? [], in: &head.fields)
         set(fields, in: &head.fields)
-        // With another status the body is not the file's content, so it has no parts.
+        // Ranges apply to status 200 only; with another status the body is not the requested content.
         let asked = status == 200 ? range.map { ByteRanges($0, length: length) } ?? .whole : .whole
         switch asked {
         case .unsatisfiable:
@@ -55,14 +55,14 @@ struct FileAnswer {
         }
     }
 
-    /// An answer without a file, with the rule's fields but `Content-Type`, which is not its content's.
+    /// Adds the rule's fields to an answer without a file, except for `Content-Type`, which describes the file.
     func explained(_ answer: LocalAnswer) -> LocalAnswer {
         var answer = answer
         set(fields.filter { FieldName($0.name) != .contentType }, in: &answer.head.fields)
         return answer
     }
 
-    /// Fields of a name replace all earlier ones of that name; a blank value leaves the field out.
+    /// Sets fields in place of all earlier fields with these names; an empty value leaves the field out.
     private func set(_ fields: [(name: String, value: String)], in section: inout FieldSection) {
         for field in fields { section.removeAll(FieldName(field.name)) }
         for field in fields where !field.value.isEmpty { section.append(field.name, field.value) }
@@ -79,7 +79,7 @@ struct FileAnswer {
             let file = AnswerFile(descriptor: file.release(), offset: range.lowerBound, length: Int64(range.count))
             return LocalAnswer(head: head, file: file)
         }
-        // The file may have been shortened meanwhile.
+        // The file may have become shorter since its status was read.
         let bytes = try file.read(range)
         head.fields.append("Content-Length", String(bytes.count))
         return LocalAnswer(head: head, body: ByteBuffer(bytes: bytes))

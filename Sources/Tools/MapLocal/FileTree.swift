@@ -2,9 +2,9 @@ import Foundation
 
 /// A directory in which files are looked up by untrusted names: nothing outside it is ever opened.
 ///
-/// It is walked from the root one name at a time, each opened relative to the directory before it and never through a
-/// link. Links are read and walked likewise, as long as they stay within the tree. So no name leads out, whatever changes
-/// on the disk meanwhile.
+/// A lookup walks from the root one name at a time. Each name is opened relative to its parent directory, never through
+/// a link. A link's target is read and walked in the same way, if it is within the tree. So no name leads outside, even
+/// if the disk changes during the lookup.
 struct FileTree {
     struct Found: ~Copyable {
         let file: OpenFile
@@ -56,7 +56,7 @@ struct FileTree {
         do throws(SystemError) {
             let file = try OpenFile(name, in: walk.here, isDirectory: false)
             let status = try file.status()
-            // It may have been replaced meanwhile.
+            // The file may have been replaced since it was found.
             if status.kind == .file { return Found(file: file, status: status) }
         } catch {
             throw error.isAbsence ? .missing(name) : .unreadable(name, error)
@@ -71,7 +71,7 @@ struct FileTree {
         } catch {
             guard error.isAbsence else { throw .unreadable(name, error) }
         }
-        // Absent, or only in another case.
+        // The name does not exist, or only in a different case.
         guard let other = entry(like: name, walk.here) else { throw .missing(name) }
         if isCaseSensitive { throw .otherCase(name, other) }
         do throws(SystemError) {
@@ -81,7 +81,7 @@ struct FileTree {
         }
     }
 
-    /// Whether a name was found only because the disk ignores case: then both spellings are the same file.
+    /// Whether a name was found only because the file system ignores case, so that both cases name the same file.
     private func isOtherwiseWritten(
         _ name: String,
         _ status: FileStatus,
@@ -100,7 +100,7 @@ struct FileTree {
         return !isThere
     }
 
-    /// The entry that differs from a name only in case; of several the first by code points.
+    /// The entry that differs from a name only in case; the first by code points if there are several.
     private func entry(like name: String, _ directory: borrowing OpenFile) -> String? {
         let lower = name.lowercased()
         var found: String?
@@ -160,7 +160,7 @@ private struct Walk: ~Copyable {
         }
     }
 
-    /// The names of a link's target; an absolute one must begin with the root.
+    /// The names in a link's target; an absolute target must begin with the root's path.
     mutating func follow(_ name: String, _ path: String) throws(LookUpError) -> [String] {
         let target: String
         do throws(SystemError) {
@@ -189,7 +189,7 @@ enum LookUpError: Error, CustomStringConvertible {
     case tooManyLinks(String)
     case unreadable(String, SystemError)
 
-    /// Follows a colon.
+    /// Phrased to follow a colon.
     var description: String {
         switch self {
         case .noRoot(let error): "the directory cannot be opened (\(error))"

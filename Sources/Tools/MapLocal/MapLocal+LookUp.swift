@@ -7,7 +7,7 @@ import Text
 /// Finds the file of one rule and makes the answer.
 struct FileLookUp: Sendable {
     private let rule: MapLocal.Rule
-    /// What is looked up in a directory: the part of the path that the location leaves over.
+    /// The part of the path after the location's literal part, which is looked up in a directory.
     private let remainder: String
     private let isLast: Bool
     private let head: RequestHead
@@ -62,7 +62,7 @@ struct FileLookUp: Sendable {
         }
     }
 
-    /// The file that a mirror has saved beside a directory of its name, else the index.
+    /// Answers from the file that a mirror saved beside a directory of the same name, otherwise from the index.
     private func answerForDirectory(_ path: PathNames, _ tree: FileTree) throws(NotFoundError) -> WorkOutcome {
         if !path.isDirectory, let last = path.names.last {
             let names = Array(path.names.dropLast()) + [last + MirrorNames.besideDirectory]
@@ -77,7 +77,7 @@ struct FileLookUp: Sendable {
     private func answerFromRoot() throws(NotFoundError) -> WorkOutcome {
         let found = try openRoot()
         guard found.status.kind == .file else { throw NotFoundError(place: rule.name, reason: "it is not a file") }
-        // The sidecar is beside the name that the user gave, link or not.
+        // The sidecar is beside the path in the profile, even if that path is a link.
         let beside = try? OpenFile(path: rule.path + Sidecar.suffix)
         return try answer(found, named: rule.name, sidecar: beside?.sidecar)
     }
@@ -107,7 +107,7 @@ struct FileLookUp: Sendable {
         return found.file.sidecar
     }
 
-    /// The name of a file in traces: the directory as the profile names it, and what was looked up in it.
+    /// The name of a file in traces: the directory as the profile names it, and the names looked up in it.
     private func place(_ names: [String]) -> String { rule.name.path(to: names) }
 
     private func answer(

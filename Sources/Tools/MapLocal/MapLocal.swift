@@ -5,9 +5,9 @@ package import Rules
 
 /// Map local: requests that match one of its rules are answered from files.
 ///
-/// A rule names a file, which answers every request that matches, or a directory, in which the part of the path behind the
-/// literal part of the location is looked up. Like locations, this goes by the URL as the client sent it, without the
-/// query. Every method is answered, `OPTIONS` too, unless the rule names methods.
+/// A rule names a file, which answers every matching request, or a directory. In a directory, the part of the path
+/// after the literal part of the location is looked up. The lookup uses the URL as the client sent it, like locations
+/// do, and ignores the query. Every method is answered, `OPTIONS` too, unless the rule names methods.
 struct MapLocal: FirstRuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -49,11 +49,11 @@ struct MapLocal: FirstRuleTool {
     }
 }
 
-/// What to do without a file.
+/// What to do if no file is found.
 enum MissPolicy: Sendable {
     /// Send the request to the server.
     case pass
-    /// The next rule that matches looks for a file; without one the request goes to the server.
+    /// The next matching rule looks for a file; if there is no next rule, the request is sent to the server.
     case next
     case notFound
     /// The client gets a 502 that says which file was looked for.

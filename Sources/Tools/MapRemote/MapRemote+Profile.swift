@@ -35,7 +35,7 @@ extension MapRemote {
         change: .url
     )
 
-    /// An expression that runs away counts as one that matches, since the trace mentions it.
+    /// A regular expression that takes too long counts as a match, because the trace mentions its rule.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
         guard rule.heading.scope.matches(method: method, url: url) else { return false }
         guard let expression = rule.expression else { return true }
@@ -47,7 +47,7 @@ extension MapRemote {
     }
 
     static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
-        // Path and query, which it leaves out, stay as they are.
+        // `to` has no path and query, so the request keeps its own.
         [Node.Member("from", place), Node.Member("to", .text("http://localhost:3000"))]
     }
 
@@ -129,7 +129,7 @@ extension MapRemote {
         }
     }
 
-    /// The value of `from` or `to` for lists of rules.
+    /// The value of `from` or `to` as text for lists of rules.
     private static func text(_ node: Node) -> String {
         switch node.content {
         case .scalar(let scalar): scalar.string

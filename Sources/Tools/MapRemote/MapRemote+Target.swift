@@ -12,7 +12,7 @@ struct RemoteTarget: Sendable {
     }
 
     private let form: Form
-    /// The highest capture that it refers to; 0 for none.
+    /// The highest number of a capture in the target; 0 if it has no captures.
     let highestCapture: Int
     /// Whether the remainder of the path is appended: not if the path has captures.
     let appendsRemainder: Bool
@@ -43,7 +43,7 @@ struct RemoteTarget: Sendable {
         hasPath = fields[.path] != nil
         hasQuery = fields[.query] != nil
         let templates = fields.mapValues { RemoteTarget.template($0) }
-        // What has no captures can be checked now.
+        // Parts without captures can be checked now.
         let fixed = try RemoteParts(templates.filter { !$0.value.hasGroups }.mapValues(\.plain))
         form = templates.values.contains(where: \.hasGroups) ? .fields(templates) : .fixed(fixed)
         highestCapture = templates.values.map(\.highestGroup).max() ?? 0
@@ -73,11 +73,11 @@ struct RemoteTarget: Sendable {
 
 /// The new parts of a request's URL; `nil` to keep a part.
 struct RemoteParts: Sendable, Hashable {
-    /// Why requests cannot be sent to a place.
+    /// Why a target is invalid.
     struct TargetError: Error {
         /// Without a full stop.
         let message: String
-        /// The part with the error, if parts were given separately.
+        /// The part with the error, if the user wrote the parts separately.
         var field: Location.Field?
     }
 
@@ -89,7 +89,7 @@ struct RemoteParts: Sendable, Hashable {
     private(set) var path: String?
     private(set) var query: String?
 
-    /// Reads `[protocol://][host[:port]][/path][?query]`; a protocol without a port means its usual one.
+    /// Reads `[protocol://][host[:port]][/path][?query]`; a protocol without a port means its default port.
     init(_ text: String) throws(TargetError) {
         var rest = text[...]
         if let scheme = RemoteParts.scheme(of: rest) {
@@ -111,7 +111,7 @@ struct RemoteParts: Sendable, Hashable {
         try setTarget(rest.dropFirst(authority.count))
     }
 
-    /// Takes the parts one by one; blank ones count for nothing.
+    /// Reads the parts one by one; empty parts are ignored.
     init(_ fields: [Location.Field: String]) throws(TargetError) {
         for (field, text) in fields where !text.isEmpty {
             do throws(TargetError) {
@@ -120,7 +120,7 @@ struct RemoteParts: Sendable, Hashable {
                 throw TargetError(message: error.message, field: field)
             }
         }
-        // A capture in the path may bring a query with it.
+        // A capture in the path may contain a query.
         if let path, let mark = path.firstIndex(of: "?") {
             if query == nil { query = String(path[path.index(after: mark)...]) }
             self.path = String(path[..<mark])
@@ -189,19 +189,19 @@ struct RemoteParts: Sendable, Hashable {
         }
     }
 
-    /// Changes where a request goes.
+    /// Applies the new scheme, host and port to a destination.
     func place(_ destination: inout Destination) {
         let before = destination.scheme
         if let scheme { destination.scheme = scheme }
         if let port {
             destination.port = port
         } else if destination.port == RequestURL.defaultPort(of: before) {
-            // Kept is that it is the usual port, not which one that was.
+            // A default port becomes the default port of the new scheme.
             destination.port = RequestURL.defaultPort(of: destination.scheme) ?? destination.port
         }
         if let host {
             destination.host = host
-            // TLS names and verifies the new host, and its name is looked up.
+            // TLS uses and verifies the new host's name, and that name is looked up.
             destination.serverName = nil
             destination.address = nil
         }

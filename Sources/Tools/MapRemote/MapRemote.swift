@@ -7,13 +7,13 @@ import Rules
 /// Map remote: matching requests are sent to another URL.
 ///
 /// Locations, the matches of their stars, and the remainder of the path refer to the URL as the client sent it. Parts
-/// that `to` leaves empty stay as earlier tools, such as rewrite, have left them.
+/// that `to` leaves out keep the values that earlier tools, such as rewrite, gave them.
 ///
-/// The response is not changed: a redirect to the new URL leads the client there, past the rule (as in Charles).
+/// The response is not changed (as in Charles): after a redirect to the new URL, the client bypasses the rule.
 struct MapRemote: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
-        /// Must match in the whole URL; `nil` if the rule has locations.
+        /// Searched for in the whole URL; `nil` if the rule has locations.
         let expression: RegularExpression?
         let target: RemoteTarget
         let keepsHostField: Bool
@@ -55,7 +55,7 @@ struct MapRemote: RuleTool {
     }
 }
 
-/// Sends one request somewhere else.
+/// Sends one request to the target of a rule.
 private final class RemoteHandler: StageHandler {
     private let rule: MapRemote.Rule
     /// The values of `$1` and so on.
@@ -81,7 +81,7 @@ private final class RemoteHandler: StageHandler {
         return .forward
     }
 
-    /// Of an undecrypted tunnel only the destination can be changed.
+    /// Maps an undecrypted tunnel: only its destination can be changed.
     private func mapTunnel(_ parts: RemoteParts, _ exchange: inout StageExchange) {
         let before = exchange.destination.authority
         parts.place(&exchange.destination)
@@ -121,7 +121,7 @@ private final class RemoteHandler: StageHandler {
     ) throws(RemoteParts.TargetError) -> [UInt8] {
         var target = Array(current)
         guard target != Array("*".utf8), parts.path != nil || parts.query != nil else { return target }
-        // The encoding in which the URL was read, and so its captures and remainder.
+        // The URL, its captures and its remainder were read in this encoding.
         let encoding = FieldEncoding(target)
         let mark = UInt8(ascii: "?")
         let end = target.firstIndex(of: mark) ?? target.endIndex
@@ -153,7 +153,7 @@ private final class RemoteHandler: StageHandler {
     ) -> String? {
         let before = head.fields.value(of: .host) ?? ""
         if rule.keepsHostField { return before.isEmpty ? nil : "kept Host: \(before)" }
-        // Where the rule keeps the host, the field may have another name for it than the connection.
+        // If the rule does not change the host, `Host` may differ from the host of the connection.
         let host = parts.host ?? RequestURL.splitAuthority(before)?.host ?? original.host
         let url = RequestURL(scheme: destination.scheme, host: host, port: destination.port, path: "/")
         guard url.authority != before else { return nil }

@@ -6,11 +6,11 @@ package import Rules
 
 /// Mirror: saves servers' responses as files, while the client receives them.
 ///
-/// Saved are the responses to GET with a status from 200 to 299, but not parts (206): an error page or a redirect does
-/// not replace a file. What map-local answers is not saved. Names go by the URL as the client sent it, even where another
-/// one was requested; contents are as earlier tools, rewrite for one, have left them. Each part of the body is written
-/// before the client gets it, so the body is never gathered in memory. The content coding is removed in the file only, unless the
-/// body grows too much.
+/// Responses to GET with a status from 200 to 299 are saved, except parts (206), so that an error page or a redirect
+/// does not replace a file. Answers of map-local are not saved. File names follow the URL as the client sent it, even
+/// if a different URL was requested; contents are as earlier tools, such as rewrite, have left them. Each part of the
+/// body is written before the client gets it, so the body is never buffered in memory. The content coding is removed in
+/// the file only, unless the decoded body becomes too large.
 struct Mirror: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -25,7 +25,7 @@ struct Mirror: RuleTool {
 
     init(rules: RuleList<Rule>) { self.rules = rules }
 
-    /// Only says what it would do.
+    /// A copy that saves nothing and only traces what it would save.
     var dryRun: any Stage {
         var mirror = self
         mirror.isDryRun = true
@@ -63,7 +63,7 @@ struct Mirror: RuleTool {
             }
             let names = MirrorNames(exchange.url)
             directory = rule.name.path(to: names.directories)
-            // A name with a query is one that map-local never looks for.
+            // Map-local ignores queries, so it never looks for a name with a query.
             let description: MirrorFile.Description
             (description, remark) = Handler.describe(head, exchange.url.query == nil ? names.file : nil)
             let file = MirrorFile(root: rule.path, names: names, description: description)
@@ -93,7 +93,7 @@ struct Mirror: RuleTool {
             }
         }
 
-        /// Blocking work that returns what it did, if anything; an error is noted.
+        /// Blocking work that returns a text for the trace, if any; an error becomes a note.
         private func work(orNote failure: String, _ body: @escaping @Sendable () throws -> String?) -> Verdict {
             .work { [ruleName] in
                 do {
@@ -113,8 +113,8 @@ struct Mirror: RuleTool {
             }
         }
 
-        /// What to do with the body, and a remark about it in parentheses. `name` is the name by which map-local will
-        /// know the file's type; `nil` if it will not look for the file.
+        /// What to do with the body, and a remark about it in parentheses. `name` is the file name from which map-local
+        /// will derive the type; `nil` if map-local will not look for the file.
         private static func describe(_ head: ResponseHead, _ name: String?) -> (MirrorFile.Description, String) {
             var lines = ""
             if let name, let type = head.fields.value(of: .contentType), type.utf8.count < 1_000,

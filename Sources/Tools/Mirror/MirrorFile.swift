@@ -5,16 +5,16 @@ import NIOCore
 import Rules
 import Synchronization
 
-/// A response that is written to a file of a mirror. It is written under a temporary name, and gets its own when it is
-/// complete; an incomplete one is removed. All methods block and are called on other threads, one at a time.
+/// A response that is written to a file of a mirror, under a temporary name until the response is complete. The file of
+/// an incomplete response is removed. All methods block; they are called one at a time, not on an event loop.
 final class MirrorFile: Sendable {
     struct Description: Sendable {
-        /// The codings that are undone in the file.
+        /// The content codings that are removed in the file.
         var codings: [ContentCoding] = []
-        /// The sidecar with the facts that map-local cannot derive from the name; `nil` if none is needed.
+        /// The sidecar's text: what map-local cannot derive from the file's name; `nil` if no sidecar is needed.
         var sidecar: String?
 
-        /// The line of a sidecar that says which codings the file's bytes have.
+        /// The sidecar's line for the content codings that the file's bytes have.
         static func line(of codings: [ContentCoding]) -> String {
             "Content-Encoding: \(codings.map(\.description).joined(separator: ", "))\n"
         }
@@ -22,14 +22,14 @@ final class MirrorFile: Sendable {
 
     private struct State: ~Copyable {
         let directory: OpenFile
-        /// What gets the file's name, and its temporary name.
+        /// The file that gets the final name, and its temporary name.
         var file: OpenFile
         var temporaryName: String
         var decoder: ContentDecoder?
-        /// The body as it comes, for the case that it is too large without its coding; and that file's temporary name.
+        /// A second file with the received bytes, used if the decoded body is too large; and its temporary name.
         var received: OpenFile?
         var receivedName: String?
-        /// Why the file has the body with its content coding; `nil` if it has not.
+        /// Why the file keeps the content coding; `nil` if the coding was removed.
         var excess: DecodingProblem?
         var isPlaced = false
 
@@ -49,7 +49,7 @@ final class MirrorFile: Sendable {
             return failure ?? decoder.problem.map { .coding($0) }
         }
 
-        /// Continues with the received body instead of the decoded one, and why; returns whether it is complete.
+        /// Continues with the file of received bytes because of `excess`; `false` if there is no such file.
         mutating func keepReceived(_ excess: DecodingProblem) -> Bool {
             guard let received = received.take(), let name = receivedName.take() else { return false }
             unlinkat(directory.descriptor, temporaryName, 0)
@@ -70,7 +70,7 @@ final class MirrorFile: Sendable {
         (self.root, self.names, self.description) = (root, names, description)
     }
 
-    /// Whether there is no use in writing any more.
+    /// Whether the file was finished or discarded, so that writing has no effect.
     var isOver: Bool { hasEnded.load(ordering: .relaxed) }
 
     // MARK: - Writing
@@ -102,7 +102,7 @@ final class MirrorFile: Sendable {
         ".sluice-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     }
 
-    /// Writes bytes of the body decoded; if that becomes too large, the file continues with the received body.
+    /// Writes bytes of the body, decoded; if the decoded body becomes too large, the received bytes are saved.
     func write(_ bytes: ByteBuffer) throws(InterruptionError) {
         let failure = state.withLock { state -> InterruptionError? in
             let failure = state?.write(bytes)
@@ -116,10 +116,10 @@ final class MirrorFile: Sendable {
         throw failure
     }
 
-    /// The saved file's name in its directory, and why it has the body with its coding; `nil` if it has not.
+    /// The saved file's name in its directory, and why it keeps the content coding; `nil` if the coding was removed.
     typealias Saved = (name: String, excess: DecodingProblem?)
 
-    /// Renames the file, replacing an earlier one; `nil` if there is none.
+    /// Gives the file its final name, replacing an older file; `nil` if no file is open.
     func place() throws(InterruptionError) -> Saved? {
         defer { discard() }
         return try state.withLock { state throws(InterruptionError) -> Saved? in
@@ -154,13 +154,13 @@ final class MirrorFile: Sendable {
             let file = try OpenFile(creating: sidecarName, in: parent)
             if let error = Array(lines.utf8).withUnsafeBytes({ file.write($0) }) { throw error }
         } catch {
-            // Another response to the same URL ended at the same time.
+            // Another response to the same URL created its sidecar at the same time.
             if error.code != EEXIST { throw error }
         }
         return saved
     }
 
-    /// Removes the file, unless it has its name.
+    /// Removes the file, unless it already has its final name.
     func discard() {
         hasEnded.store(true, ordering: .relaxed)
         state.withLock { $0 = nil }
@@ -180,11 +180,11 @@ final class MirrorFile: Sendable {
     }
 }
 
-/// A directory in which a mirror makes others; links in it are not followed.
+/// The root directory of a mirror; links below it are not followed.
 private struct WritableTree {
     let root: String
 
-    /// Opens a directory below the root, making what is missing.
+    /// Opens a directory below the root; missing directories are created.
     func makeDirectory(_ names: [String]) throws(SystemError) -> OpenFile {
         try makeRoot()
         var here = try OpenFile(directory: root)
@@ -203,7 +203,7 @@ private struct WritableTree {
     }
 
     private func enter(_ name: String, _ directory: borrowing OpenFile) throws(SystemError) -> OpenFile {
-        // Others may make it, or a file of its name, at the same time.
+        // Another response may create the directory, or a file with its name, at the same time.
         for _ in 0..<4 {
             do throws(SystemError) {
                 return try OpenFile(name, in: directory, isDirectory: true)
@@ -219,7 +219,7 @@ private struct WritableTree {
         return try OpenFile(name, in: directory, isDirectory: true)
     }
 
-    /// Renames a file that has a directory's name; a link stays and is an error.
+    /// Renames a file whose name is needed for a directory. Throws if it is a link, which is never renamed.
     private func moveAside(_ name: String, _ directory: borrowing OpenFile) throws(SystemError) {
         guard try directory.status(of: name).kind == .file else { throw SystemError(ENOTDIR) }
         let parent = directory.descriptor
@@ -231,19 +231,19 @@ private struct WritableTree {
 }
 
 extension OpenFile {
-    /// Makes a file if there is no entry of its name; it may hold secrets, so only the user can read it.
+    /// Creates a file, or throws if the name exists. It may hold secrets, so only the user can read it.
     fileprivate init(creating name: String, in directory: borrowing OpenFile) throws(SystemError) {
         let (parent, flags) = (directory.descriptor, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
         self.init(owning: try SystemError.check { openat(parent, name, flags, 0o600) })
     }
 
-    /// A duplicate; `nil` where too many files are open.
+    /// A duplicate; `nil` if too many files are open.
     fileprivate func duplicate() -> OpenFile? {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy >= 0 ? OpenFile(owning: copy) : nil
     }
 
-    /// Writes all bytes; returns what went wrong.
+    /// Writes all bytes; returns the error, if any.
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> SystemError? {
         var rest = bytes
         while !rest.isEmpty {
@@ -258,7 +258,7 @@ extension OpenFile {
     }
 }
 
-/// `write(2)`, which the method hides.
+/// Calls `write(2)`, which the method `write` would hide.
 private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

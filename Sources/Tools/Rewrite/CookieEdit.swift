@@ -3,9 +3,9 @@ import Expressions
 import HTTPModel
 import Rules
 
-/// Removes single cookies: from the `Cookie` of a request, otherwise unchanged, or with their `Set-Cookie`.
+/// Removes single cookies from the `Cookie` field of a request, or the `Set-Cookie` fields of a response.
 struct CookieEdit: Sendable {
-    /// The case of letters counts, as it does for servers (RFC 6265 §5.3).
+    /// Names are case-sensitive, as they are for servers (RFC 6265 §5.3).
     enum Name: Sendable {
         case any
         /// The whole name.
@@ -20,8 +20,8 @@ struct CookieEdit: Sendable {
 
     private static let semicolon = UInt8(ascii: ";")
 
-    /// Removes cookies from a request, and fields that have none left; returns what was done, `nil` if nothing was.
-    /// Throws ``RegularExpression/MatchLimitError``; nothing is changed then.
+    /// Removes cookies from a request, and fields that become empty; returns the change for the trace, `nil` if nothing
+    /// changed. Throws ``RegularExpression/MatchLimitError``; nothing is changed then.
     func apply(toRequest fields: inout FieldSection) throws -> String? {
         try edit(.cookie, in: &fields) { value, removed in
             let cookies = value.split(separator: CookieEdit.semicolon, omittingEmptySubsequences: false)
@@ -30,7 +30,7 @@ struct CookieEdit: Sendable {
                 if let name = try match(cookie) {
                     removed.append(name)
                 } else {
-                    // The blank behind a semicolon that is gone goes with it.
+                    // If the first cookies are removed, the blank before the next cookie is removed, too.
                     kept.append(kept.isEmpty && number > 0 ? cookie.drop { CookieEdit.isBlank($0) } : cookie)
                 }
             }
@@ -39,8 +39,8 @@ struct CookieEdit: Sendable {
         }
     }
 
-    /// Removes the `Set-Cookie` lines of cookies from a response; returns what was done, `nil` if nothing was. Throws
-    /// ``RegularExpression/MatchLimitError``; nothing is changed then.
+    /// Removes the `Set-Cookie` lines of cookies from a response; returns the change for the trace, `nil` if nothing
+    /// changed. Throws ``RegularExpression/MatchLimitError``; nothing is changed then.
     func apply(toResponse fields: inout FieldSection) throws -> String? {
         try edit(.setCookie, in: &fields) { value, removed in
             if let name = try match(value.prefix { $0 != CookieEdit.semicolon }) { removed.append(name) }
@@ -48,7 +48,7 @@ struct CookieEdit: Sendable {
         }
     }
 
-    /// Why the fields of a name have no cookie to remove; their names are told, since values are often secrets.
+    /// Why no cookie was removed; the text has the names of the cookies only, because values are often secrets.
     func absence(in fields: FieldSection, _ field: FieldName) -> String {
         let values = fields.filter { FieldName($0.name) == field }.map(\.value)
         let cookies = field == .cookie ? values.flatMap { $0.split(separator: ";") } : values.map { $0[...] }
@@ -57,7 +57,7 @@ struct CookieEdit: Sendable {
         return "\(field): no cookie of that name or value; there are \(names.joined(separator: ", ").clipped())"
     }
 
-    /// Edits the fields of a name in which `rest` finds cookies to remove: to what it returns, or by removing them.
+    /// Edits the fields of a name that have cookies to remove; `rest` returns the new value, `nil` to remove a field.
     private func edit(
         _ name: FieldName,
         in fields: inout FieldSection,
@@ -80,11 +80,11 @@ struct CookieEdit: Sendable {
         }
         guard !removed.isEmpty else { return nil }
         fields = edited
-        // Names only, since values are often secrets.
+        // Names only, because values are often secrets.
         return "removed \(removed.joined(separator: ", ").clipped())"
     }
 
-    /// The name of a cookie to remove; `nil` for another one.
+    /// The name of a cookie if the cookie is to be removed; otherwise `nil`.
     private func match(_ cookie: ArraySlice<UInt8>) throws(RegularExpression.MatchLimitError) -> String? {
         let equals = cookie.firstIndex(of: UInt8(ascii: "=")) ?? cookie.endIndex
         let text = CookieEdit.text(cookie[..<equals])

@@ -5,7 +5,7 @@ import Text
 
 /// Names with values, in order: header fields, or query parameters.
 protocol NamedValues {
-    /// The position of the next one that rules may edit, at or after `start`; with a name, of one of that name in any case.
+    /// The position of the next editable pair, at or after `start`; if `name` is set, only pairs with that name count.
     func position(of name: FieldName?, from start: Int) -> Int?
     func name(at position: Int) -> String
     /// The value at a position, decoded.
@@ -16,31 +16,31 @@ protocol NamedValues {
     mutating func remove(at position: Int)
     /// Why a text cannot be a name; `nil` if it can.
     static func fault(ofName name: String) -> String?
-    /// A pair as messages show it.
+    /// A pair as text for the trace.
     static func text(_ name: String, _ value: String) -> String
 }
 
 extension NamedValues {
-    /// The value at a position as text: UTF-8 where it is valid, else Latin-1.
+    /// The value at a position as text: UTF-8 if it is valid, otherwise Latin-1.
     func value(at position: Int) -> String { String(fieldBytes: valueBytes(at: position)) }
 }
 
 /// An edit of named values: of header fields, or of query parameters.
 struct PairEdit: Sendable {
     enum Action: Sendable {
-        /// Adds a pair after the others, even where there is one of its name; with a condition, if a pair meets it.
+        /// Adds a pair after the others, even if its name exists; with a condition, only if an existing pair meets it.
         case add(name: String, value: Replacement, condition: PairPattern?)
-        /// Gives each one that matches another name or value; `nil` keeps that part.
+        /// Gives each matching pair a new name or value; `nil` keeps the old name or value.
         case modify(PairPattern, name: Replacement?, value: Replacement?, onlyFirst: Bool)
         case remove(PairPattern)
     }
 
     let action: Action
 
-    /// Fields by which a client says who it is.
+    /// Fields that authenticate a client.
     private static let credentials: [FieldName] = ["authorization", "proxy-authorization", "cookie"]
 
-    /// Whether it may give a message a value of such a field that it does not have.
+    /// Whether the edit may give a message credentials that the client did not send.
     var addsCredentials: Bool {
         switch action {
         case .remove: false
@@ -53,7 +53,7 @@ struct PairEdit: Sendable {
         }
     }
 
-    /// Edits the pairs; returns what was done, if anything. Throws `MatchLimitError` or ``UnusableEditError``.
+    /// Edits the pairs; returns the changes as text, if any. Throws `MatchLimitError` or ``UnusableEditError``.
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
         switch action {
         case .add(let name, let value, let condition):
@@ -75,7 +75,7 @@ struct PairEdit: Sendable {
         }
     }
 
-    /// Why pairs, of which one is called `noun`, have nothing to edit.
+    /// Why the edit changed nothing; `noun` is the word for one pair.
     func absence(in pairs: some NamedValues, _ noun: String) -> String {
         let pattern: PairPattern? =
             switch action {
@@ -127,7 +127,7 @@ struct PairEdit: Sendable {
     }
 }
 
-/// The pairs that a rule edits: by name, by value, or both; any where it has neither.
+/// The pairs that a rule edits: by name, by value, or both; if the rule has neither, every pair.
 struct PairPattern: Sendable {
     enum Name: Sendable {
         case any
@@ -182,7 +182,7 @@ struct PairPattern: Sendable {
 }
 
 extension FieldSection: NamedValues {
-    /// Fields by which messages are framed; they are never edited.
+    /// Fields that frame messages; they are never edited.
     static let framing: Set<FieldName> = [.contentLength, .transferEncoding, .connection, .upgrade]
 
     func position(of name: FieldName?, from start: Int) -> Int? {
@@ -195,7 +195,7 @@ extension FieldSection: NamedValues {
     func name(at position: Int) -> String { self[position].name }
     func valueBytes(at position: Int) -> [UInt8] { Array(self[position].valueBytes) }
 
-    /// A request has one Cookie line (RFC 6265 §5.4), so cookies are added to the one that is there.
+    /// A request has one Cookie line (RFC 6265 §5.4), so a new cookie is added to the existing line.
     mutating func append(_ name: String, _ value: [UInt8]) {
         if FieldName(name) == .cookie, let position = firstIndex(of: .cookie) {
             let cookies = [valueBytes(at: position), value].filter { !$0.isEmpty }

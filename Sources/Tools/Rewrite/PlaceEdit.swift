@@ -11,13 +11,13 @@ struct PlaceEdit: Sendable {
     }
 
     let part: Part
-    /// What is replaced; `nil` for all of it.
+    /// The pattern to replace; `nil` for the whole part.
     let match: TextPattern?
     let replacement: Replacement
     let onlyFirst: Bool
 
-    /// Edits a URL, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``, or
-    /// ``UnusableEditError`` where what results is not a URL.
+    /// Edits a URL and returns the change for the trace; `nil` if nothing changed. Throws
+    /// ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` if the result is not a URL.
     func apply(to url: inout RequestURL) throws -> String? {
         switch part {
         case .host:
@@ -50,7 +50,7 @@ struct PlaceEdit: Sendable {
         }
     }
 
-    /// Why a URL has nothing to edit.
+    /// Why the edit did not change a URL.
     func absence(in url: RequestURL) -> String {
         let text =
             switch part {
@@ -76,7 +76,7 @@ struct PlaceEdit: Sendable {
         }
     }
 
-    /// No control character or space can stand in a request target (RFC 9112 §3.2).
+    /// Refuses control characters and spaces, which a request target cannot have (RFC 9112 §3.2).
     private static func check(_ target: String) throws(UnusableEditError) {
         if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
             throw UnusableEditError(reason: "'\(target.clipped())' is not a request target")

@@ -2,11 +2,11 @@ import Content
 import HTTPModel
 import Rules
 
-/// The parameters of a query, each as it was sent until it is edited.
+/// The parameters of a query; a parameter keeps its bytes as sent until it is edited.
 ///
 /// Names and values are compared and edited decoded: without percent-encoding, and with `+` for a space (WHATWG URL
-/// §5.1). New text is percent-encoded, a space as `%20`, which every server understands; what an edit leaves of a value
-/// stays as it was sent.
+/// §5.1). New text is percent-encoded, a space as `%20`, which every server understands; the unedited part of a value
+/// keeps its bytes as sent.
 struct QueryParameters {
     private struct Parameter {
         var name: [UInt8]
@@ -16,7 +16,7 @@ struct QueryParameters {
 
     private var parameters: [Parameter]
 
-    /// Splits a query; `nil` is one without parameters.
+    /// Splits a query; `nil` has no parameters.
     init(_ query: String?) {
         let bytes = Array((query ?? "").utf8)
         let pairs = bytes.isEmpty ? [] : bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ extension QueryParameters: NamedValues {
     func position(of name: FieldName?, from start: Int) -> Int? {
         parameters.indices.dropFirst(start).first { position in
             let parameter = parameters[position]
-            // Between two `&` there is no parameter.
+            // Two adjacent `&` have no parameter between them.
             if parameter.name.isEmpty, parameter.value == nil { return false }
             return name.map { FieldName(self.name(at: position)) == $0 } ?? true
         }

@@ -6,11 +6,11 @@ import NIOCore
 import Rules
 import Text
 
-/// The rewrite tool: named sets of rules that edit heads and bodies, each for its locations.
+/// The rewrite tool: named sets of rules that edit heads and bodies; each set has its own locations.
 ///
-/// Rules for heads act when a head has come, those for bodies when the body is complete; otherwise they act in the user's
-/// order. A body is gathered only for a rule that edits it, and only where it can be text: a stream, a part of a body (206)
-/// or a binary type passes, and the trace says so.
+/// Rules for heads run when a head arrives, rules for bodies when the body is complete; within each group the user's
+/// order counts. A body is buffered only if a rule edits it and if it can be text: a stream, a part of a body (206) or
+/// a binary type passes unmodified, and the trace says so.
 struct Rewrite: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -33,7 +33,7 @@ private final class RewritingHandler: StageHandler {
     private(set) var requestDemand = BodyDemand.none
     private(set) var responseDemand = BodyDemand.none
 
-    /// Secrets are for the server that the rules name, and not for an address that a client says is it.
+    /// Credentials are for the server that a rule names, so the client's name for an address must be verified.
     var needsVerifiedName: Bool { sets.contains(where: \.addsCredentials) }
 
     private let allowance = MatchingAllowance()
@@ -117,7 +117,7 @@ private final class RewritingHandler: StageHandler {
         return .forward
     }
 
-    /// Makes one edit and traces it; `absence` says why it changed nothing.
+    /// Makes one edit and traces it; `absence` returns why the edit changed nothing.
     private func apply(
         _ rule: RewriteRule,
         _ direction: FlowDirection,
@@ -138,7 +138,7 @@ private final class RewritingHandler: StageHandler {
         }
     }
 
-    /// Says why rules for bodies change nothing, to who asks.
+    /// Adds to `MissedEdits`, if a dry run collects them, why rules for bodies change nothing.
     private func miss(_ direction: FlowDirection, _ reason: @autoclosure () -> String) {
         guard MissedEdits.current != nil else { return }
         for set in sets {
@@ -171,7 +171,7 @@ private final class RewritingHandler: StageHandler {
 
     // MARK: - Bodies
 
-    /// Demands a body for which there are rules, unless it cannot be edited.
+    /// Demands the whole body for the rules that edit it, unless the body cannot be edited.
     private func demand(
         _ fields: FieldSection,
         _ direction: FlowDirection,
@@ -193,7 +193,7 @@ private final class RewritingHandler: StageHandler {
         return .none
     }
 
-    /// Types that are binary but for textual subtypes (RFC 7303, RFC 6839).
+    /// Binary types, except for their textual subtypes such as `image/svg+xml` (RFC 7303, RFC 6839).
     private static let binaryTypes: Set<String> = ["image", "audio", "video", "font", "model"]
 
     func whole(
@@ -202,7 +202,7 @@ private final class RewritingHandler: StageHandler {
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict {
-        // A request without a body stays without one.
+        // A request without a body does not get one.
         if direction == .response || body.readableBytes > 0 || fields.contains(.contentLength) {
             rewrite(&fields, &body, direction, &exchange)
         } else {
@@ -211,7 +211,7 @@ private final class RewritingHandler: StageHandler {
         return .forward
     }
 
-    /// Refuses a message whose body cannot be gathered, if a set for it is strict.
+    /// Refuses a message whose body cannot be buffered, if a strict set edits this body.
     func overflowed(
         _ direction: FlowDirection,
         _ fields: inout FieldSection,
@@ -265,7 +265,7 @@ private final class RewritingHandler: StageHandler {
         }
     }
 
-    /// Fields that vouch for a body's bytes (RFC 9530 and predecessors); an ETag stays: it names the server's version.
+    /// Digests of the body's bytes (RFC 9530 and predecessors). `ETag` is kept: it names the server's version.
     private static let digests: [FieldName] = ["content-md5", "digest", "content-digest", "repr-digest"]
 
     private static func removeDigests(_ fields: inout FieldSection, _ exchange: inout StageExchange) {
@@ -289,7 +289,7 @@ private struct RequestPlace {
         url.setPathAndQuery(head.target)
     }
 
-    /// Updates the message. With the same host the destination stays: it may be a tunnel's address named by Host.
+    /// Updates the message. The same host keeps its destination, which may be the address of a tunnel.
     func commit(after before: RequestPlace, _ head: inout RequestHead, _ exchange: inout StageExchange) {
         if url.path != before.url.path || url.query != before.url.query { head.target = url.pathAndQuery }
         guard (url.scheme, url.host, url.port) != (before.url.scheme, before.url.host, before.url.port) else { return }

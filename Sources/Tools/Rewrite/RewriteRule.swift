@@ -18,7 +18,7 @@ struct RewriteRule: Sendable {
     let edit: Edit
     let action: String
 
-    /// Whether it may give a request credentials that the client did not send.
+    /// Whether the rule may give a request credentials that the client did not send.
     var addsCredentials: Bool { if case .header(let edit) = edit { edit.addsCredentials } else { false } }
 }
 
@@ -28,7 +28,7 @@ struct UnusableEditError: Error {
     let reason: String
 }
 
-/// The enabled rules of a set, by when they act; a class, so that exchanges do not copy it.
+/// The enabled rules of a set, grouped by message and by head or body; a class, so that exchanges do not copy it.
 final class RewriteSet: Sendable {
     let requestHead: [RewriteRule]
     let responseHead: [RewriteRule]
@@ -36,7 +36,7 @@ final class RewriteSet: Sendable {
     private let responseBody: [RewriteRule]
     /// Whether a rule may give a request credentials that the client did not send.
     let addsCredentials: Bool
-    /// Whether a message whose body cannot be gathered is refused and not passed unmodified.
+    /// Whether a message is refused if its body cannot be buffered; otherwise it passes unmodified.
     let isStrict: Bool
     /// What the first rules do.
     let action: String

@@ -9,7 +9,7 @@ struct RewriteRuleReader {
     enum Target: String, CaseIterable {
         case header, query, cookie, host, path, url, status, body
 
-        /// The keys that a verb takes, beside those of every rule.
+        /// The keys that a verb accepts, besides the keys that every rule has.
         func keys(_ verb: Verb) -> Set<String> {
             switch (self, verb) {
             case (.header, .add), (.query, .add): ["name", "to", "if"]
@@ -150,7 +150,7 @@ struct RewriteRuleReader {
         fields["replace"].flatMap { reader.choice($0, "replace", [("first", true), ("all", false)]) } ?? false
     }
 
-    /// The value of `to`, which replaces a match; a blank one deletes it.
+    /// The value of `to`, which replaces a match; an empty value deletes the match.
     private func replacement(of match: TextPattern?, encoding: Bool, _ reader: inout ProfileReader) -> Replacement? {
         guard let node = reader.required(fields, "to", phrase), var text = reader.text(node, "to") else { return nil }
         if encoding {
@@ -176,7 +176,7 @@ struct RewriteRuleReader {
         return replacement
     }
 
-    /// Whether `$1` in a text for a plain match was probably meant as a group, and not as an amount of money.
+    /// Whether `$1` in the replacement of a plain-text match was probably meant as a group, not as an amount of money.
     private static func namesGroup(_ text: String, _ match: TextPattern) -> Bool {
         let mayBe = Replacement(text, hasGroups: true).hasGroups
         return mayBe && (match.isLikeExpression || text.contains(/\$1(?![0-9.,])/))
@@ -240,7 +240,7 @@ struct RewriteRuleReader {
         return PairEdit(action: .add(name: name, value: replacement, condition: condition))
     }
 
-    /// The pair that must be there for another to be added.
+    /// Reads `if`: the header or parameter that must exist before `add` adds one.
     private func pair(_ node: Node, _ reader: inout ProfileReader) -> PairPattern? {
         guard let fields = reader.fields(node, "'if'", keys: RewriteRuleReader.conditionKeys) else { return nil }
         if fields["name"] == nil, fields["match"] == nil { reader.error("'if' needs 'name' or 'match'", at: node) }
@@ -266,7 +266,7 @@ struct RewriteRuleReader {
         return Replacement(text, hasGroups: false)
     }
 
-    /// A blank new value keeps the old one, as in Charles.
+    /// An empty new value keeps the old value, as in Charles.
     private func newValue(_ match: TextPattern?, _ reader: inout ProfileReader) -> Replacement? {
         guard let node = fields["to"], let text = reader.text(node, "to") else { return nil }
         guard !text.isEmpty else {
@@ -292,7 +292,7 @@ struct RewriteRuleReader {
         reader.error("the value of a header cannot have line breaks or control characters", at: node)
     }
 
-    // MARK: - Places and status
+    // MARK: - URL and status
 
     private func place(_ reader: inout ProfileReader) -> PlaceEdit? {
         guard let part = PlaceEdit.Part(rawValue: target.rawValue), let node = reader.required(fields, "to", phrase)

@@ -12,8 +12,8 @@ struct StatusEdit: Sendable {
     /// The new status, as `404` or `404 Not Found`.
     let replacement: Replacement
 
-    /// Edits a head, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``, or
-    /// ``UnusableEditError`` where what results is not a status.
+    /// Edits a head and returns the change for the trace; `nil` if nothing changed. Throws
+    /// ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` if the result is not a status.
     func apply(to head: inout ResponseHead) throws -> String? {
         let before = StatusEdit.text(head.status, head.reason)
         var text: String?

@@ -5,15 +5,14 @@ import NIOCore
 import Rules
 import Text
 
-/// An edit of a body's text.
 struct BodyEdit: Sendable {
-    /// What is replaced; `nil` for all of it.
+    /// The pattern to replace; `nil` for the whole body.
     let match: TextPattern?
     let replacement: Replacement
     let onlyFirst: Bool
 
-    /// Edits a text, and returns what was done; `nil` if nothing was. Throws ``RegularExpression/MatchLimitError``, or
-    /// ``UnusableEditError`` where the text would grow too much.
+    /// Edits a text and returns the change for the trace; `nil` if nothing changed. Throws
+    /// ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` if the text would become too large.
     func apply(to text: inout TextBody) throws -> String? {
         guard let match else { return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil }
         let count = try text.replace(match, with: replacement, onlyFirst: onlyFirst)
@@ -21,12 +20,12 @@ struct BodyEdit: Sendable {
         return count == 0 ? nil : matches + (replacement.isEmpty ? " deleted" : " replaced")
     }
 
-    /// Why a text has nothing to edit.
+    /// Why the edit did not change a text.
     func absence(in text: TextBody) -> String { match?.absence(in: text.content) ?? "it already has this value" }
 }
 
-/// A body as text: decoded from its character encoding, edited as UTF-8, and encoded again. A body in UTF-8, as most
-/// are, is searched in place, and copied only when something in it is replaced.
+/// A body as text: decoded from its character encoding, edited as UTF-8, and encoded again. A UTF-8 body, the usual
+/// case, is searched in place, and copied only if something in it is replaced.
 struct TextBody {
     private enum Text {
         case received(ByteBuffer)
@@ -46,7 +45,7 @@ struct TextBody {
     private var text: Text
     private(set) var isEdited = false
 
-    /// The most bytes of an edited text.
+    /// The maximum size of an edited text, in bytes.
     static let largest = 64 << 20
 
     /// Reads a body without content coding. Throws if it is not text, or not valid in its character encoding.
@@ -70,7 +69,7 @@ struct TextBody {
                 throw UnusableEditError(reason: "it is not valid UTF-8")
             }
         }
-        // Without a label, other text is read as browsers do, which keeps every byte.
+        // Text without a charset that is not UTF-8 is read as windows-1252, like in browsers; this keeps every byte.
         charset = found == .utf8 ? .windows1252 : found
         let decoded = TextDecoder.decode(bytes, as: charset)
         if decoded.isFallback { throw UnusableEditError(reason: "its charset '\(charset)' is not known") }
@@ -78,8 +77,8 @@ struct TextBody {
         text = .edited(Array(decoded.text.utf8))
     }
 
-    /// Replaces each match, or only the first; returns how many. Throws ``RegularExpression/MatchLimitError``, or
-    /// ``UnusableEditError`` where the text would grow too much.
+    /// Replaces each match, or only the first; returns the number of matches. Throws
+    /// ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` if the text would become too large.
     mutating func replace(_ pattern: TextPattern, with replacement: Replacement, onlyFirst: Bool) throws -> Int {
         var result: [UInt8] = []
         var count = 0
@@ -118,8 +117,8 @@ struct TextBody {
     /// The text as edited so far.
     var content: String { text.withBytes { String(decoding: $0, as: UTF8.self) } }
 
-    /// The body with the edited text, in its character encoding. Throws ``UnusableEditError`` where that does not have
-    /// a character, or where what was not edited would change.
+    /// The body with the edited text, in its character encoding. Throws ``UnusableEditError`` if the encoding lacks a
+    /// character, or if bytes that were not edited would change.
     func encoded() throws(UnusableEditError) -> ByteBuffer {
         guard isEdited, case .edited(let bytes) = text else { return received }
         var body = ByteBuffer(bytes: mark)
@@ -128,7 +127,7 @@ struct TextBody {
             return body
         }
         if !TextEncoder.hasOneForm(charset) {
-            // Some encodings have several forms for a text; ours must be the sender's.
+            // Some encodings can write a text in several ways; Sluice must write it in the same way as the sender.
             let own = try write(Array(TextDecoder.decode(received, as: charset).text.utf8))
             guard received.readableBytesView.dropFirst(mark.count).elementsEqual(own) else {
                 throw UnusableEditError(reason: "invalid bytes in it could not be kept in \(charset)")
@@ -138,7 +137,7 @@ struct TextBody {
         return body
     }
 
-    /// Valid UTF-8 in the body's character encoding.
+    /// Encodes valid UTF-8 in the body's character encoding.
     private func write(_ utf8: [UInt8]) throws(UnusableEditError) -> [UInt8] {
         do throws(TextEncoder.Refusal) {
             return try TextEncoder.encode(utf8, as: charset)

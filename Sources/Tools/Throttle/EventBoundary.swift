@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Finds where the events of a `text/event-stream` end (WHATWG HTML §9.2.6). A blank line ends an event, if any line
-/// before it was more than a comment. Lines end with CR, LF or both, and may arrive in pieces cut anywhere.
+/// Finds where the events of a `text/event-stream` end (WHATWG HTML §9.2.6). An empty line ends an event, unless there
+/// are only comments before it. Lines end with CR, LF or CRLF; a piece of the stream may end anywhere.
 struct EventBoundary {
     private enum Line {
         case empty
@@ -13,7 +13,7 @@ struct EventBoundary {
     private var hasField = false
     private var afterReturn = false
 
-    /// The number of bytes up to and with the end of the first event; `nil` if none ends. They, or all, count as read.
+    /// The length up to the end of the first event; `nil` if no event ends. These bytes, or all, count as read.
     mutating func advance(over bytes: ByteBufferView) -> Int? {
         for (position, byte) in bytes.enumerated() {
             let follows = afterReturn

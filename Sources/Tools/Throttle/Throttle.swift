@@ -3,7 +3,7 @@ import HTTPModel
 package import Rules
 
 /// The throttle: a slow, unreliable or missing network for all traffic or for some. All exchanges of a rule share one
-/// link, so two downloads get half of it each. The first rule that matches counts.
+/// link, so two downloads get half of the bandwidth each. The first matching rule counts.
 struct Throttle: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -27,7 +27,7 @@ struct Throttle: RuleTool {
         rules.first(opening).map { ThrottleHandler(links[$0.position], opening) }
     }
 
-    /// Switching reaches exchanges under way at their next bytes.
+    /// Switching affects running exchanges from their next bytes on.
     var isOn: Bool {
         get { power.isOn }
         nonmutating set { power.isOn = newValue }
@@ -37,7 +37,7 @@ struct Throttle: RuleTool {
 extension Throttle {
     static var isSwitchedInPlace: Bool { true }
 
-    /// A rule's exchanges go on under the new rule of its name; without an enabled one nothing slows them down.
+    /// A rule's exchanges continue under the new rule of its name; without an enabled one they are not throttled.
     func wasReplaced(by new: Throttle?) {
         var successors: [String: [ThrottleLink]] = [:]
         if let new {

@@ -4,25 +4,25 @@ package import Rules
 
 /// A simulated network connection, as a throttle rule or a preset describes it.
 package struct ThrottleConditions: Sendable, Hashable {
-    /// To the client, in kbit/s; `nil` for no limit, 0 for no network.
+    /// Bandwidth to the client, in kbit/s; `nil` for no limit, 0 for no network.
     package var down: Double?
-    /// To the server, in kbit/s; `nil` for no limit, 0 for no network.
+    /// Bandwidth to the server, in kbit/s; `nil` for no limit, 0 for no network.
     package var up: Double?
     /// The usable share of `down`, in percent.
     package var utilisationDown = 100.0
     /// The usable share of `up`, in percent.
     package var utilisationUp = 100.0
-    /// The round trip of each request, beside its bytes, in ms.
+    /// The delay that each request has in addition to the time for its bytes, in ms.
     package var latency = 0.0
-    /// Bytes are handed out in multiples of this.
+    /// In bytes; the throttle passes bytes on in multiples of this.
     package var mtu = 1_500
     /// The probability that 10 KiB pass without the connection failing, in percent.
     package var reliability = 100.0
     /// The probability that the connection is stable in a given second, in percent.
     package var stability = 100.0
-    /// The range of the bandwidth's share in a second that is not stable, in percent.
+    /// The usable share of the bandwidth in an unstable second, as a range in percent.
     package var quality = 100.0...100.0
-    /// The least time between two server-sent events; zero for none.
+    /// The minimum time between two server-sent events; zero for no minimum.
     package var eventGap = TimeAmount.zero
 
     /// Conditions that slow nothing down.
@@ -40,7 +40,7 @@ package struct ThrottleConditions: Sendable, Hashable {
     /// Whether some seconds are worse than others.
     var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
 
-    /// Whether anything depends on draws.
+    /// Whether the connection depends on random draws.
     var isRandom: Bool { isUnstable || reliability < 100 }
 
     /// The usable bandwidth, in bytes per nanosecond; `nil` for no limit.
@@ -50,7 +50,7 @@ package struct ThrottleConditions: Sendable, Hashable {
         return bandwidth.map { max($0 * utilisation / 100, 0.001) * 125e-9 }
     }
 
-    /// How many bytes go on together: about 5 ms' worth in multiples of the MTU, at least one MTU.
+    /// How many bytes pass together: about 5 ms' worth in multiples of the MTU, at least one MTU.
     func chunk(_ direction: FlowDirection) -> Int {
         guard let rate = rate(direction) else { return .max }
         return max(1, Int(rate * 5e6) / mtu) * mtu
@@ -121,7 +121,7 @@ extension ThrottleConditions {
             .means("The least time between two server-sent events (text/event-stream without content coding)."),
     ]
 
-    /// Applies the fields that are there.
+    /// Applies the fields that are present.
     package mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
         if let number = reader.number(fields, "down") { down = number }
         if let number = reader.number(fields, "up") { up = number }

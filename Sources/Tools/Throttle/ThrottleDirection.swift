@@ -5,7 +5,7 @@ import Rules
 
 /// One direction of one exchange on a throttle's link.
 struct ThrottleDirection {
-    /// The link's time for some bytes, not over yet.
+    /// A time that is booked on the link for some bytes, not over yet.
     private struct Booking {
         let link: ThrottleLink
         let count: Int
@@ -14,24 +14,24 @@ struct ThrottleDirection {
 
     /// During a longer wait the conditions are checked this often.
     static let patience = TimeAmount.milliseconds(250)
-    /// Bytes that come within this time after others went on count as having been ready all along.
+    /// Bytes that arrive within this time after earlier bytes passed count as having been ready all along.
     static let gap = TimeAmount.milliseconds(20)
     /// The event loop may be late by this without the link losing time.
     static let lateness = TimeAmount.milliseconds(100)
 
     let direction: FlowDirection
-    /// When the link was through with the last bytes.
+    /// When the link had transmitted the last bytes.
     private(set) var last: NIODeadline?
-    /// When they went on, which is later where the event loop was late.
+    /// When the last bytes passed: later than `last` if the event loop was late.
     private var wentOn = NIODeadline.distantPast
     private var booking: Booking?
-    /// How many bytes have gone on in all, and where in the present block the connection fails.
+    /// How many bytes have passed in total, and at which byte of the current block the connection fails.
     private(set) var passed: Int64 = 0
     private var failing: (block: Int64, at: Int?)?
 
     init(_ direction: FlowDirection) { self.direction = direction }
 
-    /// Moves waiting bytes on, at least one and at most `limit` together; without a link nothing is throttled.
+    /// Passes waiting bytes on, at least one and at most `limit` together; without a link nothing is throttled.
     mutating func move(
         _ waiting: Int,
         limit: Int = .max,
@@ -67,19 +67,19 @@ struct ThrottleDirection {
         return .pass(count, at: now)
     }
 
-    /// When the waiting bytes were ready: a late event loop, or a sender kept waiting, must not cost the link time.
+    /// When the waiting bytes were ready. A late event loop, or a sender that had to wait, must not cost the link time.
     private func ready(_ now: NIODeadline) -> NIODeadline {
         guard let last, last < now, now - wentOn <= ThrottleDirection.gap else { return now }
         return max(last, now - ThrottleDirection.lateness)
     }
 
-    /// How many bytes still pass, at most those of the block; `nil` if the link never fails.
+    /// How many bytes still pass in this block before the connection fails; `nil` if the link never fails.
     private mutating func bytesToFailure(_ link: ThrottleLink, _ request: ThrottledRequest) -> Int? {
         guard link.conditions.reliability < 100 else { return nil }
         let size = Int64(ThrottleLink.block)
         let (block, offset) = passed.quotientAndRemainder(dividingBy: size)
         if failing?.block != block { failing = (block, link.failure(request, direction, block: Int(block))) }
-        // One block at a time, since each has a draw of its own.
+        // At most one block, because each block has its own draw.
         return failing?.at.map { max(0, $0 - Int(offset)) } ?? Int(size - offset)
     }
 
@@ -97,10 +97,10 @@ struct ThrottleDirection {
     }
 }
 
-/// What the draws for a request depend on, as the client sent it.
+/// The parts of a request, as the client sent it, on which its random draws depend.
 struct ThrottledRequest {
     let method: String
     let url: RequestURL
-    /// Which of the requests with that method and URL it is, from 1.
+    /// The request's number among those with the same method and URL, from 1.
     var nth = 0
 }

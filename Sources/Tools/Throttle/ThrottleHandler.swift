@@ -10,7 +10,7 @@ final class ThrottleHandler: StageHandler {
     private var request: ThrottledRequest
     private var up = ThrottleDirection(.request)
     private var down = ThrottleDirection(.response)
-    /// How many bytes of the head still wait; `nil` before the first hook.
+    /// How many bytes of the head still wait; `nil` before the head arrives.
     private var requestHeadLeft: Int?
     private var responseHeadLeft: Int?
     private var events: PacedEvents?
@@ -21,9 +21,9 @@ final class ThrottleHandler: StageHandler {
         request = ThrottledRequest(method: opening.head.method, url: opening.url)
     }
 
-    /// Only where a link is in force, since pacing the client also means a small buffer for its bytes.
+    /// Paced only if a link is in force, because pacing a request also limits the buffer for its bytes.
     var requestDemand: BodyDemand { traced == nil ? .none : .pace }
-    /// Always, since the throttle may be switched on, or changed, while a response is under way.
+    /// Always paced, because the throttle may be switched on or changed during a response.
     var responseDemand: BodyDemand { .pace }
 
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
@@ -36,7 +36,7 @@ final class ThrottleHandler: StageHandler {
         }
         if let failure = absence(of: link, &exchange) { return .fail(failure) }
         if let verdict = ThrottleHandler.move(&requestHeadLeft, &up, link, request, &exchange) { return verdict }
-        // One round trip, counted from when the head is through.
+        // One round trip, counted from the moment at which the head has passed.
         guard let latency = link?.conditions.latency, latency > 0 else { return .forward }
         let end = (up.last ?? exchange.now) + .nanoseconds(Int64(latency * 1e6))
         guard end > exchange.now else { return .forward }
@@ -53,7 +53,7 @@ final class ThrottleHandler: StageHandler {
         return ThrottleHandler.move(&responseHeadLeft, &down, link, request, &exchange) ?? .forward
     }
 
-    /// Moves a head on; `nil` once it is through.
+    /// Passes a head on; `nil` once all its bytes have passed.
     private static func move(
         _ left: inout Int?,
         _ lane: inout ThrottleDirection,
@@ -99,7 +99,7 @@ final class ThrottleHandler: StageHandler {
         return present
     }
 
-    /// The failure if there is no network at all.
+    /// The failure if the link simulates no network.
     private func absence(of link: ThrottleLink?, _ exchange: inout StageExchange) -> ExchangeFailure? {
         guard let link, link.conditions.isOffline else { return nil }
         let message = "\(exchange.url.authority) cannot be reached: the throttle simulates no network."
@@ -107,15 +107,15 @@ final class ThrottleHandler: StageHandler {
     }
 }
 
-/// The events of a response, at a minimum distance from each other.
+/// The server-sent events of a response, with a minimum time between them.
 private struct PacedEvents {
     private var boundary = EventBoundary()
-    /// When the last event was through.
+    /// When the last event had passed.
     private var last: NIODeadline?
     /// Whether the next byte begins an event.
     private var isBetween = true
 
-    /// Events in a content coding cannot be distinguished.
+    /// Whether a response has events that can be paced; in a content coding they cannot be told apart.
     static func isStream(_ head: ResponseHead) -> Bool {
         guard !head.fields.contains(.contentEncoding), let type = head.fields.value(of: .contentType) else {
             return false
@@ -123,7 +123,7 @@ private struct PacedEvents {
         return MediaType(type)?.essence == "text/event-stream"
     }
 
-    /// The earliest moment for the next bytes.
+    /// The earliest moment for the next bytes; `nil` if they need not wait.
     func release(_ gap: TimeAmount) -> NIODeadline? { isBetween && gap > .zero ? last.map { $0 + gap } : nil }
 
     /// How many bytes there are up to the end of the event.

@@ -5,33 +5,33 @@ import NIOCore
 import Rules
 import Synchronization
 
-/// The simulated connection of one throttle rule, shared by all its exchanges, from all event loops at once without a
-/// lock: each direction is the time at which the link is free, which each sender moves on by the time of its bytes.
+/// The simulated connection of one throttle rule. All its exchanges, on all event loops, share it without a lock: each
+/// direction stores when the link is free again, and each sender adds the time for its bytes.
 final class ThrottleLink: Sendable {
     let rule: String
     let conditions: ThrottleConditions
     let seed: UInt64
     private let draw: SeededDraw
-    /// Counts the requests, since each has draws of its own.
+    /// Counts the requests, because each request has its own random draws.
     let requests = RequestCounter()
     let power: ThrottleSwitch
 
     /// When the link is free again, in nanoseconds of the event loops' clock.
     private let up = Atomic<Int64>(0)
     private let down = Atomic<Int64>(0)
-    /// When it was first used, since quality is drawn for each second from then; 0 before that.
+    /// When the link was first used, 0 before; quality is drawn for each second from then on.
     private let beginning = Atomic<Int64>(0)
     private let isReplaced = Atomic<Bool>(false)
     private let successor = Mutex<ThrottleLink?>(nil)
 
-    /// Creates a free link, with a random seed where the user chose none.
+    /// Creates a free link, with a random seed if the user chose none.
     init(rule: String, conditions: ThrottleConditions, seed: UInt64?, power: ThrottleSwitch) {
         let seed = seed ?? .random(in: 0..<1_000_000)
         (self.rule, self.conditions, self.seed, self.power) = (rule, conditions, seed, power)
         draw = SeededDraw(seed: seed, rule: rule)
     }
 
-    /// This link or the one that has replaced it; `nil` if the rule is gone, or the throttle is switched off.
+    /// This link or its replacement; `nil` if the rule is gone, or the throttle is switched off.
     var inForce: ThrottleLink? {
         var link = self
         while link.isReplaced.load(ordering: .acquiring) {
@@ -41,7 +41,7 @@ final class ThrottleLink: Sendable {
         return link.power.isOn ? link : nil
     }
 
-    /// Replaces this link for exchanges under way; by none where the rule is gone.
+    /// Replaces this link for running exchanges; `nil` if the rule is gone.
     func replace(by link: ThrottleLink?) {
         guard link !== self else { return }
         if let link {
@@ -52,7 +52,7 @@ final class ThrottleLink: Sendable {
         isReplaced.store(true, ordering: .releasing)
     }
 
-    /// Books the link for `count` bytes that are ready at a moment; returns when the last of them is through.
+    /// Books the link for `count` bytes that are ready at `moment`; returns when the last byte has passed.
     func send(_ count: Int, _ direction: FlowDirection, from moment: NIODeadline) -> NIODeadline {
         guard let rate = conditions.rate(direction) else { return moment }
         let ready = Int64(clamping: moment.uptimeNanoseconds)
@@ -102,7 +102,7 @@ final class ThrottleLink: Sendable {
         return isFirst ? moment : known
     }
 
-    /// The share of the bandwidth in a second since the link was first used, from 0: 1 where it is stable.
+    /// The usable share of the bandwidth in a second, 1 if it is stable; seconds count from 0 at the link's first use.
     func quality(_ second: Int) -> Double {
         guard draw.uniform("stability", index: second) * 100 >= conditions.stability else { return 1 }
         let (low, high) = (conditions.quality.lowerBound, conditions.quality.upperBound)
@@ -112,8 +112,8 @@ final class ThrottleLink: Sendable {
     /// The number of bytes to which reliability refers.
     static let block = 10_240
 
-    /// After how many bytes of a block the connection fails; `nil` if the block passes. The byte is drawn so that n
-    /// bytes pass with the probability r^(n/10240), whatever n is.
+    /// After how many bytes of a block the connection fails; `nil` if the block passes. The byte is drawn so that any n
+    /// bytes pass with the probability reliability^(n/10240).
     func failure(_ request: ThrottledRequest, _ direction: FlowDirection, block: Int) -> Int? {
         let reliability = conditions.reliability / 100
         guard reliability < 1 else { return nil }

@@ -8,7 +8,7 @@ package struct ThrottlePreset: Sendable {
     /// Where the numbers come from.
     package let source: String
 
-    /// The preset of a name, Sluice's or Charles'; the case of letters does not count.
+    /// The preset with a name of Sluice's or Charles', in any case.
     package static func named(_ name: String) -> ThrottlePreset? {
         let name = name.lowercased()
         return all.first { $0.name == name || $0.charlesName?.lowercased() == name }

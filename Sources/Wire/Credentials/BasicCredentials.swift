@@ -12,7 +12,7 @@ package struct BasicCredentials: Sendable, Hashable {
         self.password = Array(password)
     }
 
-    /// Reads the value of `Authorization` or `Proxy-Authorization`; `nil` for another scheme and for what is malformed.
+    /// Reads the value of `Authorization` or `Proxy-Authorization`; `nil` for a different scheme or a malformed value.
     package init?(fieldValue bytes: some Collection<UInt8>) {
         let scheme = Array(bytes.prefix(6)).map { $0 | 0x20 }
         guard bytes.count <= Self.longest, scheme == Array("basic ".utf8),

@@ -1,7 +1,7 @@
 import COpenSSL
 import Text
 
-/// The outcome of scrypt (RFC 7914) with its costs and salt, as the PHC string format has it, base64 unpadded:
+/// A password's hash by scrypt (RFC 7914), with its costs and salt in the PHC string format, with unpadded base64:
 /// `$scrypt$ln=14,r=8,p=1$SALT$KEY`.
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
     package struct ReadingError: Error, CustomStringConvertible { package let description: String }
@@ -10,9 +10,9 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
         package let description = "there is not enough memory for scrypt"
     }
 
-    /// By default about 16 MiB and 30 ms for each attempt; a right one is remembered.
+    /// By default about 16 MiB and 30 ms for each attempt; a correct password is remembered.
     private struct Costs: Hashable {
-        /// Of N, to the base 2.
+        /// The logarithm of N to the base 2.
         var logarithm = 14
         var blockSize = 8
         var parallelism = 1
@@ -77,7 +77,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible {
         return Self.isEqual(derived, key)
     }
 
-    /// Compares without telling by the time where two values of the same length begin to differ.
+    /// Compares in a time that does not reveal where two values of the same length differ.
     package static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

@@ -11,7 +11,7 @@ struct FieldLines {
     let offset: Int64
     var tolerances: HTTP1Tolerances = []
 
-    /// Adds the lines from `start` on to `section`; every line has a next byte, because the section's end was found
+    /// Adds the lines from `start` on to `section`. A byte follows every line, because the section's end was found
     /// before.
     mutating func read(_ bytes: Span<UInt8>, from start: Int, into section: inout FieldSection) throws(HTTP1ParseError)
     {
@@ -26,7 +26,7 @@ struct FieldLines {
                 try tolerate(.bareLineFeed, .bareLineFeed, at: index)
                 return section.requireRewriting()
             case .space, .tab:
-                // Here it would continue a start line.
+                // White space here would continue the start line.
                 throw error(.obsoleteFolding, at: index)
             default: break
             }
@@ -92,7 +92,7 @@ struct FieldLines {
         }
     }
 
-    /// Reads a name that is empty or not a token, with its colon; refuses one that resembles a field for framing.
+    /// Reads an empty or invalid name up to its colon; refuses names like Content-Length and Transfer-Encoding.
     private mutating func readOddName(
         _ bytes: Span<UInt8>,
         _ token: Range<Int>,

@@ -35,7 +35,7 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     package static let whitespaceBeforeColon = HTTP1Tolerances(rawValue: 1 << 3)
     /// RFC 9110 §8.6.
     package static let repeatedContentLength = HTTP1Tolerances(rawValue: 1 << 4)
-    /// With the space before it (RFC 9112 §4).
+    /// The reason and the space before it are missing (RFC 9112 §4).
     package static let missingReason = HTTP1Tolerances(rawValue: 1 << 5)
     /// RFC 9112 §7.1.
     package static let paddedChunkSize = HTTP1Tolerances(rawValue: 1 << 6)

@@ -26,8 +26,8 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// No more bytes follow; `next` then throws `truncated` for an incomplete request.
     package mutating func receiveEOF() { reader.receiveEOF() }
 
-    /// `nil` if more bytes are needed. After `.end` further calls read the next request, but after that of a CONNECT or
-    /// an accepted upgrade call `takeRemaining`.
+    /// `nil` if more bytes are needed. After `.end`, further calls read the next request; after the `.end` of a CONNECT
+    /// or of an accepted upgrade, call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
         guard reader.isInHead else {
             switch try reader.nextBodyEvent() {
@@ -59,7 +59,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
 
     package var isIdle: Bool { reader.isBetweenMessages }
 
-    /// The first bytes of the next request; `nil` if there are none, or a request is begun.
+    /// The first bytes of the next request; `nil` if there are none, or a request has begun.
     package var nextBytes: ByteBuffer? { reader.nextBytes }
 
     package var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }

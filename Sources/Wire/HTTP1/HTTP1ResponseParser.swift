@@ -2,7 +2,7 @@ package import HTTPModel
 package import NIOCore
 
 /// Reads HTTP/1 responses like ``HTTP1RequestParser``, but accepts unambiguous faults; `tolerances` lists them.
-/// Announce each request with `expect`; bytes that answer none are refused.
+/// Announce each request with `expect`; bytes without an announced request are refused.
 package struct HTTP1ResponseParser: ~Copyable, Sendable {
     package enum Event: Sendable {
         /// An interim response (RFC 9110 §15.2) other than 101; the final one is still to come.
@@ -22,7 +22,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
 
     package init(limits: HTTP1Limits = .response) { reader = MessageReader(side: .response, limits: limits) }
 
-    /// The method of the next response's request, until that response's `.end`.
+    /// Announces the request of the next response; valid until that response's `.end`.
     package mutating func expect(method: String) {
         expected =
             switch method {
@@ -37,7 +37,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// Ends a close-delimited body; `next` then throws `truncated` for an incomplete response.
     package mutating func receiveEOF() { reader.receiveEOF() }
 
-    /// `nil` if more bytes are needed, and after `.end` of a 101 or of a 2xx to CONNECT: call `takeRemaining`.
+    /// `nil` if more bytes are needed, and after `.end` of a 101 or of a 2xx to CONNECT: then call `takeRemaining`.
     package mutating func next() throws(HTTP1ParseError) -> Event? {
         guard reader.isInHead else {
             switch try reader.nextBodyEvent() {

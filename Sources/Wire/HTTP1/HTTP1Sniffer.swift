@@ -11,7 +11,7 @@ package enum HTTP1Sniffer {
     }
 
     static let longestMethod = 256
-    /// This many bytes are read of a request line, and skipped before it, at most.
+    /// At most this many bytes of a request line are read, and at most this many before it are skipped.
     static let farEnough = 1024
 
     /// The first bytes without those that servers skip before a request line: line breaks (RFC 9112 §2.2), spaces and tabs.
@@ -27,12 +27,12 @@ package enum HTTP1Sniffer {
         return count
     }
 
-    /// A request is: skipped bytes, a token of at most 256 bytes, white space, and ` HTTP/` before the line ends. A
-    /// longer prefix never turns a `yes` into a `no` or back.
+    /// A request is: skipped bytes, a token of at most 256 bytes, white space, and ` HTTP/` before the line ends. More
+    /// bytes never change a `yes` to a `no`, or a `no` to a `yes`.
     package static func looksLikeHTTP(_ prefix: ByteBuffer) -> Verdict {
         let content = content(of: prefix)
         let bytes = content.readableBytesUInt8Span
-        // More than the first line of the preface, as a request may have the method PRI.
+        // Compares more than the preface's first line, because a request may have the method PRI.
         switch verdict(on: bytes, preface) {
         case .yes: return .http2Preface
         case .needMore: return .needMore
@@ -40,7 +40,7 @@ package enum HTTP1Sniffer {
         }
     }
 
-    /// Whether they begin with an identification line of SSH (RFC 4253 §4.2).
+    /// Whether the bytes begin with an identification line of SSH (RFC 4253 §4.2).
     package static func isSSH(_ prefix: ByteBuffer) -> Bool {
         let line = prefix.readableBytesUInt8Span.extracting(first: min(255, prefix.readableBytes))
         return line.hasBytes("SSH-", at: 0) && line.firstLineFeed(from: 0) != nil
@@ -48,13 +48,13 @@ package enum HTTP1Sniffer {
 
     private static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-    /// Whether they begin a preface of HTTP/2 and no longer may begin a different request.
+    /// Whether the bytes can only be the beginning of an HTTP/2 preface, not of a different request.
     package static func beginsHTTP2(_ prefix: ByteBuffer) -> Bool {
         let bytes = prefix.readableBytesUInt8Span
         return bytes.count > "PRI *".utf8.count && verdict(on: bytes, preface) == .needMore
     }
 
-    /// Whether the bytes begin with `text`, or may once there are more.
+    /// Whether the bytes begin with `text`, or may do so when more arrive.
     private static func verdict(on bytes: Span<UInt8>, _ text: StaticString) -> Verdict {
         if bytes.hasBytes(text, at: 0) { return .yes }
         let isPrefix = text.withUTF8Buffer { text in

@@ -1,6 +1,6 @@
 package import HTTPModel
 
-/// Takes from a message the fields that are meant for one connection only (RFC 9110 §7.6.1).
+/// Removes fields that are meant for one connection only (RFC 9110 §7.6.1).
 package enum HopByHop {
     package struct Kept: OptionSet, Sendable {
         package let rawValue: UInt8
@@ -16,8 +16,8 @@ package enum HopByHop {
     /// Removes `Connection` and the fields it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
     /// `Proxy-Authorization`, except those to keep; returns the names of changed fields as spelled. `TE` keeps
     /// `trailers`. `Transfer-Encoding` and `Trailer` stay for `SentFraming`, `Proxy-Authenticate` for clients of a
-    /// further proxy, and end-to-end fields always, because removing `Host`, `Cookie` or `Content-Length` is an attack.
-    /// Costs no allocation if nothing is removed.
+    /// further proxy. End-to-end fields always stay: a `Connection` that names `Host`, `Cookie` or `Content-Length` is
+    /// an attack. Costs no allocation if nothing is removed.
     @discardableResult
     package static func strip(from fields: inout FieldSection, keeping kept: Kept = []) -> [String] {
         var removed: [String] = []

@@ -2,8 +2,8 @@ package import HTTPModel
 
 /// Checks a request's Host (RFC 9112 §3.2) after parsing, so that a refused request can be shown and recorded.
 package enum HostCheck {
-    /// Throws if an HTTP/1.1 request has no Host, or a request has several or an invalid one; it may be empty. A
-    /// CONNECT may lack it (Java 11), or have its target in any form (iOS: an IPv6 address without brackets).
+    /// Throws if an HTTP/1.1 request has no Host, or any request has several or an invalid one; an empty Host is valid.
+    /// A CONNECT may lack Host (Java 11), or have its target there in any form (iOS: an IPv6 address without brackets).
     package static func check(_ head: RequestHead) throws(HTTP1ParseError) {
         guard let index = head.fields.firstIndex(of: .host) else {
             if head.version != .http11 || head.method == "CONNECT" { return }
@@ -20,7 +20,7 @@ package enum HostCheck {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are `uri-host [ ":" port ]` (RFC 3986 §3.2.2); also without any byte.
+    /// Whether the bytes are `uri-host [ ":" port ]` (RFC 3986 §3.2.2), or empty.
     fileprivate var isHostAndPort: Bool {
         var rest = self[...]
         if rest.first == UInt8(ascii: "[") {

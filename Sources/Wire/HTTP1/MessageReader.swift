@@ -40,7 +40,7 @@ struct MessageReader: ~Copyable {
 
     var unparsedBytes: Int { buffer.readableBytes + partial.readableBytes }
     var hasUnparsedBytes: Bool { unparsedBytes > 0 }
-    /// The first bytes of the next message; `nil` if there are none, or a message is begun.
+    /// The first bytes of the next message; `nil` if there are none, or a message has begun.
     var nextBytes: ByteBuffer? { isInHead && scanner.seen == 0 && buffer.readableBytes > 0 ? buffer : nil }
     var isInHead: Bool { if case .head = stage { true } else { false } }
     var partialHeadSize: Int { isInHead ? scanner.seen : 0 }
@@ -110,7 +110,7 @@ extension MessageReader {
         }
     }
 
-    /// Refuses a message for its start line; as not HTTP if it does not begin like it.
+    /// Fails because of the start line; with `notHTTP` if the message does not even begin like HTTP.
     mutating func failStartLine(_ code: HTTP1ParseError.Code, at offset: Int, in head: ByteBuffer) -> HTTP1ParseError {
         if verdict(on: head.readableBytesUInt8Span) == .no { return fail(.notHTTP, at: 0) }
         return fail(code, at: offset)

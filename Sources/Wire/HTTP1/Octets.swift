@@ -37,7 +37,6 @@ extension Span<UInt8> {
         UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// At or after `start`.
     @inline(__always)
     func firstLineFeed(from start: Int) -> Int? {
         var index = start

@@ -2,7 +2,7 @@ package import HTTPModel
 
 /// Whether a connection may carry another message after one (RFC 9112 §9.3).
 package enum Persistence {
-    /// `Proxy-Connection: close` counts, too; for keeping an HTTP/1.0 connection it does not (RFC 9112 §C.2.2).
+    /// `Proxy-Connection: close` ends the connection, but `keep-alive` there does not keep it (RFC 9112 §C.2.2).
     package static func keepsAlive(_ head: RequestHead) -> Bool {
         keepsAlive(head.fields, head.version) && !head.fields.contains(.proxyConnection, token: close)
     }

@@ -66,7 +66,7 @@ enum ReceivedFraming {
         return length ?? 0
     }
 
-    /// Whether `chunked` is the last coding and there once: then the message has an end, in an unsupported coding.
+    /// Whether `chunked` is the last coding and listed once: then the body's end is clear, but a coding is unsupported.
     private static func isChunkedOnceAndLast(_ fields: FieldSection) -> Bool {
         let codings = fields.values(of: .transferEncoding)
             .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
@@ -78,7 +78,7 @@ enum ReceivedFraming {
 extension UnsafeRawBufferPointer {
     var isChunked: Bool { isOption("chunked") }
 
-    /// Compares with lower-case letters and dashes, in any case.
+    /// Compares without regard to case; `word` has only lower-case letters and dashes.
     func isOption(_ word: StaticString) -> Bool {
         word.withUTF8Buffer { word in
             count == word.count && word.indices.allSatisfy { self[$0] | 0x20 == word[$0] }

@@ -1,7 +1,7 @@
 package import HTTPModel
 
-/// Makes framing fields agree with the framing on an HTTP/1 leg (RFC 9112 §6); correct fields stay unchanged. A
-/// `Transfer-Encoding` other than `chunked` is possible in composed heads only, and replaced.
+/// Makes framing fields agree with the framing on an HTTP/1 leg (RFC 9112 §6); correct fields stay unchanged. Only a
+/// composed head can have a `Transfer-Encoding` other than `chunked`, which is replaced.
 package enum SentFraming {
     /// Returns the framing for the request's body: chunked instead of `untilClose`.
     @discardableResult
@@ -11,8 +11,8 @@ package enum SentFraming {
         return framing
     }
 
-    /// For HEAD and 304 one of the two fields may describe the missing body. From 1xx, 204 and a 2xx to CONNECT,
-    /// Transfer-Encoding and a Content-Length other than zero are removed (RFC 9110 §8.6, RFC 9112 §6.1).
+    /// In a 304 or a response to HEAD, one of the two fields may describe the missing body. From 1xx, 204 and a 2xx to
+    /// CONNECT, Transfer-Encoding and a Content-Length other than zero are removed (RFC 9110 §8.6, RFC 9112 §6.1).
     @discardableResult
     package static func settle(
         _ head: inout ResponseHead,
@@ -54,7 +54,7 @@ package enum SentFraming {
         }
     }
 
-    /// Keeps a single correct line; else sets it, or appends it.
+    /// Keeps a single correct line, corrects a single wrong line, and sets exactly one if there are several or none.
     private static func setSingle(
         _ spelling: String,
         _ name: FieldName,

@@ -17,8 +17,8 @@ struct RequestLine: StartLine {
     let needsRewriting: Bool
     let tolerances: HTTP1Tolerances
 
-    /// The target may have any bytes but control characters and spaces; any
-    /// spaces and tabs are allowed between the parts, and at the end (RFC 9112 §3).
+    /// The target may have any bytes but control characters and spaces; any number of spaces and tabs may be between
+    /// the parts, and at the end (RFC 9112 §3).
     init(_ line: Span<UInt8>) throws(StartLineError) {
         var index = 0
         while line[index].isTokenCharacter { index &+= 1 }

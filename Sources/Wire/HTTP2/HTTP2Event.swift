@@ -36,12 +36,12 @@ package enum HTTP2Event: Sendable {
     case data(HTTP2StreamID, ByteBuffer)
     /// The peer's half of a stream is complete; `wireBytes` are all its frames with their headers of nine bytes.
     case end(HTTP2StreamID, trailers: FieldSection?, wireBytes: Int64)
-    /// By the peer, or here (`isLocal`) for its fault. A server's NO_ERROR after its whole response declines the rest
-    /// of the request (RFC 9113 §8.1).
+    /// A stream was reset by the peer, or here (`isLocal`) for the peer's fault. A server's NO_ERROR after its whole
+    /// response declines the rest of the request (RFC 9113 §8.1).
     case reset(HTTP2StreamID, HTTP2ErrorCode, isLocal: Bool, explanation: String)
     /// Client role: the server did not process the request, so it may be repeated (RFC 9113 §8.7).
     case refused(HTTP2StreamID)
-    /// The last event of each stream that had one, exactly once.
+    /// The last event of every stream that had events; it comes exactly once.
     case closed(HTTP2StreamID)
     /// The queue of a stream fell to the low mark after it had reached the high mark.
     case drained(HTTP2StreamID)

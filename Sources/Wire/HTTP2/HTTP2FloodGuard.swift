@@ -2,7 +2,7 @@ import HTTPModel
 import NIOCore
 
 /// Counts frames before nghttp2 reads them, and stops a flooding peer: nghttp2 does not report frames that it ignores,
-/// and some of its limits end without a GOAWAY.
+/// and at some of its limits it ends the connection without GOAWAY.
 struct HTTP2FloodGuard: ~Copyable {
     private let isServer: Bool
     private let maxContinuations: Int
@@ -16,7 +16,7 @@ struct HTTP2FloodGuard: ~Copyable {
 
     /// The rest of a payload, or of the client's preface.
     private var skip: Int
-    /// The bytes so far of an incomplete frame header, the first in the highest place.
+    /// The bytes so far of an incomplete frame header, the first one as the most significant.
     private var partial: UInt64 = 0
     private var partialStream: UInt32 = 0
     private var partialCount = 0
@@ -26,7 +26,7 @@ struct HTTP2FloodGuard: ~Copyable {
     private(set) var incompleteSince: NIODeadline?
     private var hasBegun = false
 
-    /// The highest stream of the client, and the last few ranges that it passed over.
+    /// The highest stream number of the client, and the latest ranges of numbers that it skipped.
     private var highestStream: UInt32 = 0
     private var passedOver: [Range<UInt32>] = []
 
@@ -84,7 +84,7 @@ struct HTTP2FloodGuard: ~Copyable {
         }
     }
 
-    /// A body may take its time, a head with all its frames may not (RFC 9113 §4.3).
+    /// A body may arrive slowly, but a head with all its frames may not (RFC 9113 §4.3).
     private mutating func noteBegun(type: UInt8, flags: UInt8) {
         switch type {
         case 0x0 where !isHeadOpen: incompleteSince = nil
@@ -107,10 +107,10 @@ struct HTTP2FloodGuard: ~Copyable {
         return nil
     }
 
-    /// In forced resets.
+    /// An oversized head counts like this many forced resets.
     private static let oversizedHeadCost = 50
 
-    /// For a sent DATA frame the peer may widen the window, or measure the path.
+    /// For each sent DATA frame the peer may send WINDOW_UPDATE, or a PING to measure the path.
     mutating func noteSentData() {
         windowUpdates.refund(4)
         pings.refund(1)
@@ -138,7 +138,7 @@ struct HTTP2FloodGuard: ~Copyable {
             idleFrames.refund(2)
             return isServer ? noteOpened(stream) : nil
         case 0x3:
-            // A server's resets answer our own requests, so they cannot be more than those.
+            // A server resets only streams of our own requests, so their number is limited already.
             return !isServer || resets.take(at: now) ? nil : tooMany("RST_STREAM frames")
         case 0x4: return flags & 0x1 != 0 || settings.take(at: now) ? nil : tooMany("SETTINGS frames")
         case 0x5: return isServer ? nil : HTTP2Error(.protocolError, "The server pushed a stream although push is off.")
@@ -151,7 +151,7 @@ struct HTTP2FloodGuard: ~Copyable {
         }
     }
 
-    /// Refuses a stream below a higher one (RFC 9113 §5.1.1), which nghttp2 ignores.
+    /// Refuses a new stream whose number is below an earlier one's (RFC 9113 §5.1.1), because nghttp2 ignores it.
     private mutating func noteOpened(_ stream: UInt32) -> HTTP2Error? {
         if stream > highestStream {
             let next = highestStream == 0 ? 1 : highestStream + 2
@@ -171,7 +171,7 @@ struct HTTP2FloodGuard: ~Copyable {
     }
 }
 
-/// Allows a number at once, and a number per second in the long run.
+/// Allows a burst at once, and a number per second in the long run.
 struct HTTP2TokenBucket {
     private let rate: HTTP2FloodLimits.Rate
     private var tokens: Int
@@ -192,7 +192,7 @@ struct HTTP2TokenBucket {
     /// Adds tokens beyond the rate, up to the burst.
     mutating func refund(_ count: Int) { tokens = min(rate.burst, tokens + count) }
 
-    /// Only an empty bucket needs the time.
+    /// Only an empty bucket is refilled, by the time that has passed.
     private mutating func refill(at now: NIODeadline) {
         let elapsed = max(0, (now - (refilled ?? now)).nanoseconds)
         let gained = min(Double(rate.burst), Double(elapsed) / 1e9 * Double(rate.perSecond))

@@ -9,7 +9,7 @@ struct HTTP2HeadBuilder: ~Copyable {
     private struct Line {
         var name: Range<Int>
         var value: Range<Int>
-        /// `nil` if the value has white space around it, which is not sent on.
+        /// The line's end; `nil` if the value has white space around it, which is not sent on.
         var end: Int?
     }
 
@@ -21,7 +21,7 @@ struct HTTP2HeadBuilder: ~Copyable {
         fileprivate var target = 0..<0
         fileprivate(set) var status = 0
         fileprivate(set) var contentLength: Int64?
-        /// Too large a block is kept up to the limit.
+        /// Whether the block exceeds a limit; the fields before that are kept.
         fileprivate(set) var isTooLarge = false
         /// Whether a value has a control character, which nghttp2 reported.
         fileprivate(set) var hasOddities = false
@@ -77,7 +77,7 @@ struct HTTP2HeadBuilder: ~Copyable {
         let start = pseudo.count
         pseudo.append(contentsOf: value)
         let range = start..<pseudo.count
-        // nghttp2 accepts only the names of RFC 9113 and RFC 8441, each once; these differ here.
+        // nghttp2 accepts only the names of RFC 9113 and 8441, each once; length and first letter tell them apart.
         switch (name.count, name[1]) {
         case (7, UInt8(ascii: "m")): block.pseudoMethod = range
         case (7, UInt8(ascii: "s")):
@@ -169,7 +169,7 @@ extension HTTP2HeadBuilder {
         if !block.hasStartLine { writeStartLine() }
         if block.kind != .trailers { text.writeStaticString("\r\n") }
         var section = FieldSection(received: text, expectedCount: lines.count)
-        // Another reference to the bytes would have them copied on their first change.
+        // A second reference to the bytes would cause a copy on their first change.
         text = ByteBuffer()
         for line in lines {
             let whole = line.end.map { line.name.lowerBound..<$0 }
@@ -181,7 +181,7 @@ extension HTTP2HeadBuilder {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Without spaces and tabs (RFC 9110 §5.5).
+    /// Without spaces and tabs at either end (RFC 9110 §5.5).
     var withoutOptionalWhitespace: UnsafeRawBufferPointer {
         guard let last, let first, let baseAddress, first.isOptionalWhitespace || last.isOptionalWhitespace else {
             return self

@@ -2,9 +2,9 @@ internal import CNGHTTP2
 import HTTPModel
 import NIOCore
 
-/// Writes a head, or trailers, as the recorded text, and the list for nghttp2. Names get lower case, values lose white
-/// space around them, and what HTTP/2 forbids is left out (RFC 9113 §8.2.2): `Connection` and its kin, `TE` but for
-/// `trailers`, and fields that are not ``isCarried(_:)``.
+/// Writes a head or trailers as the text to record and as the list for nghttp2. Names become lower case, values lose
+/// white space around them, and fields that HTTP/2 forbids are left out (RFC 9113 §8.2.2): those of one connection,
+/// `TE` except for `trailers`, and fields that are not ``isCarried(_:)``.
 struct HTTP2HeadWriter: ~Copyable {
     private struct Pair {
         var name: Range<Int>
@@ -53,7 +53,7 @@ struct HTTP2HeadWriter: ~Copyable {
         let name = write(":status".utf8)
         bytes.moveReaderIndex(to: bytes.writerIndex)
         bytes.writeStaticString("HTTP/2 ")
-        // A status below 100 makes no sense, but has three digits too.
+        // A status below 100 is invalid, but is written with three digits, too.
         let digits = String(head.status)
         let status = write("\(String(repeating: "0", count: max(3 - digits.utf8.count, 0)))\(digits)".utf8)
         pairs.append(Pair(name: name, value: status))
@@ -149,10 +149,10 @@ struct HTTP2HeadWriter: ~Copyable {
     }
 
     private mutating func writeField(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        // A name that begins with a colon would be taken for a pseudo-header.
+        // A name that begins with a colon would look like a pseudo-header.
         if name.isEmpty || name.first == .colon || name.isConnectionSpecific && !(keepsHost && name.isHost) { return }
         if name.count == 2, name.isOption("te") {
-            // The only thing that TE may say (RFC 9113 §8.2.2).
+            // The only value that TE may have (RFC 9113 §8.2.2).
             guard value.hasTrailersMember else { return }
             "trailers".utf8.withContiguousStorageIfAvailable {
                 append(name: name, value: UnsafeRawBufferPointer($0), isSecret: false)
@@ -202,7 +202,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// `trailers` with any weight.
+    /// Whether a `TE` value has `trailers`, with any weight.
     fileprivate var hasTrailersMember: Bool {
         split(separator: UInt8(ascii: ",")).contains { member in
             let name = member.prefix { $0 != UInt8(ascii: ";") }

@@ -41,11 +41,11 @@ extension HTTP2Session {
         nghttp2_option_set_peer_max_concurrent_streams(option, 100)
         // Received heads have a limit; sending them must not fail.
         nghttp2_option_set_max_send_header_block_length(option, 4 << 20)
-        // The guard counts both: here resets have a different clock, and a CONTINUATION cut over several reads counts
-        // once for each.
+        // ``HTTP2FloodGuard`` counts both: nghttp2 measures resets by its own clock, and counts a CONTINUATION frame
+        // again for each read that has a part of it.
         nghttp2_option_set_stream_reset_rate_limit(option, 1 << 40, 1 << 20)
         nghttp2_option_set_max_continuations(option, (settings.limits.continuations + 1) * 10)
-        // White space around a value is corrected.
+        // White space around a value is removed, not refused.
         nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1)
         var handle: OpaquePointer?
         let result =

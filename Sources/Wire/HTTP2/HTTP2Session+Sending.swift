@@ -3,10 +3,10 @@ package import HTTPModel
 package import NIOCore
 
 extension HTTP2Session {
-    /// Client role: opens a stream with a request of any version; returns the head's text form as sent. The authority
-    /// is that of `Host`; what HTTP/2 forbids is left out (RFC 9113 §8.2.2). `connectProtocol` is for an extended
-    /// CONNECT (RFC 8441), which the peer must offer; with `isEnd` there is neither body nor trailers. Throws
-    /// REFUSED_STREAM if another connection may take the request.
+    /// Client role: opens a stream with a request of any HTTP version; returns the head's text form as sent. The
+    /// authority is the value of `Host`; fields that HTTP/2 forbids are left out (RFC 9113 §8.2.2). `connectProtocol`
+    /// makes this an extended CONNECT (RFC 8441), which the peer must offer; with `isEnd` there is neither body nor
+    /// trailers. Throws REFUSED_STREAM if the request may be sent on another connection.
     package func sendRequest(
         _ head: RequestHead,
         scheme: String,
@@ -89,10 +89,10 @@ extension HTTP2Session {
         resume(stream)
     }
 
-    /// Not yet in the output; 0 for a closed stream.
+    /// Body bytes that are not in the output yet; 0 for a closed stream.
     package func queuedBytes(on id: HTTP2StreamID) -> Int { streams[id.number]?.queue.count ?? 0 }
 
-    /// Bytes of a stream's body in the output, if more wait for a window of the peer; `nil` if none do.
+    /// The sent body bytes of a stream whose further bytes wait for a window of the peer; `nil` if no bytes wait.
     package func sentBytesOfBlocked(_ id: HTTP2StreamID) -> Int64? {
         guard phase == .open, let stream = streams[id.number], stream.queue.count > 0 else { return nil }
         let streamWindow = nghttp2_session_get_stream_remote_window_size(handle, id.number)
@@ -128,8 +128,8 @@ extension HTTP2Session {
         nghttp2_session_resume_data(handle, stream.id.number)
     }
 
-    /// Sends RST_STREAM, and drops what is queued; of its events only `closed` still comes. NO_ERROR after
-    /// ``sendEnd(_:on:)`` waits until that is sent: it declines the rest of the request (RFC 9113 §8.1).
+    /// Sends RST_STREAM and drops queued bytes; of the stream's events only `closed` still comes. NO_ERROR waits until
+    /// the queued end is sent, because it declines only the rest of the request (RFC 9113 §8.1).
     package func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard phase == .open, let stream = stream(id.number) else {
             // Earlier events may still wait.
@@ -151,7 +151,7 @@ extension HTTP2Session {
         nghttp2_submit_rst_stream(handle, 0, id.number, code.rawValue)
         floodGuard.noteSentReset()
         if role == .client, !stream.isHeadSent {
-            // An unsent request is closed at once; nghttp2 would do so when its turn comes.
+            // nghttp2 would close an unsent request only when its turn comes.
             streamClosed(id.number, code)
         }
     }
@@ -177,8 +177,8 @@ extension HTTP2Session {
         stream.resetAfterQueue = code
     }
 
-    /// Sends GOAWAY. With NO_ERROR there are no new streams, and open ones continue until ``isOver``; else all are
-    /// closed.
+    /// Sends GOAWAY. With NO_ERROR, no new streams begin, and open ones continue until ``isOver``; with any other code,
+    /// all streams are closed.
     package func goAway(_ code: HTTP2ErrorCode, text: String = "") {
         guard phase == .open else { return }
         if code != .noError { return end(HTTP2Error(code, text), isReported: false) }
@@ -189,12 +189,12 @@ extension HTTP2Session {
         nghttp2_submit_goaway(handle, 0, lastStream, code.rawValue, text, text.count)
     }
 
-    /// Its answer makes no event, but arrives as bytes.
+    /// Sends a PING, whose answer arrives as bytes, but makes no event.
     package func ping() {
         if phase == .open { nghttp2_submit_ping(handle, 0, nil) }
     }
 
-    /// 100 until the SETTINGS: RFC 9113 §6.5.2 has no limit until then, but requests beyond the later one are refused.
+    /// 100 until the peer's SETTINGS: the default has no limit (RFC 9113 §6.5.2), but the peer refuses excess streams.
     package var peerMaxConcurrentStreams: Int {
         guard hasPeerSettings, handle != nil else { return 100 }
         return Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))

@@ -19,12 +19,12 @@ extension HTTP2Session {
             builder.begin(.request)
         } else {
             blockStream = stream(id)
-            // Interim responses may precede.
+            // Interim responses may precede the final one.
             builder.begin(role == .client && blockStream?.incoming == .head ? .response : .trailers)
         }
     }
 
-    /// Odd values of a server are kept; names, framing, and possible line ends are never tolerated (RFC 9113 §8.2.1).
+    /// Accepts odd values from a server, but no invalid name, framing field, NUL or line break (RFC 9113 §8.2.1).
     func fieldIsInvalid(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
         guard role == .client, !name.isEmpty, name.allSatisfy({ $0.isTokenCharacter }),
             !name.isConnectionSpecific, !name.isOption("content-length"),
@@ -34,7 +34,7 @@ extension HTTP2Session {
         return true
     }
 
-    /// The field's name is only in nghttp2's message.
+    /// Finds the field's name in nghttp2's message, because nothing else has it.
     func noteProtocolError(_ message: String) {
         guard message.hasPrefix("Invalid"), let start = message.firstRange(of: "name: [")?.upperBound,
             let end = message[start...].firstRange(of: "], value: [")?.lowerBound
@@ -93,7 +93,7 @@ extension HTTP2Session {
     }
 
     func dataReceived(_ bytes: UnsafeRawBufferPointer, on id: Int32) {
-        // One stream must not stop the connection.
+        // Returns the connection's window at once, so that one stream cannot stop the others.
         nghttp2_session_consume_connection(handle, bytes.count)
         guard let stream = stream(id), stream.incoming == .body, !stream.isAbandoned else { return }
         stream.unconsumed += bytes.count
@@ -217,7 +217,7 @@ extension HTTP2Session {
         events.append(.malformedRequest(stream.id, status: status, explanation: explanation, head: text))
     }
 
-    /// The rest of the request is not awaited (RFC 9113 §8.1).
+    /// Answers with 431 and does not wait for the rest of the request (RFC 9113 §8.1).
     private func refuseTooLarge(_ stream: HTTP2Stream, isEnd: Bool) {
         let explanation =
             "The request's head has more than \(settings.maxHeaderListSize) bytes"
@@ -229,7 +229,7 @@ extension HTTP2Session {
         submitResponse(HTTP2HeadWriter(ResponseHead(status: 431, version: .http2)), on: stream, isEnd: true)
     }
 
-    /// Refuses a head because of the others that arrived with it.
+    /// Refuses a head because all heads that arrived together are too large.
     private func refuseCrowdedOut(_ stream: HTTP2Stream, category: nghttp2_headers_category) {
         let explanation = "The simultaneous heads are larger than \(settings.maxPendingHeads) bytes."
         guard category == NGHTTP2_HCAT_REQUEST else {
@@ -237,7 +237,7 @@ extension HTTP2Session {
             return
         }
         refuse(stream, status: 0, because: explanation)
-        // So that the client may repeat it (RFC 9113 §8.7).
+        // REFUSED_STREAM lets the client repeat the request (RFC 9113 §8.7).
         nghttp2_submit_rst_stream(handle, 0, stream.id.number, HTTP2ErrorCode.refusedStream.rawValue)
     }
 

@@ -4,13 +4,13 @@ package import NIOCore
 
 /// One HTTP/2 connection without a socket, over nghttp2. The owner passes received bytes (``receive(_:now:)``), takes
 /// all events (``nextEvent()``), sends heads and bodies, and writes ``nextOutput(limit:)`` when the connection accepts
-/// more. Making output makes events, too. Nothing is called back; calls between two events take effect at once.
+/// more. Making output makes events, too. There are no callbacks; calls between two events take effect at once.
 ///
-/// The connection's window is returned on receipt, so that no stream starves others; a stream's own by
-/// ``consume(_:on:)``. Server push is refused. A client's priorities (RFC 7540 §5.3) order its responses and are not
+/// The connection's window is returned on receipt, so that no stream starves others; a stream's own window is returned
+/// by ``consume(_:on:)``. Server push is refused. A client's priorities (RFC 7540 §5.3) order its responses and are not
 /// passed on.
 package final class HTTP2Session {
-    /// A server takes requests, a client makes them.
+    /// A server receives requests, a client sends them.
     package enum Role: Sendable { case server, client }
 
     enum Phase {
@@ -28,7 +28,7 @@ package final class HTTP2Session {
     var phase = Phase.open
 
     var events: [HTTP2Event] = []
-    /// The next events, the last one first: moved out from the end, an event is not copied.
+    /// The next events in reverse order: an event that is moved out from the end is not copied.
     var takenEvents: [HTTP2Event] = []
     var streams: [Int32: HTTP2Stream] = [:]
     /// Most look-ups are for the last stream again.
@@ -38,7 +38,7 @@ package final class HTTP2Session {
 
     var builder: HTTP2HeadBuilder
     var blockStream: HTTP2Stream?
-    /// The bytes of its frames so far.
+    /// The bytes of the head's frames so far.
     var blockWireBytes = 0
     /// The bytes of heads whose events were not taken yet.
     var pendingHeads = 0
@@ -56,10 +56,10 @@ package final class HTTP2Session {
     var inputStart: UnsafeRawPointer?
 
     var output = ByteBuffer()
-    /// The length at which nghttp2 makes no more frames; `nil` for no DATA.
+    /// The output length at which no more DATA is made; `nil` for no DATA at all.
     var outputLimit: Int?
 
-    /// Output without DATA that is made ahead of ``nextOutput(limit:)``.
+    /// The most output without DATA that is made ahead of ``nextOutput(limit:)``.
     private static let settledLimit = 64 << 10
 
     /// Preface and SETTINGS are in the output at once.
@@ -110,7 +110,7 @@ package final class HTTP2Session {
             if takenEvents.isEmpty {
                 if events.isEmpty {
                     pendingHeads = 0
-                    // Frees the room of a burst.
+                    // Frees the memory of a burst.
                     if takenEvents.capacity > 256 { takenEvents = [] }
                     return nil
                 }
@@ -122,7 +122,7 @@ package final class HTTP2Session {
         }
     }
 
-    /// The next bytes to write, soon after `limit` of them; `nil` if there are none now.
+    /// The next bytes to write, about `limit` of them at most; `nil` if there are none now.
     package func nextOutput(limit: Int = 64 << 10) -> ByteBuffer? {
         if output.readableBytes < limit { makeOutput(limit: limit) }
         guard output.readableBytes > 0 else { return nil }
@@ -141,7 +141,7 @@ package final class HTTP2Session {
         }
     }
 
-    /// Makes everything but DATA, because nghttp2 reports faults of the input only then.
+    /// Makes all output but DATA, because only then does nghttp2 report faults of the input.
     private func settle() {
         if output.readableBytes < HTTP2Session.settledLimit { makeOutput(limit: nil) } else { actOnFoundFailure() }
     }

@@ -33,7 +33,7 @@ package struct HTTP2FloodLimits: Sendable, Hashable {
     /// Streams that a client resets, or makes us reset by faults ("rapid reset").
     package var resets = Rate(burst: 1000, perSecond: 100)
     package var settings = Rate(burst: 100, perSecond: 10)
-    /// PING with acknowledgements, beyond one for each DATA frame of either side; gRPC measures the path so.
+    /// PING with acknowledgements, beyond one for each DATA frame of either side; gRPC measures the path with PING.
     package var pings = Rate(burst: 1000, perSecond: 100)
     /// DATA that may be only padding and does not end its stream, beyond one for each head.
     package var emptyData = Rate(burst: 1000, perSecond: 100)

@@ -13,7 +13,7 @@ final class HTTP2Stream {
 
     var queue = HTTP2SendQueue()
     var sentBytes: Int64 = 0
-    /// Whether our head was passed to nghttp2, interim ones aside.
+    /// Whether our head, not an interim one, was passed to nghttp2.
     var isHeadQueued = false
     var isHeadSent = false
     var isEndQueued = false
@@ -21,7 +21,7 @@ final class HTTP2Stream {
     var trailers: FieldSection?
     /// Whether nghttp2 must be told that there is something to send.
     var isDeferred = false
-    /// Whether the queue reached the high mark after the low one.
+    /// Whether the queue has reached the high mark, and has not fallen to the low mark since then.
     var isBackedUp = false
 
     /// Given up by the owner, who sees only its close.
@@ -65,7 +65,7 @@ struct HTTP2SendQueue {
                 first += 1
             }
         }
-        // Rarely, so that a long queue costs no more than a short one.
+        // Sent parts are removed rarely, so that a part costs no more in a long queue than in a short one.
         if first == parts.count {
             parts.removeAll(keepingCapacity: true)
             first = 0

@@ -21,18 +21,17 @@ package struct SOCKS5Reader {
         package var host: String
         package var port: Int
         package var isAddress: Bool
-        /// The name with the root's dot, if the client sent it so.
+        /// The name with its trailing dot, if the client sent one.
         package var rootedName: String?
 
         package var authority: String { HostAddress.withPort(host, port) }
     }
 
-    /// A fault in a client's bytes.
     package enum Failure: Error, Hashable {
-        /// The first byte is not 5: it is 4, or another protocol.
+        /// The first byte is not 5: it is 4, or belongs to another protocol.
         case version(UInt8)
         case noMethods
-        /// Of the subnegotiation (RFC 1929 §2).
+        /// The version of the password exchange (RFC 1929 §2).
         case credentialsVersion(UInt8)
         case requestVersion(UInt8)
         case command(UInt8)
@@ -58,8 +57,8 @@ package struct SOCKS5Reader {
 
     package mutating func receive(_ more: ByteBuffer) { bytes.append(more) }
 
-    /// `nil` if the message is incomplete, or all were read. A request follows a greeting, unless
-    /// ``expectCredentials()``.
+    /// `nil` if the message is incomplete, or all were read. After a greeting the next message is a request, or
+    /// credentials after ``expectCredentials()``.
     package mutating func next() throws(Failure) -> Event? {
         var reading = bytes
         let event: Event?
@@ -131,7 +130,7 @@ package struct SOCKS5Reader {
 
     private static func named(_ bytes: [UInt8]) throws(Failure) -> Place {
         let text = String(decoding: bytes, as: UTF8.self)
-        // Invalid UTF-8 would be lost, and NUL end the name.
+        // Invalid UTF-8 would be lost, and a NUL would end the name.
         guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else { throw .name(bytes) }
         // Some clients send addresses as names.
         if let address = HostAddress.canonical(text[...]) { return Place(host: address, port: 0, isAddress: true) }

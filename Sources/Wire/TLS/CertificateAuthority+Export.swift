@@ -41,8 +41,8 @@ extension CertificateAuthority {
         return writtenToMemory { i2d_PKCS12_bio($0, archive) }
     }
 
-    /// `com.apple.security.root`; the identifiers come from the fingerprint, so a new installation replaces the
-    /// profile.
+    /// A profile with `com.apple.security.root`. Its identifiers come from the fingerprint, so a new installation
+    /// replaces an earlier one.
     private var configurationProfile: String {
         let name = (subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject).markupEscaped
         let short = fingerprint.prefix(16)

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// The certificate and key that sign what clients see; a plain value for the ``CertificateMint`` of every event loop.
+/// The certificate and key that sign certificates for clients; a plain value for all event loops.
 package struct CertificateAuthority: Sendable {
     package let subject: String
     /// In seconds since 1970, as is `notAfter`.
@@ -40,7 +40,7 @@ package struct CertificateAuthority: Sendable {
 
     /// Loads a user's authority: PEM (certificate and key in one file or in two) or PKCS#12; a pipe such as the shell's
     /// `<(…)` may be silent for five seconds. Throws if a file cannot be read, the key does not belong to the
-    /// certificate, or that is not an authority or has expired.
+    /// certificate, or the certificate is not an authority or has expired.
     package static func load(
         file: String,
         keyFile: String? = nil,
@@ -124,7 +124,7 @@ package struct CertificateAuthority: Sendable {
         certificateDER = certificate.der
         keyDER = key.der
         let isRoot = X509_self_signed(certificate.pointer, 0) == 1
-        // Clients have the root, if any.
+        // A root is not sent, because clients have it.
         chainDER = isRoot ? [] : [certificate.der] + chain.filter { X509_self_signed($0.pointer, 0) != 1 }.map(\.der)
         ERR_clear_error()
     }
@@ -139,7 +139,7 @@ package struct CertificateAuthority: Sendable {
             let reason = "the private key does not belong to the certificate '\(summary.subject)'"
             return (reason, "Give the certificate and the key that were made together.")
         }
-        // 1 means basic constraints; clients accept no weaker signs.
+        // 1 means basic constraints; clients accept no weaker mark of an authority.
         if X509_check_ca(certificate) != 1 || X509_get_key_usage(certificate) & UInt32(KU_KEY_CERT_SIGN) == 0 {
             let reason = "the certificate '\(summary.subject)' is not a certificate authority"
             return (reason, "Give a certificate with the basic constraint CA:TRUE and the key usage keyCertSign.")

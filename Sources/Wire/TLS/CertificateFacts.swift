@@ -4,9 +4,9 @@ package import HTTPModel
 /// Facts for the check of a server's certificate, in addition to ``CertificateSummary``.
 package struct CertificateFacts: Sendable, Hashable {
     package var summary: CertificateSummary
-    /// The subject's common name, else the whole name.
+    /// The subject's common name; without one, the whole name.
     package var name: String
-    /// The issuer's common name, else the whole name.
+    /// The issuer's common name; without one, the whole name.
     package var issuerName: String
     /// `RSA`, `EC`, `Ed25519`, or OpenSSL's name.
     package var keyType: String
@@ -17,7 +17,7 @@ package struct CertificateFacts: Sendable, Hashable {
     package var signatureAlgorithm: String
     /// For example `SHA256`; `nil` if the algorithm has none.
     package var signatureDigest: String?
-    /// Of the issuer's certificate (AIA, RFC 5280 section 4.2.2.1).
+    /// URLs of the issuer's certificate (AIA, RFC 5280 section 4.2.2.1).
     package var issuerURLs: [String] = []
     package var statusURLs: [String] = []
     package var isAuthority = false

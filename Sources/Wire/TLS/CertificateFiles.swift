@@ -6,7 +6,6 @@ enum CertificateFiles {
     /// Protects from `--ca /dev/zero`.
     private static let maximumSize = 16 << 20
 
-    /// `nil` if there is no such file.
     static func contentIfPresent(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8]? {
         do throws(FileError) {
             let content = try InputFile.contents(of: path, atMost: maximumSize + 1, takesPipes: takesPipes)
@@ -25,7 +24,7 @@ enum CertificateFiles {
         return content
     }
 
-    /// Creates a directory and those above it; makes it ours alone (0700).
+    /// Creates a directory and those above it; only this user has access to it (0700).
     static func makePrivateDirectory(_ path: String) throws(CertificateError) {
         var parent = ""
         let components = path.split(separator: "/", omittingEmptySubsequences: true)
@@ -75,7 +74,7 @@ enum CertificateFiles {
         }
     }
 
-    /// Whether a directory has certificates by the hash of their subject (`c_rehash`).
+    /// Whether a directory has certificate files that are named by the hash of the subject (`c_rehash`).
     static func isHashedDirectory(_ path: String) -> Bool {
         guard let directory = opendir(path) else { return false }
         defer { closedir(directory) }

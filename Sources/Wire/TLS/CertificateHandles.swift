@@ -5,7 +5,6 @@ internal import NIOCore
 final class X509Handle {
     let pointer: OpaquePointer
 
-    /// Takes ownership of the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { X509_free(pointer) }
@@ -27,7 +26,6 @@ final class X509Handle {
 final class PrivateKeyHandle {
     let pointer: OpaquePointer
 
-    /// Takes ownership of the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { EVP_PKEY_free(pointer) }
@@ -91,7 +89,7 @@ final class PKCS12Archive {
     }
 }
 
-/// The certificates of one of OpenSSL's lists, which keeps them.
+/// The certificates of one of OpenSSL's lists, which still owns them.
 func certificates(in list: OpaquePointer?) -> [OpaquePointer] {
     (0..<max(0, sluice_sk_X509_num(list))).compactMap { sluice_sk_X509_value(list, $0) }
 }
@@ -203,7 +201,7 @@ func date(_ seconds: Int64) -> String {
 }
 
 func base64(_ bytes: [UInt8]) -> String {
-    // OpenSSL ends what it writes with a NUL.
+    // OpenSSL writes a NUL after the text.
     var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
     let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
     return String(decoding: text.prefix(Int(count)), as: UTF8.self)
@@ -211,7 +209,7 @@ func base64(_ bytes: [UInt8]) -> String {
 
 /// Names for sentences about a certificate.
 enum CertificateName {
-    /// The common name, else the whole name.
+    /// The issuer's common name; without one, the whole name.
     static func issuer(of certificate: OpaquePointer) -> String { short(X509_get_issuer_name(certificate)) }
 
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }

@@ -26,7 +26,7 @@ package struct LeafKey: Sendable {
 
 /// A certificate for one host; belongs to its mint's event loop.
 package final class LeafCertificate {
-    /// In seconds since 1970, the last one included.
+    /// In seconds since 1970, including the last second.
     let validity: ClosedRange<Int64>
     private let certificate: X509Handle
     private let key: PrivateKeyHandle
@@ -84,7 +84,7 @@ package final class CertificateMint {
 
     package func has(_ kind: LeafKey.Kind) -> Bool { leaves[kind] != nil }
 
-    /// Also mints with this key; only the first key of each kind counts.
+    /// Adds a key to mint with; only the first key of each kind is used.
     package func use(_ leafKey: LeafKey) throws(CertificateError) {
         if has(leafKey.kind) { return }
         guard let key = PrivateKeyHandle(der: leafKey.der), let extensions = commonExtensions(leafKey.kind, key) else {
@@ -99,8 +99,7 @@ package final class CertificateMint {
     }
 
     /// The certificate for a DNS name or an IP address. Throws for text that no certificate can name: empty, too long,
-    /// with white space or control characters.
-    /// `now` is in seconds since 1970; the clock may be set back.
+    /// with white space or control characters. `now` is in seconds since 1970; the clock may be set back.
     package func certificate(
         for host: String,
         key: LeafKey.Kind = .ecdsa,
@@ -143,7 +142,7 @@ package final class CertificateMint {
     }
 
     private func commonExtensions(_ kind: LeafKey.Kind, _ key: PrivateKeyHandle) -> [CertificateExtension]? {
-        // The subject key identifier needs only the key.
+        // A sample certificate is enough: the subject key identifier needs only the key.
         guard let pointer = X509_new() else { return nil }
         let sample = X509Handle(owning: pointer)
         guard X509_set_pubkey(pointer, key.pointer) == 1 else { return nil }

@@ -8,7 +8,7 @@ package struct ClientHello: Sendable, Hashable {
     package var alpnProtocols: [String]?
     /// In the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
     package var supportedVersions: [UInt16] = []
-    /// Whether the client accepts a certificate with an ECDSA key on the curve P-256; else RSA.
+    /// Whether the client accepts a certificate with an ECDSA key on the curve P-256; if not, it needs RSA.
     package var acceptsECDSA = true
 
     package enum ParseResult: Sendable, Hashable {
@@ -20,7 +20,7 @@ package struct ClientHello: Sendable, Hashable {
 
     /// In bytes with record headers.
     package static let maximumLength = 65_536
-    /// All records are read again for each new byte.
+    /// Limited because all records are read again for each new byte.
     package static let mostRecords = 2_048
 
     /// Reads the first bytes of a connection without consuming any; a wrong first byte is ``ParseResult/notTLS``.
@@ -102,7 +102,7 @@ private func nextFragment(of records: inout Cursor) -> Fragment {
     return .fragment(fragment)
 }
 
-/// Whether a message that begins like this is not a ClientHello of an accepted length.
+/// Whether these first bytes cannot be those of a ClientHello of an accepted length.
 private func isHopeless(_ start: some Sequence<UInt8>) -> Bool {
     let header = Array(start.prefix(4))
     if let type = header.first, type != 1 { return true }
@@ -152,7 +152,7 @@ private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     return .hello(hello)
 }
 
-/// Whether such a client accepts an ECDSA key on the curve P-256.
+/// Whether a client with this offer accepts an ECDSA key on the curve P-256.
 private func acceptsECDSA(
     _ hello: ClientHello,
     _ suites: [UInt16],

@@ -9,8 +9,8 @@ package struct DistrustedKeys: Sendable {
 
     /// The eight intermediate authorities of eMudhra whose private keys became public in October 2026 (CVE-2026-111943,
     /// https://bugzilla.mozilla.org/show_bug.cgi?id=2083449): EM DV, EV and OV TLS CA - G3B and G3C, EM OV CS CA - G3B
-    /// and G3C. Most systems trust them by AAA Certificate Services; rustls-webpki 0.103.16 and Chromium refuse these
-    /// keys.
+    /// and G3C. Most systems trust them through AAA Certificate Services; rustls-webpki 0.103.16 and Chromium refuse
+    /// these keys.
     package static let compromised = DistrustedKeys(hashes: [
         "ebed6475c2c2d80fcb199f3fe8dd6e6b3ce60b77eb15d4e42c3dec0c6f5b5105",
         "49dd353dc2b919a3770645117d0e60c16115e7d1bc259eefe734b00ea434fe5f",

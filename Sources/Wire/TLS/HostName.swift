@@ -7,9 +7,9 @@ package enum HostName: Hashable, Sendable {
     case address([UInt8])
     case dns(String)
 
-    /// Reads the host of a CONNECT or server name: an IPv6 address with or without brackets and zone, or a name,
-    /// without the root's dot, in lower case and in `xn--` form (RFC 3492). `nil` if no certificate can name it: empty,
-    /// more than 253 bytes, white space, control characters.
+    /// Reads the host of a CONNECT or server name: an IPv6 address with or without brackets and zone, or a name. A name
+    /// loses its trailing dot and gets lower case and `xn--` form (RFC 3492). `nil` if no certificate can name the
+    /// host: empty, more than 253 bytes, white space, control characters.
     package init?(_ text: String) {
         var name = text[...]
         if name.first == "[", name.last == "]" { name = name.dropFirst().dropLast() }

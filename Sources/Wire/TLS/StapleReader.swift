@@ -1,12 +1,12 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// Checks the OCSP answer that a server stapled to its certificate; no responder is asked.
+/// Checks the OCSP answer that a server stapled to its certificate; contacts no responder.
 enum StapleReader {
     /// The accepted clock difference in seconds.
     private static let skew = 300
 
-    /// `nil` if none was sent. It must be signed by a trusted authority (RFC 6960 section 3.2).
+    /// `nil` if the server sent no staple. A staple must be signed by a trusted authority (RFC 6960 section 3.2).
     static func status(of ssl: OpaquePointer) -> StapledStatus? {
         var bytes: UnsafePointer<UInt8>?
         let length = sluice_SSL_get_staple(ssl, &bytes)
@@ -26,7 +26,7 @@ enum StapleReader {
     }
 
     private static func status(in basic: OpaquePointer, _ ssl: OpaquePointer) -> StapledStatus {
-        // The verified chain has an authority that the server did not send.
+        // The verified chain also has the authority that the server did not send.
         let sent = SSL_get_peer_cert_chain(ssl)
         let chain = SSL_get0_verified_chain(ssl) ?? sent
         guard let leaf = sluice_sk_X509_value(sent, 0) else { return .unusable("there is no certificate") }
@@ -72,7 +72,7 @@ enum StapleReader {
         chains.lazy.flatMap(certificates).first { X509_check_issued($0, leaf) == Int32(X509_V_OK) }
     }
 
-    /// A certificate's part of the answer, by whatever digest.
+    /// The entry for a certificate; its ID may use any digest.
     private static func entry(
         for leaf: OpaquePointer,
         _ issuer: OpaquePointer,

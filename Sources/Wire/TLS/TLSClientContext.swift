@@ -29,11 +29,11 @@ package final class TLSClientContext {
     }
 
     /// Makes the session of one connection to a server; the first ``TLSSession/advance(into:limit:)`` makes the
-    /// ClientHello. Reads the authorities if ``TLSTrust/load()`` was not called. `host` is verified; a name is also
-    /// sent as server name (never an address, RFC 6066 section 3). `isLegacy` accepts TLS 1.0, no secure renegotiation,
-    /// and short keys. Sessions are resumed among connections with the same resumption key, host, verification,
-    /// `isLegacy` and identity. Throws `invalidHost` if no certificate can name the host, `resource` if an extra file
-    /// cannot be read.
+    /// ClientHello. Reads the authorities if ``TLSTrust/load()`` was not called. The certificate must be for `host`; a
+    /// name is also sent as server name (never an address, RFC 6066 section 3). `isLegacy` allows TLS 1.0, short keys,
+    /// and servers without secure renegotiation. Sessions are resumed among connections with the same resumption key,
+    /// host, verification, `isLegacy` and identity. Throws `invalidHost` if no certificate can name the host,
+    /// `resource` if an extra file cannot be read.
     package func makeSession(
         host: String,
         applicationProtocols: [String] = ["http/1.1"],
@@ -130,7 +130,7 @@ extension TLSSession {
         return false
     }
 
-    /// Keeps the fault of the server's chain while OpenSSL has it.
+    /// Keeps the fault of the server's chain, which OpenSSL has only during verification.
     fileprivate func reject(_ store: OpaquePointer?) {
         guard let store, rejectedPeer == nil else { return }
         let chain = summaries(of: X509_STORE_CTX_get0_untrusted(store))

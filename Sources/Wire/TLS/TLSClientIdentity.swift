@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import HTTPModel
 
-/// A certificate with its key for servers that ask for one; a plain value whose key never leaves the module.
+/// A client certificate with its key, for servers that request one; a plain value whose key never leaves the module.
 package struct TLSClientIdentity: Sendable, Hashable {
     package let name: String
     package let summary: CertificateSummary

@@ -55,12 +55,12 @@ extension TLSError: CustomStringConvertible {
             return "\(server) uses Diffie-Hellman parameters that are too short (dh key too small). \(tryLegacy)"
         case .invalidHost: return "The host name '\(host ?? "")' cannot be used in TLS. Check the address in the URL."
         default:
-            // The text before it says that TLS with the server failed.
+            // The text before this one says that TLS with the server failed.
             return "OpenSSL says: \(commonReason)."
         }
     }
 
-    /// If the server most likely ended the connection because of a missing or wrong client certificate.
+    /// Set if the server most likely ended the connection because of a missing or wrong client certificate.
     private var clientCertificateExplanation: String? {
         let alert: String?
         switch cause {

@@ -30,9 +30,9 @@ package struct TLSError: Error, Sendable, Hashable {
         case selfSigned
         /// With the untrusted authority at the end of the chain.
         case unknownIssuer(String)
-        /// With the authority whose certificate was not sent and is not trusted here, and where to download that.
+        /// With the authority whose certificate was not sent and is not trusted here, and the URL of that certificate.
         case missingIssuer(String, url: String)
-        /// According to the server's own staple; with a reason if there is one.
+        /// According to the server's own OCSP staple; with the time, and a reason if the staple gives one.
         case revoked(Int64, reason: String?)
         case nameMismatch([String])
         /// No host in subjectAltName, maybe addresses; the common name does not count (RFC 9525 section 6.3).
@@ -50,7 +50,7 @@ package struct TLSError: Error, Sendable, Hashable {
     package var openSSLText: String
     package var certificateSent: Bool
     package var certificateAsked = false
-    /// The user's name for the certificate for the server, sent or not.
+    /// The user's name for the client certificate, even if it was not sent.
     package var certificateName: String?
 
     package init(leg: Leg, cause: Cause, host: String? = nil, openSSLText: String = "", certificateSent: Bool = false) {
@@ -71,7 +71,7 @@ package struct TLSError: Error, Sendable, Hashable {
         }
     }
 
-    /// No common protocol version, cipher suite or signature algorithm.
+    /// Whether the client and Sluice share no protocol version, cipher suite or signature algorithm.
     package var clientSharesNothing: Bool {
         guard leg == .client else { return false }
         switch cause {
@@ -119,7 +119,7 @@ extension TLSError {
         return alertNames[alert] ?? "alert_\(alert)"
     }
 
-    /// RFC 8446 section 6 and, for what TLS 1.3 dropped, RFC 5246 section 7.2.
+    /// RFC 8446 section 6 and, for alerts that TLS 1.3 dropped, RFC 5246 section 7.2.
     private static let alertNames: [Int: String] = [
         10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed", 22: "record_overflow",
         30: "decompression_failure", 40: "handshake_failure", 41: "no_certificate", 42: "bad_certificate",

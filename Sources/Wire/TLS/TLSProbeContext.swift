@@ -62,8 +62,8 @@ package final class TLSProbeContext {
         "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:TLS_AES_128_CCM_SHA256"
         + ":TLS_AES_128_CCM_8_SHA256"
 
-    /// `resumes`: offers an earlier session, and keeps this one. Throws `invalidHost` for a host that no certificate
-    /// can name, `nothingShared` if OpenSSL cannot make the offer.
+    /// With `resumes`, offers an earlier session, and keeps this one. Throws `invalidHost` for a host that no
+    /// certificate can name, `nothingShared` if OpenSSL cannot make the offer.
     package func makeSession(host: String, offer: TLSProbeOffer, resumes: Bool = false) throws(TLSError) -> TLSSession {
         guard let name = HostName(host) else { throw TLSError(leg: .upstream, cause: .invalidHost, host: host) }
         var isOffered = true
@@ -94,7 +94,7 @@ package final class TLSProbeContext {
             let suites = ciphers.filter(\.isTLS13).map(\.name).joined(separator: ":")
             let others = ciphers.filter { !$0.isTLS13 }.map(\.openSSLName).joined(separator: ":")
             guard SSL_set_ciphersuites(ssl, suites) == 1 else { return false }
-            // OpenSSL rejects an empty list, without which no older cipher is possible.
+            // OpenSSL rejects an empty list. Without older ciphers, the callers offer TLS 1.3 only.
             if !others.isEmpty, SSL_set_cipher_list(ssl, others + (offer.isLenient ? ":@SECLEVEL=0" : "")) != 1 {
                 return false
             }

@@ -20,11 +20,11 @@ package final class TLSServerContext {
         // The client is near: the fastest good cipher comes first.
         let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
         SSL_CTX_set_ciphersuites(pointer, suites)
-        // The rest is OpenSSL's DEFAULT, a name only for the start of a list.
+        // After the first ciphers come those of OpenSSL's DEFAULT, a name that can only begin a list.
         SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM+AES128:ALL:!COMPLEMENTOFDEFAULT:!eNULL")
         // DHE with parameters as strong as the key.
         sluice_SSL_CTX_set_dh_auto(pointer, 1)
-        // Only tickets, which work on every event loop without memory here.
+        // Only tickets: they work on every event loop and need no memory here.
         sluice_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_session_id_context(pointer, Array("sluice".utf8), 6)
         SSL_CTX_set_num_tickets(pointer, 1)
@@ -47,7 +47,7 @@ package final class TLSServerContext {
         ERR_clear_error()
     }
 
-    /// Of `applicationProtocols` the first one that the client offers by ALPN is chosen; `host` is for messages.
+    /// Selects the first of `applicationProtocols` that the client offers by ALPN; `host` is for messages.
     package func makeSession(
         certificate: LeafCertificate,
         host: String? = nil,

@@ -29,7 +29,7 @@ package final class TLSSession {
     let ssl: OpaquePointer
     let context: TLSContextHandle
     let applicationProtocols: [[UInt8]]
-    /// Where sessions are kept, and the server's request for our certificate in the handshake of the offered one.
+    /// The session cache, and the server's request for our certificate in the handshake of the offered session.
     private var resumption: (cache: TLSSessionCache, key: TLSSessionCache.Key, earlier: ClientCertificateDetails?)?
     var rejectedPeer: RejectedPeer?
     var certificateSent = false
@@ -78,7 +78,7 @@ package final class TLSSession {
     }
 
     deinit {
-        // OpenSSL would not resume a connection that ended without close_notify, as HTTP peers do all the time.
+        // OpenSSL would not resume a connection that ended without close_notify, but HTTP peers often end without it.
         if case .failed = state {} else { SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         SSL_free(ssl)
     }
@@ -110,16 +110,16 @@ package final class TLSSession {
         )
     }
 
-    /// Offers an earlier session of the cache, and stores ours there.
+    /// Offers an earlier session of the cache, and stores the sessions of this connection there.
     func resume(from cache: TLSSessionCache, key: TLSSessionCache.Key) {
         resumption = (cache, key, cache.offer(key, by: ssl))
     }
 
-    /// Returns whether the reference is ours then.
+    /// Returns whether this keeps the reference.
     func remember(_ session: OpaquePointer) -> Bool {
         probe?.hasTicket = true
         guard let resumption else { return false }
-        // The certificates of a renegotiation are unknown.
+        // Sessions of a renegotiation are not stored, because its certificates are unknown.
         if case .open = state, SSL_version(ssl) < TLS1_3_VERSION { return false }
         resumption.cache.store(session, clientCertificate, for: resumption.key)
         return true
@@ -187,7 +187,7 @@ package final class TLSSession {
         sendShutdown()
     }
 
-    /// Of a failed handshake, the facts so far.
+    /// After a failed handshake, the facts so far.
     package var details: TLSDetails {
         var details = TLSDetails(
             protocolVersion: SSL_get_version(ssl).map { String(cString: $0) } ?? "",
@@ -325,7 +325,7 @@ package final class TLSSession {
         var failure = TLSError(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
         // "HTTP": a server of plain HTTP complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
-        // A fault of the certificate that is only recorded ends nothing.
+        // With SSL_VERIFY_NONE a fault of the certificate is only recorded, so it is not the cause.
         if let rejectedPeer, case .handshaking = state, SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE {
             failure.cause = .certificate(rejectedPeer.problem)
         }
@@ -345,7 +345,7 @@ package final class TLSSession {
     }
 }
 
-/// The peer's own first.
+/// The peer's own certificate comes first.
 func summaries(of chain: OpaquePointer?) -> [CertificateSummary] {
     certificates(in: chain).map { CertificateSummary($0) }
 }

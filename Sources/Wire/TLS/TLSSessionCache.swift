@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// Sessions of the upstream leg to resume, the latest of each kind of connection.
+/// Sessions of the upstream leg to resume; the latest one for each key.
 final class TLSSessionCache {
     struct Key: Hashable {
         var host: HostName

@@ -2,9 +2,9 @@ internal import COpenSSL
 internal import Files
 internal import Synchronization
 
-/// The authorities to verify upstream servers with; one value serves all event loops. The system's authorities are
-/// looked up one by one in its hashed directory if it has one; else its bundle is read, which takes 20 to 30 ms, so
-/// ``load()`` is for a thread that may block. `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
+/// The authorities for verifying upstream servers; one value serves all event loops. If the system has a hashed
+/// directory, its authorities are looked up there one by one. If not, its bundle is read, which takes 20 to 30 ms, so
+/// call ``load()`` on a thread that may block. `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
 package final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
@@ -22,7 +22,7 @@ package final class TLSTrust: Sendable {
     private let state = Mutex(State())
 
     /// Reads nothing yet. `extraFiles` are PEM files of more authorities or single servers (`--upstream-ca`),
-    /// `certificates` more in DER form; malformed ones are ignored. No chain with a `distrusted` key passes.
+    /// `certificates` are more in DER form; malformed ones are ignored. No chain with a `distrusted` key passes.
     package init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],

@@ -3,7 +3,7 @@ internal import COpenSSL
 extension TrustStore {
     /// Oracle's attribute for a trusted certificate, which Java requires.
     private static let trustedKeyUsage = "2.16.840.1.113894.746875.1.1"
-    /// Trusted for every use (`anyExtendedKeyUsage`, RFC 5280, 4.2.1.12).
+    /// Trusted for every use (`anyExtendedKeyUsage`, RFC 5280 section 4.2.1.12).
     private static let anyUsage = "2.5.29.37.0"
     /// Rounds of key derivation for the MAC: OpenSSL's default, under 2 ms for each start of Java.
     private static let rounds: Int32 = 2_048

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Foundation
 
 extension TrustStore {
-    /// From `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, like OpenSSL; else the system's authorities, maybe none.
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, like OpenSSL; if not, the system's authorities, if it has any.
     package static func system(environment: [String: String]) -> TrustStore {
         var store = TrustStore()
         let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }

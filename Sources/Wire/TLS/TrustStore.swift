@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// A list of authorities, in the forms for clients; without keys.
+/// A list of authorities without keys, which can be exported in the formats that clients read.
 package struct TrustStore {
-    /// An authority with its displayed name; parsed, because OpenSSL 3 takes a good part of a millisecond for each.
+    /// An authority with its displayed name; kept parsed, because OpenSSL 3 needs up to a millisecond to parse one.
     struct Entry {
         var name: String
         var certificate: X509Handle
@@ -49,7 +49,7 @@ package struct TrustStore {
         }
     }
 
-    /// The certificates of a PEM file in DER form, unparsed; OpenSSL's `TRUSTED` form has notes after it.
+    /// The certificates of a PEM file in DER form, unparsed; in OpenSSL's `TRUSTED` form, notes follow a certificate.
     static func certificates(pem: [UInt8]) -> [[UInt8]] {
         var found: [[UInt8]] = []
         _ = readingMemory(pem) { bio -> Bool? in
@@ -72,7 +72,7 @@ extension Character {
     fileprivate var isASCIIControl: Bool { asciiValue.map { $0 < 0x20 || $0 == 0x7F } ?? false }
 }
 
-/// `nil` if the next block is not a certificate or malformed.
+/// `nil` if the next block is malformed, or is not a certificate.
 private func nextCertificate(_ bio: OpaquePointer) -> [UInt8]? {
     var name: UnsafeMutablePointer<CChar>?
     var header: UnsafeMutablePointer<CChar>?

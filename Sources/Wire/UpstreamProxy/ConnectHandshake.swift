@@ -16,7 +16,7 @@ package final class ConnectHandshake: ProxyHandshake {
     package static let answerLimits = HTTP1Limits(startLine: 8 << 10, head: 32 << 10, fieldCount: 200)
     private static let textLimit = 4 << 10
 
-    /// Begins with the server's host and port, an IPv6 address in brackets, and the value of `Proxy-Authorization`.
+    /// `authority` is the server's host (IPv6 in brackets) and port, `authorization` is for `Proxy-Authorization`.
     package init(authority: String, authorization: String? = nil) {
         self.authority = authority
         self.authorization = authorization
@@ -66,7 +66,7 @@ package final class ConnectHandshake: ProxyHandshake {
 }
 
 extension ResponseHead {
-    /// The schemes of the challenges of a proxy (RFC 9110 §11.7.1).
+    /// The schemes that the challenges of a proxy offer (RFC 9110 §11.7.1).
     package var proxyAuthenticationSchemes: [String] {
         fields.values(of: .proxyAuthenticate).compactMap {
             $0.split(separator: " ").first.map { String($0.prefix(40)) }
@@ -77,7 +77,7 @@ extension ResponseHead {
 extension ProxyRefusal.HTTPAnswer {
     private static let lineLimit = 200
 
-    /// With the readable part of the body.
+    /// Adds the title of a page, or the first line of any other body.
     fileprivate func saying(_ body: [UInt8]) -> Self {
         var answer = self
         let text = String(decoding: body, as: UTF8.self)

@@ -3,7 +3,7 @@ package import NIOCore
 /// The messages between a client and a proxy on one connection, before the proxy passes bytes to a server.
 package protocol ProxyHandshake: AnyObject {
     func begin() -> ByteBuffer
-    /// Takes bytes of the proxy, however they are cut; not after ``ProxyAnswer/open(rest:)`` or a whole refusal.
+    /// Accepts the proxy's bytes in any pieces; not to be called after ``ProxyAnswer/open(rest:)`` or a whole refusal.
     func receive(_ bytes: ByteBuffer) -> ProxyAnswer
 }
 

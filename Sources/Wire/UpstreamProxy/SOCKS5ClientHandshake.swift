@@ -20,7 +20,7 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
     private var state = State.method
     private var received = ByteBuffer()
 
-    /// `host` is a name for the proxy, or an address without brackets; user and password have at most 255 bytes.
+    /// `host` is a name, which the proxy resolves, or an address without brackets; user and password: up to 255 bytes.
     package init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         self.host = host
         self.port = port
@@ -56,14 +56,14 @@ package final class SOCKS5ClientHandshake: ProxyHandshake {
         }
     }
 
-    /// At most 255 bytes of the text, with their number.
+    /// The count of bytes, then at most 255 bytes of the text.
     private static func counted(_ text: String) -> [UInt8] {
         let bytes = text.utf8.prefix(255)
         return [UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
 
     private func credentials() -> ProxyAnswer {
-        // RFC 1929 says 1, and there are proxies that say 5.
+        // RFC 1929 requires version 1, but some proxies send 5.
         if let version = byte(0), version != 1, version != 5 {
             return refuse(.invalid("Its answer to user and password has the version \(version)."))
         }

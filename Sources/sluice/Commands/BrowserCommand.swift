@@ -62,7 +62,7 @@ struct BrowserCommand: AsyncParsableCommand {
     func run() async throws {
         let browser = try InstalledBrowser.find(browser, environment: Self.environment)
         if usesRunning { return try await runBehindOther(browser) }
-        // A browser speaks to a forward proxy, whatever the modes are.
+        // A browser always gets a forward proxy, even if `--mode` names only other listeners.
         var settings = try proxy.settings(port: 0, hasCommand: true)
         try recording.set(&settings, hasCommand: false)
         let hasConsole = Screen.isThere && !plain && !recording.quiet && !recording.json
@@ -114,7 +114,7 @@ struct BrowserCommand: AsyncParsableCommand {
             var (running, services) = try await LiveServices.run(chosen, files, stopping)
             let process = try start(browser, BrowserProxy(running), isAlone: false)
             let remarks = services.remarks
-            // The console cancels it at its end; the last step is for a console that failed before.
+            // The console cancels this task when it ends; the step below is for a console that failed earlier.
             services.background = {
                 await withTaskCancellationHandler {
                     guard let outcome = await process.outcome() else { return }

@@ -195,14 +195,14 @@ struct LinearOptions: ParsableArguments {
     @Flag(help: "Read commands and write answers as lines, for screen readers and scripts.") var linear = false
     @Flag(help: "Reset the console's columns, order, theme and filters.") var resetView = false
 
-    /// Whether lines were requested, or the terminal cannot do more.
+    /// Whether the user requested lines, or the terminal can only print lines.
     var isWanted: Bool {
         guard !linear, isatty(STDIN_FILENO) == 1 else { return linear }
         return isatty(STDOUT_FILENO) == 0 || ProcessInfo.processInfo.environment["TERM"] == "dumb"
     }
 }
 
-/// Steps for the end of the console.
+/// Steps that run when the console ends.
 actor Stopping {
     private var steps: [@Sendable () async -> Bool] = []
 

@@ -50,7 +50,7 @@ struct Export: ParsableCommand {
     @Option(help: .value("file", "A profile whose 'mask:' is used; repeatable."), completion: .profile)
     var profile: [String] = []
 
-    /// `validate` has thrown if it is unknown.
+    /// `validate` has already refused an unknown format.
     private var format: ExportFormat { givenFormat ?? output.flatMap { ExportFormat(fileName: $0) } ?? .har }
 
     func validate() throws {
@@ -97,7 +97,7 @@ struct Export: ParsableCommand {
     private var isToStandardOutput: Bool { output == nil || output == "-" }
 
     private func export(_ work: LongWork) throws {
-        // Errors of the output come before anything is read. Recorded traffic may hold secrets.
+        // The output is opened first, so that its errors come before anything is read. Traffic may contain secrets.
         let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
         let directory = try isDirectory ? output.map { try OutputDirectory($0, isForced: force) } : nil
         let (sessions, filter) = SessionQuery.split(session, filter)
@@ -151,8 +151,8 @@ struct Export: ParsableCommand {
         return masked
     }
 
-    /// Bodies too large for a command line are written beside the script, which names them relative to itself. Commands
-    /// that may run anywhere name them absolutely; then they are beside the output or the session.
+    /// Bodies that are too large for a command line are in files beside the script, with paths relative to the script.
+    /// Commands that may run anywhere use absolute paths; their files are beside the output or the session.
     private func destination(_ file: OutputFile, _ session: String) -> ExportDestination {
         let path = output == "-" ? nil : output
         if let path, !nulSeparated { return ExportDestination(file, path: path) }

@@ -90,7 +90,7 @@ struct GuideCommand: ParsableCommand {
         throw ExitCode(1)
     }
 
-    /// In the pager if output is a terminal and the pager runs.
+    /// Shows a text in the pager if output is a terminal and the pager runs; otherwise prints it.
     private func show(_ text: String) {
         let environment = ProcessInfo.processInfo.environment
         guard isTerminal, environment["TERM"] != "dumb" else { return StandardStreams.out(text) }
@@ -101,7 +101,7 @@ struct GuideCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         guard let pipe = opened else { return StandardStreams.out(text) }
         fputs(text, pipe)
-        // The codes of the shell for a missing command, or one that it cannot run.
+        // The shell's exit codes for a command that is missing or cannot be run.
         if [126, 127].contains(pclose(pipe) >> 8 & 0xFF) { StandardStreams.out(text) }
     }
 

@@ -62,9 +62,9 @@ struct RecordingOptions: ParsableArguments {
 struct HeadlessRun {
     private let recording: RecordingOptions
     private let environment = ProcessInfo.processInfo.environment
-    /// Further lines once it listens.
+    /// Further lines to print once the proxy listens.
     var opening = ""
-    /// Further lines once it has stopped, and whether it succeeded.
+    /// Further lines to print once the proxy has stopped, and whether the run succeeded.
     var ending: () -> (text: String, isFine: Bool) = { ("", true) }
 
     init(_ recording: RecordingOptions) { self.recording = recording }
@@ -136,7 +136,7 @@ struct HeadlessRun {
 
     /// The exit code of the command, and its outcome if it could be started.
     private func run(_ child: ChildCommand, _ running: RunningProxy) async -> (Int32, ChildOutcome?) {
-        // Connections that the system redirects to a transparent listener look like direct ones.
+        // Connections that the system redirects to a transparent listener look direct, so bypasses cannot be found.
         let isTransparent = running.listening.contains { $0.mode == .transparent }
         do {
             let outcome = try await ChildRun.run(

@@ -45,7 +45,7 @@ struct Import: ParsableCommand {
         }
 
         func run() throws {
-            // An existing profile may have been edited.
+            // An existing profile may have the user's edits, so it is overwritten only with --force.
             try OutputPlace.check(output, reading: file, calling: "the file of Charles")
             try Overwriting.check(output, isForced: force)
             let bytes = try read()
@@ -64,7 +64,7 @@ struct Import: ParsableCommand {
             try OutputFile(output).writeAll(.init(string: profile.text))
         }
 
-        /// Throws for a file with exchanges in place of settings.
+        /// Throws if the file has exchanges instead of settings.
         private func checkForExchanges(_ bytes: [UInt8]) throws(StartError) {
             let name = file == "-" ? "Standard input" : file
             let hint = "To import exchanges: sluice import session FILE -o SESSION"

@@ -89,7 +89,7 @@ extension Import {
             "Imported \(count.of("exchange")) into \(path)\n"
         }
 
-        /// The error with the name of this command's option.
+        /// The error, with this command's option -o instead of --session.
         private static func namingOutput(_ error: any Error) -> any Error {
             guard let error = error as? SessionError else { return error }
             return SessionError(error.code, error.message, hint: error.hint.replacing("--session", with: "-o"))

@@ -61,7 +61,7 @@ struct List: ParsableCommand {
         }
     }
 
-    /// Lists the exchanges; with work to report on, without their secrets.
+    /// Lists the exchanges; with `work`, secrets are masked and `work` shows the progress.
     private func list(_ session: String, _ filter: [String], _ work: LongWork?) throws {
         let query = try SessionQuery(session: session, filter: filter, work: work)
         let (json, file) = (output.json, try OutputFile(nil))
@@ -90,7 +90,7 @@ struct List: ParsableCommand {
         if let remark = query.remark { StandardStreams.error("sluice: \(remark)\n") }
     }
 
-    /// Lists chosen columns: aligned, by the first rows, on a terminal; else with tabs and without titles.
+    /// Lists chosen columns: on a terminal aligned by the first rows, otherwise divided by tabs and without titles.
     private func list(_ session: String, _ filter: [String], _ columns: [ListedColumn]) throws {
         let query = try SessionQuery(session: session, filter: filter)
         let (source, file) = (ContentSource(query.reader), try OutputFile(nil))

@@ -60,7 +60,7 @@ struct ProfileCheck: ParsableCommand {
     func run() throws {
         let profile = try RuleProfile.load(paths: files, takesPipes: true)
         for lint in profile.lints { StandardStreams.error("\(lint)\n") }
-        // Errors at a start are errors of the profile, too.
+        // Files that would stop a start are errors of the profile, too.
         let problems = ServerAccess.problems(in: profile)
         for problem in problems { StandardStreams.error("\(problem)\n") }
         if !problems.isEmpty { throw ExitCode(1) }

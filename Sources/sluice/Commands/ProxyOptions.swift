@@ -32,7 +32,7 @@ struct UpstreamProxyOptions: ParsableArguments {
     func validate() throws { _ = try read() }
 
     var option: UpstreamOption? {
-        // `validate` has thrown their errors.
+        // `validate` has already reported an error.
         (try? read()) ?? nil
     }
 
@@ -152,12 +152,12 @@ struct ListenerOptions: ParsableArguments {
             throw ValidationError("--\(name) takes a number from 1 to 1000000; not \(number).")
         }
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
-        // Whether there is a command is known later.
+        // It is not known yet whether there is a command.
         _ = try listeners(port: 0, hasCommand: true)
         _ = try networks()
     }
 
-    /// `port` is the default port to listen on. A command needs a forward proxy, whatever the modes are.
+    /// `port` is the default port. A command always gets a forward proxy, even if `--mode` names only other listeners.
     func settings(port: Int, hasCommand: Bool = false) throws -> RunSettings {
         var settings = try authority.settings()
         settings.listeners = try listeners(port: port, hasCommand: hasCommand)

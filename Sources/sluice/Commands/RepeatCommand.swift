@@ -174,7 +174,7 @@ struct Repeat: AsyncParsableCommand {
             }
             await way.close()
             let made = try await way.find(&results)
-            // Without rules, answers are compared before rules changed the recorded ones.
+            // With --direct no rules act, so answers are compared with the recorded responses as received.
             let settings = comparison.settings(isDirect: direct)
             let compared = try RepeatComparison(results, of: selection, from: reader, made, settings, work: work)
             let report = RepeatReport(results, of: selection, compared, by: by, settings, session: way.keptSession)

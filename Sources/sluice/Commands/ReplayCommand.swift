@@ -52,7 +52,7 @@ struct ReplayCommand: AsyncParsableCommand {
         var settings = try listener.settings(port: child == nil ? 8080 : 0, hasCommand: child != nil)
         try recording.set(&settings, hasCommand: child != nil)
         settings.http2 = http2 == .on ? .client : []
-        // An undecrypted tunnel would have no server.
+        // A replay has no server to which an undecrypted tunnel could lead.
         settings.tunnelsRefusingHosts = false
         let files = try StartFiles(settings)
         var options = Replay.Options()

@@ -26,7 +26,7 @@ struct Run: AsyncParsableCommand {
 
     func run() async throws {
         let headless = HeadlessRun(recording)
-        // Before anything is started; a failure has the exit code that shells use.
+        // The command is found before anything is started; a failure has the exit code that shells use.
         let child = try headless.findCommand(command)
         var settings = try proxy.settings(port: child == nil ? 8080 : 0, hasCommand: child != nil)
         try recording.set(&settings, hasCommand: child != nil)

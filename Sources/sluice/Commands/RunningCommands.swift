@@ -29,7 +29,7 @@ struct StopCommand: AsyncParsableCommand {
             "Like Ctrl-C: exchanges may finish, and all is written. A command behind the proxy gets the signal, too."
     )
 
-    /// Between two checks whether it still runs, and for all of them.
+    /// The pause between two checks whether the Sluice still runs, and the limit for all checks.
     private static let (pause, longest) = (Duration.milliseconds(20), Duration.seconds(60))
 
     @OptionGroup var options: ControlOptions
@@ -83,7 +83,7 @@ struct CommentCommand: AsyncParsableCommand {
 }
 
 extension ControlOptions {
-    /// Edits a session: over the running Sluice that records it, else in its file.
+    /// Edits a session through the running Sluice that records it, or in its file if no Sluice does.
     func edit(_ edit: SessionEdit, of path: String) async throws -> SessionEditResult {
         if let target = try await recorder(of: path) { return try await target.edit(edit) }
         let edits = RecordedSessionEdits(path: path)
@@ -97,7 +97,7 @@ extension ControlOptions {
         }
     }
 
-    /// The running Sluice that records the session.
+    /// The running Sluice that records the session; `nil` if no Sluice does.
     private func recorder(of path: String) async throws -> (any ControlTarget)? {
         if control != nil { return try target() }
         guard let target = try? target(), let recorded = try await target.status().session else { return nil }

@@ -16,7 +16,7 @@ struct SessionBounds: ParsableArguments {
 
     var isGiven: Bool { !rotate.isEmpty || keep != nil || maxSession != nil }
 
-    /// An empty session has a quarter of it.
+    /// In bytes. An empty session already takes a quarter of this.
     private static let smallest: Int64 = 1_000_000
 
     func check(_ session: String?) throws {

@@ -13,9 +13,9 @@ extension ArgumentHelp {
         ArgumentHelp(text, valueName: name, visibility: Completion.isScript ? .default : .hidden)
     }
 
-    /// To be read.
+    /// A session to read.
     static let session = ArgumentHelp.value("file", "A session or an archive; 'last' is the last run's.")
-    /// To be changed.
+    /// A session to change.
     static let ownSession = ArgumentHelp.value("file", "A session; 'last' is the last run's.")
     static let newSession = ArgumentHelp.value("file", "The session to record to. (default: a new one)")
     static let number = ArgumentHelp.value("number", "The exchange's number.")
@@ -52,7 +52,7 @@ struct ComparisonOptions: ParsableArguments {
     @Flag(help: "Compare everything but what --ignore names.") var exact = false
     @Flag(help: "Compare responses as received from servers, not as sent to clients.") var received = false
 
-    /// `direct` compares what servers sent, too.
+    /// With `isDirect`, responses are compared as received from the server.
     func settings(isDirect: Bool = false) -> ComparisonSettings {
         ComparisonSettings(ignoring: ignore, isExact: exact, responses: received || isDirect ? .received : .sent)
     }

@@ -47,9 +47,9 @@ extension Show {
         for remark in found.remarks { StandardStreams.error("sluice: message \(number): \(remark)\n") }
     }
 
-    /// Between two reads of the session, in milliseconds.
+    /// The pause between two reads of the session, in milliseconds.
     private static let interval = 100
-    /// After so many reads it checks whether a process still records the session.
+    /// The number of reads between two checks whether a process still records the session.
     private static let readsBetweenChecks = 20
 
     func follow(
@@ -78,7 +78,7 @@ extension Show {
             try output.write(visible?.add(piece) ?? piece)
         }
         while true {
-            // The state is read before the bytes: with the end all of them are there.
+            // The state is read before the bytes: if the exchange is over, all of its bytes are there.
             guard let now = try reader.exchange(exchange.record.id) else { return }
             exchange = now
             let isOver = now.record.state != .inFlight

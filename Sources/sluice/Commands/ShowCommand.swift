@@ -82,7 +82,7 @@ struct Show: ParsableCommand {
         let copy = try LongWork.run("finding secrets", .things("exchange"), consequence: "Nothing was shown.") { work in
             try MaskedCopy(of: exchange, in: reader) { try work.add($0) }
         }
-        // Its files are removed with it.
+        // The copy removes its files when it is released.
         try withExtendedLifetime(copy) { try show(copy.exchange, copy.reader, descriptors, output) }
     }
 
@@ -140,7 +140,7 @@ struct Show: ParsableCommand {
 
     static let escapeRemark = "\nsluice: Control and invisible characters are shown as ^[ or <U+202E>. "
 
-    /// For a command that prints the same into a file.
+    /// The options for a command that prints the same into a file.
     var options: String { (raw ? " --raw" : "") + (mask ? " --mask" : "") }
 
     private func redirection(_ message: Message) -> String {

@@ -81,7 +81,7 @@ struct Trim: ParsableCommand {
     }
 
     private func write(_ path: String, _ trim: SessionTrim) throws -> SessionTrim.Outcome {
-        // Only a copy is written, so that stopping need not wait.
+        // Only a copy is written, so the work can stop at once.
         let consequence = output.map { "\($0) was not written." } ?? "\(path) is unchanged."
         return try LongWork.run("choosing", .things("exchange"), consequence: consequence, patience: .zero) { work in
             let files = SessionCopy.temporaryFiles(of: output ?? path)

@@ -32,7 +32,7 @@ struct CommandInfo: Decodable {
             }
         }
 
-        /// For a usage line, with brackets if it is optional, and after `--` if it must be.
+        /// The argument in a usage line: in brackets if it is optional, after `--` if it is accepted only there.
         var usage: String {
             let words = parsingStrategy == "postTerminator" ? "-- " + text : text
             return isOptional ? "[\(words)]" : words
@@ -56,13 +56,13 @@ struct CommandInfo: Decodable {
     var children: [CommandInfo] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
     var options: [Argument] {
         (arguments ?? []).filter {
-            // Rare options are hidden but have a text; former names have none.
+            // Rare options are hidden but have a text; former names have no text.
             ($0.shouldDisplay || $0.abstract != nil)
                 && $0.names?.contains { ["help", "version"].contains($0.name) } != true
         }
     }
 
-    /// With those of its subcommands; two for `sluice` itself.
+    /// The usage lines of the command and its subcommands; two lines for `sluice` itself.
     var usage: [String] {
         let words = path.joined(separator: " ")
         let standard = children.first { $0.commandName == defaultSubcommand }
@@ -78,20 +78,20 @@ struct CommandInfo: Decodable {
 
     private static let exitCodesMark = "Exit codes: "
 
-    /// From its discussion; `nil` for those that all commands have.
+    /// The exit codes in the discussion; `nil` if the command has only the usual ones.
     var exitCodes: String? {
         guard let paragraph = paragraphs.first(where: { $0.hasPrefix(CommandInfo.exitCodesMark) }) else { return nil }
         return String(paragraph.dropFirst(CommandInfo.exitCodesMark.count)).replacing("\n", with: " ")
     }
 
-    /// From its discussion.
+    /// The examples in the discussion.
     var examples: [String]? {
         paragraphs.first { CommandInfo.isExample($0) }?.split(separator: "\n").map { String($0.dropFirst(2)) }
     }
 
     private var paragraphs: [Substring] { (discussion ?? "").split(separator: "\n\n") }
 
-    /// Of a paragraph or its first line.
+    /// Whether a paragraph, or its first line, is an example.
     static func isExample(_ paragraph: some StringProtocol) -> Bool { paragraph.hasPrefix("  ") }
 
     /// Each command before its subcommands.
@@ -102,7 +102,7 @@ struct CommandInfo: Decodable {
         return try? JSONDecoder().decode(Dump.self, from: Data(Sluice._dumpHelp().utf8)).command
     }()
 
-    /// By its words without `sluice`.
+    /// Finds a command by its words without `sluice`.
     func find(_ words: some Collection<String>) -> CommandInfo? {
         guard let word = words.first else { return self }
         return children.first { $0.commandName == word }?.find(words.dropFirst())

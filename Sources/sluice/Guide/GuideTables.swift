@@ -5,15 +5,15 @@ import Jobs
 import Rules
 import Tools
 
-/// The tables of the guide that the program prints; a page has `<!-- table: NAME -->` in their place.
+/// The tables that the program fills into the guide; a page has `<!-- table: NAME -->` in their place.
 ///
 /// - `subcommands`: the commands of `sluice`.
-/// - `options COMMAND`: the arguments and options of one, such as `options hold edit`.
+/// - `options COMMAND`: the arguments and options of a command, such as `options hold edit`.
 /// - `keys`: the console's commands with the keys of each, by groups.
 /// - `presets`: the throttle's presets.
 /// - `filter-words`: the keys and properties of filters.
-/// - `profile-keys [KEY]`: the keys of profiles, or those within one, such as `profile-keys rewrite.rules`.
-/// - `exit-codes`: the commands whose exit codes say something of their own.
+/// - `profile-keys [KEY]`: the keys of profiles, or the keys under one key, such as `profile-keys rewrite.rules`.
+/// - `exit-codes`: the commands with exit codes that have special meanings.
 /// - `formats`: the formats of exports.
 /// - `limits`: the numbers that ``LimitsTable`` has.
 enum GuideTables {
@@ -68,7 +68,7 @@ enum GuideTables {
         return table(["term", "what fits"], keys + properties)
     }
 
-    /// `nil` for a key without keys.
+    /// `nil` for a key without keys under it.
     private static func profileKeys(_ keys: [GrammarKey]) -> String? {
         guard !keys.isEmpty else { return nil }
         return table(["key", "what it is for"], keys.map { [code($0.name), plain($0.summaryWithDefault)] })
@@ -90,7 +90,7 @@ enum GuideTables {
         return lines.map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
     }
 
-    /// Escaped for Markdown; options, and `--` itself, are code, since two hyphens become a dash.
+    /// Escaped for Markdown. Options, and `--` itself, are code, because Markdown turns two hyphens into a dash.
     private static func plain(_ text: String) -> String {
         var plain = ""
         var rest = text[...]

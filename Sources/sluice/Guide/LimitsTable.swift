@@ -12,7 +12,7 @@ import Text
 import Tools
 import Wire
 
-/// The table of the guide's page `limits`, with the numbers of the modules.
+/// The table of the guide's page `limits`, with constants of the modules.
 enum LimitsTable {
     static var markdown: String {
         ["| of | limit | when it is reached |", "| --- | --- | --- |", connections, heads, times, flow, bodies, files]

@@ -129,10 +129,12 @@ struct ActingUpdateTests {
         var model = console("version: 1\n")
         model.press("space", "Y")
         model.type("old.sluice")
+        model.list.query.focusedHosts = ["a.example"]
+        model.list.query.ignoredHosts = ["b.example"]
         #expect(model.press("enter").words == ["open session old.sluice"])
         model.answer { $0.takeOpened("old.sluice", hidesLive: true) }
         #expect(model.told.contains("The proxy continues to record"))
-        #expect(model.marks.isEmpty)
+        #expect(model.marks.isEmpty && model.list.query.focusedHosts.isEmpty && model.list.query.ignoredHosts.isEmpty)
         #expect(model.perform(.toggleTool, "block").isEmpty)
         #expect(model.told == "Not available: viewing a recording.")
         let hold = ModelFixture.hold("7.1")
@@ -144,6 +146,7 @@ struct ActingUpdateTests {
         #expect(model.source == .live)
         #expect(model.marks == [ExchangeID(2)])
         #expect(model.rules.texts.count == 1)
+        #expect(model.list.query.focusedHosts == ["a.example"] && model.list.query.ignoredHosts == ["b.example"])
     }
 
     @Test func `one of several highlights is taken away by its number`() {

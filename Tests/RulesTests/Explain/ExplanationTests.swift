@@ -234,7 +234,7 @@ struct ExplanationTests {
 
     @Test("Of many rules those for other hosts are counted")
     func many() throws {
-        let rules = (0..<100).map { "  - { at: h\($0).example }" }.joined(separator: "\n")
+        let rules = (0..<100).map { "  - { at: [h\($0).example, x\($0).example/y] }" }.joined(separator: "\n")
         let profile = try RuleProfile("version: 1\nblock:\n" + rules, file: "p.yaml")
         let explained = try #require(DryRunRequest("GET http://h7.example/")).explained(by: profile)
         #expect(explained.text().contains("✓ 8. rule 8"))

@@ -9,7 +9,7 @@ package struct RepeatComparison: Sendable {
         package internal(set) var differences = DifferenceCounts()
         /// Answers to requests without a whole recorded answer.
         package internal(set) var withoutRecorded = 0
-        /// Answers that were not recorded, or not compared since the work was stopped.
+        /// Answers that were not recorded, or not compared because the work was stopped.
         package internal(set) var notCompared = 0
 
         mutating func add(_ other: Counts) {
@@ -19,12 +19,12 @@ package struct RepeatComparison: Sendable {
         }
     }
 
-    /// By the place of the repeated exchange in the selection.
+    /// By the index of the repeated exchange in the selection.
     package private(set) var counts: [Int: Counts] = [:]
 
     package var all: Counts { counts.values.reduce(into: Counts()) { $0.add($1) } }
 
-    /// For how long answers are still compared once the work was stopped.
+    /// How long answers are still compared after the work was stopped.
     private static let restAfterStop = Duration.seconds(5)
 
     /// Compares the responses only. `made` is the session with the new answers. Throws `SessionError`.

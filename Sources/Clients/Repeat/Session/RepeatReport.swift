@@ -9,12 +9,12 @@ package struct RepeatReport: Sendable {
     package enum Grouping: String, CaseIterable, Sendable, Hashable { case exchange, endpoint }
 
     struct Row: Sendable {
-        /// The first exchange of the row; `nil` in the row of all.
+        /// The first exchange of the row; `nil` in the row for all exchanges.
         var record: ExchangeRecord?
         var numbers: [Int64] = []
         var count = 0
         var statuses: [Int: Int] = [:]
-        /// Requests without a whole answer by reason; more reasons are only counted.
+        /// Requests without a whole answer, by reason. After `maximumReasons`, further reasons are only counted.
         var failures: [String: Int] = [:]
         var failed = 0
         var times = RepeatTimes()
@@ -46,7 +46,7 @@ package struct RepeatReport: Sendable {
         }
     }
 
-    /// More exchanges are reported by endpoint by default.
+    /// If there are more exchanges, the report is by endpoint, unless the user chooses.
     private static let maximumExchanges = 20
 
     let rows: [Row]
@@ -88,7 +88,7 @@ package struct RepeatReport: Sendable {
 
     private static let titles = ["COUNT", "FAILED", "/S", "MIN", "P50", "P95", "P99", "MAX"]
     private static let widths = [7, 8, 8, 9, 9, 9, 9, 9]
-    /// In columns, without a terminal.
+    /// The width in columns if there is no terminal.
     private static let usualWidth = 80
     private static let shortestName = 30
     private static let shownPlaces = 8

@@ -11,7 +11,7 @@ package struct RepeatResults: Sendable {
         package var exchange: ExchangeID?
     }
 
-    /// In the order of their ends.
+    /// In the order in which the requests ended.
     package internal(set) var sent: [Sent]
     package let total: Int
     /// From the first request to the last answer.
@@ -73,8 +73,8 @@ package struct RepeatResults: Sendable {
     /// In microseconds.
     private static let longestBusy: Int64 = 2_000_000
 
-    /// Finds the new exchanges after a number by the addresses of their connections, which other clients may have had
-    /// at other times. A failed exchange is a failure, whatever the client got. Throws `SessionError`.
+    /// Finds the exchanges after number `last` by their client addresses and times, because other clients may use the
+    /// same addresses at other times. A failed exchange is a failure, whatever the client got. Throws `SessionError`.
     package mutating func find(in reader: SessionReader, after last: Int64) throws {
         var made: [String: [(id: ExchangeID, startedAt: Int64, isOver: Bool, failure: String?)]] = [:]
         try reader.forEachRecord(from: ExchangeID(last + 1)) { record in
@@ -107,7 +107,7 @@ package struct RepeatResults: Sendable {
                 guard next < records.endIndex, records[next].startedAt <= to else { continue }
                 let record = records[next]
                 next += 1
-                // An exchange that is still written is found the next time.
+                // An exchange that is still being recorded is found at the next call.
                 guard record.isOver else { continue }
                 sent[index].exchange = record.id
                 // The record has a longer text than the answer's field.

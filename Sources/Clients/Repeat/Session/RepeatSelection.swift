@@ -7,7 +7,7 @@ import Recording
 package struct RepeatSelection: Sendable {
     package struct LeftOut: Sendable, Hashable {
         package var record: ExchangeRecord
-        /// Follows a colon.
+        /// A phrase that follows a colon.
         package var reason: String
     }
 
@@ -32,7 +32,7 @@ package struct RepeatSelection: Sendable {
         }
     }
 
-    /// Why an exchange cannot be sent again. `bodySize` is that of the recorded request body.
+    /// Why an exchange cannot be sent again. `bodySize` is the size of the recorded request body.
     static func reason(against exchange: RecordedExchange, bodySize: Int64, asSent: Bool) -> String? {
         let record = exchange.record
         switch record.kind {

@@ -6,11 +6,11 @@ package import Recording
 package import Runner
 import Synchronization
 
-/// The proxy for repeated requests, and the session that records them, of this process or of a running Sluice.
+/// The proxy through which requests are repeated, of this process or a running Sluice, and its session.
 package final class RepeatWay: Sendable {
-    /// In bytes; a larger temporary session is no longer recorded.
+    /// In bytes. If a temporary session grows larger, its recording stops.
     private static let largestTemporary: Int64 = 1 << 30
-    /// For a running Sluice to write the exchanges.
+    /// The time that a running Sluice gets to write the exchanges.
     private static let patience = Duration.seconds(3)
 
     package let sender: RequestSender
@@ -18,7 +18,7 @@ package final class RepeatWay: Sendable {
     private let session: String?
     private let running: RunningProxy?
     private let directory: TemporaryDirectory?
-    /// The highest number of the session before.
+    /// The highest exchange number in the session before the requests.
     private let last: Int64
     private let isFull = Atomic(false)
     private let hasFound = Atomic(false)
@@ -54,7 +54,7 @@ package final class RepeatWay: Sendable {
             mark: status.mark,
             limit: limit
         )
-        // While recording is off, there is a session without the new exchanges.
+        // While recording is off, the session does not get the new exchanges.
         let session = status.recording.isOn ? status.session : nil
         let reader = try session.map { try SessionReader(path: $0) }
         return RepeatWay(sender, session: session, last: try reader?.bounds()?.upperBound ?? 0)
@@ -65,7 +65,7 @@ package final class RepeatWay: Sendable {
         settings.listeners = [Listener(port: 0)]
         settings.output = .quiet
         settings.watchesProfile = false
-        // Holds need decisions by a user.
+        // The rules may hold messages, and the user decides over the control socket.
         settings.hasControl = !settings.profiles.isEmpty
         settings.grace = .zero
         let directory = try settings.session == nil ? TemporaryDirectory("repeat") : nil
@@ -85,7 +85,7 @@ package final class RepeatWay: Sendable {
 
     package var keptSession: String? { directory == nil && hasFound.load(ordering: .relaxed) ? session : nil }
 
-    /// Runs `body`; a temporary session that grows too large is no longer recorded.
+    /// Runs `body`. If a temporary session grows too large, its recording stops.
     package func recording<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value
     {
         guard let running, let session, directory != nil else { return try await body() }
@@ -112,7 +112,7 @@ package final class RepeatWay: Sendable {
         ["", "-wal"].reduce(0) { $0 + Int64(FileFacts(path: session + $1)?.size ?? 0) }
     }
 
-    /// Stops a proxy of this process; then everything is recorded.
+    /// Stops the proxy if it is in this process. After that, everything is recorded.
     package func close() async {
         guard let summary = await running?.stop() else { return }
         problem.withLock { $0 = $0 ?? summary.error.map { "\($0)" } }
@@ -134,7 +134,7 @@ package final class RepeatWay: Sendable {
 
     package var hasProblem: Bool { problem.withLock { $0 != nil } }
 
-    /// For the end, in sentences.
+    /// Remarks to show at the end.
     package var remarks: [String] {
         var remarks: [String] = []
         if let problem = problem.withLock({ $0 }) { remarks.append("recording stopped: \(problem)") }

@@ -8,12 +8,12 @@ extension ConsoleModel {
 
     func isInFlight(_ id: ExchangeID) -> Bool {
         guard isLive else { return false }
-        // A row that is not on the screen may be older than the page.
+        // The list's record may be older than the page, because only visible rows are updated.
         let page = detail.text.shown?.id == id ? detail.text.document.flatMap { $0.page == nil ? nil : $0 } : nil
         return page?.isUnfinished ?? (known(id)?.state == .inFlight)
     }
 
-    /// Gives the keys to the open exchange, which stays while others come.
+    /// Moves the keyboard focus to the open exchange, and stops following new exchanges.
     mutating func openDetail() {
         detail.isOpen = true
         isDetailFocused = true
@@ -21,7 +21,7 @@ extension ConsoleModel {
     }
 
     mutating func loadDetail() -> [Effect] {
-        // Where the tree has the keys, the open exchange stays.
+        // If the tree has the keyboard focus, the open exchange stays.
         let staysOpen = isDetailFocused || isTreeInUse
         guard detail.isOpen, let id = staysOpen ? detail.id ?? list.selectedID : list.selectedID ?? detail.id
         else { return [] }
@@ -48,7 +48,7 @@ extension ConsoleModel {
         return [.detail(id, detail.options, generation: detail.generation)]
     }
 
-    /// Begins another exchange: page, form, folds and search stay as the user chose them.
+    /// Begins a different exchange: page, form, folds and search stay as the user chose them.
     private mutating func beginDetail(of id: ExchangeID) {
         (detail.id, detail.isSearchedAnew) = (id, false)
         (detail.text.reading, detail.text.shown) = (ReadingState(), nil)
@@ -60,13 +60,13 @@ extension ConsoleModel {
         detail.options.page = detail.wantedPage ?? .overview
         detail.options.isPageChosen = detail.wantedPage != nil || isLinear
         detail.options.prefersMessages = !isLinear
-        // A hit of the search in bodies opens where it is.
+        // An exchange found by the search in bodies opens at its match.
         detail.options.bodyText = list.query.bodyText.flatMap { $0 == detail.sought && !isLinear ? $0 : nil }
     }
 
     mutating func followDetail() -> [Effect] {
         guard !isLinear, detail.isOpen, view == .sequence else { return [] }
-        // While it is read, only a command selects another one: rows that come and go do not.
+        // While the user reads an exchange, only a command selects a different one; changes of the list do not.
         if isDetailFocused {
             guard let id = list.selectedID, detail.id != id || detail.isSearchedAnew else { return [] }
             return loadDetail(of: id)
@@ -105,7 +105,7 @@ extension ConsoleModel {
             take(document, of: id)
             return []
         }
-        // The keys may have gone to the other page in the meantime.
+        // The focus may have moved to the other page in the meantime.
         let isTurned = beside.page == detail.options.page
         let (own, other) = isTurned ? (beside, document) : (document, beside)
         let shown = self.shown(other, of: id)
@@ -160,12 +160,12 @@ extension ConsoleModel {
         }
     }
 
-    /// The reader's place in a page that was not open: its beginning, with the sections folded as the user had them.
+    /// The reading position in a page that was not open: its beginning, with the sections folded as the user chose.
     private func opened(_ document: DetailDocument) -> ReadingState {
         var reading = ReadingState()
         reading.folds = document.initialFolds
         if detail.options.isShort, [.request, .response].contains(document.page) {
-            // Headers make room for a body, unless all fits together.
+            // Headers are folded to make room for a body, unless the whole page fits.
             let folds = reading.folds.filter { document.lines[$0].name == nil }
             let rows = DocumentView.rows(document, folds, wraps: wraps, in: detailBody)
             let height = max(1, detailBody.height)
@@ -178,7 +178,7 @@ extension ConsoleModel {
         return reading
     }
 
-    /// The reader's place in a page that was read again, or whose body now has another form.
+    /// The reading position in a page that was loaded again, or whose body now has a different form.
     private func kept(_ document: DetailDocument, _ form: BodyForm, _ before: BodyForm?) -> ReadingState {
         guard let old = detail.text.document, let before else { return opened(document) }
         let rows = DocumentView.rows(old, detail.text.reading.folds, wraps: wraps, in: detailBody)
@@ -206,7 +206,7 @@ extension ConsoleModel {
             return []
         }
         let id = detail.isOpen ? nil : selectedID
-        // Which pages an exchange has is known once it is read: until then a number means those of the one before.
+        // The pages of an exchange are known only once it is loaded: a page number that is too high so far has to wait.
         let awaited = isLinear || detail.text.shown?.id == (id ?? detail.id) ? nil : Int(word)
         let effects: [Effect]
         if let awaited, !(1...detail.pages.count).contains(awaited) {
@@ -233,7 +233,7 @@ extension ConsoleModel {
         return nil
     }
 
-    /// Makes a page the one that is shown of this exchange and of those that are opened next.
+    /// Selects the page for this exchange and for all exchanges that are opened later.
     mutating func choose(_ page: DetailPage) {
         (detail.wantedPage, detail.options.page) = (page, page)
         (detail.options.isPageChosen, detail.options.prefersMessages) = (true, false)
@@ -244,10 +244,9 @@ extension ConsoleModel {
             turnToOtherHalf()
             return []
         }
-        // What was chosen for this exchange is shown, whatever it has.
         if let id, detail.id != id { beginDetail(of: id) }
         choose(page)
-        // The page that is open begins again too, folded as it began.
+        // A page that is already open starts again too, with its initial folds.
         (detail.text.reading, detail.text.shown) = (ReadingState(), nil)
         return id.map { loadDetail(of: $0) } ?? loadDetail()
     }

@@ -9,26 +9,26 @@ package struct DetailState: Sendable {
     package var id: ExchangeID?
     package var pages: [DetailPage] = [.overview, .request, .response]
     package var options = DetailOptions()
-    /// The page that the user turned to last; `nil` for the one that says most about each exchange.
+    /// The page that the user chose last; `nil` to show the most informative page of each exchange.
     package var wantedPage: DetailPage?
-    /// The number of the page to turn to once the pages of this exchange are known, from 1.
+    /// The number of the page, from 1, to open once the pages of this exchange are known.
     var awaitedPage: Int?
     package var wantedForm = BodyForm.pretty
     package var text = OpenText()
-    /// Whether the exchange may still grow, so that it is read again.
+    /// Whether the exchange may still change, so that it must be loaded again.
     package var isUnfinished = false
-    /// When it was last read, in microseconds since 1970.
+    /// When the exchange was last loaded, in microseconds since 1970.
     package var readAt: Int64 = 0
-    /// The sections that the user folded or unfolded, by their names: so they are in other exchanges too.
+    /// The sections that the user folded (`true`) or unfolded, by name. Other exchanges use these folds too.
     package var chosenFolds: [String: Bool] = [:]
     package var generation = 0
     package var sought = ""
     package var pattern: SoughtText?
-    /// The exchange that had the keys when the layout was turned to the list.
+    /// The exchange that had the keyboard focus when the layout was changed to the list.
     var keysBefore: ExchangeID?
-    /// Whether bodies were searched since, so that what is open is opened again, at its hit.
+    /// Whether bodies were searched since the exchange was opened, so that it must be opened again, at its match.
     var isSearchedAnew = false
-    /// The page beside this one, if request and response are shown beside each other; it has not the keys.
+    /// The second page, if request and response are shown side by side; it does not have the keyboard focus.
     package var beside: OpenText?
 
     package struct Shown: Sendable, Hashable {
@@ -37,14 +37,14 @@ package struct DetailState: Sendable {
         package var form: BodyForm
     }
 
-    /// The page of the document; while there is none, the one that was asked for.
+    /// The page of the document; the requested page while the document is not loaded.
     package var page: DetailPage { text.shown.flatMap { $0.id == id ? $0.page : nil } ?? options.page }
 }
 
-/// A text that is read: a report, or a page of the open exchange.
+/// A text with a reading position: a report, or a page of the open exchange.
 package struct OpenText: Sendable {
     package var document: DetailDocument?
-    /// Which page of which exchange it is; `nil` for a report.
+    /// The exchange and page of the document; `nil` for a report.
     package var shown: DetailState.Shown?
     package var reading = ReadingState()
     package var found: FoundPlaces?
@@ -70,11 +70,11 @@ package struct SearchState: Sendable {
 package struct ReadingState: Sendable, Hashable {
     package var top = ReadingPlace()
     package var cursor = ReadingPlace()
-    /// The folded blocks, by the line that opens them.
+    /// The folded blocks, by the number of their first line.
     package var folds: Set<Int> = []
-    /// Where lines are not wrapped, how many columns are hidden at the left.
+    /// How many columns are hidden at the left, if lines are not wrapped.
     package var left = 0
-    /// Whether the end stays in view as the document grows, as long as the reader does not move.
+    /// Whether the end stays in view as the document grows, until the reader moves.
     package var follows = false
     package var match: FoundPlace?
 }
@@ -89,15 +89,15 @@ package struct FoundPlace: Sendable, Hashable, Comparable {
 }
 
 package struct FoundPlaces: Sendable {
-    /// More are not looked for: nobody goes through them one by one.
+    /// The maximum number of matches: nobody steps through more of them.
     static let most = 100_000
 
     package private(set) var all: [FoundPlace] = []
-    /// The line where the search stopped because the expression took too much work or had too many matches.
+    /// The line where the search stopped because the regular expression took too much time or had too many matches.
     package private(set) var end: Int?
 
     init(_ sought: SoughtText, in document: DetailDocument) {
-        // No expression may hold the screen up, however many lines there are.
+        // No regular expression may block the screen, however many lines there are.
         MatchingAllowance.$current.withValue(MatchingAllowance()) {
             for line in document.lines.indices {
                 guard all.count < FoundPlaces.most, let ranges = try? sought.ranges(in: document.lines[line].spans)

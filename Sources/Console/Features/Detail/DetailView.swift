@@ -5,7 +5,7 @@ import Text
 enum DetailView {
     static let besideFrom = 160
 
-    /// The places of the page that has the keys and of the one beside it, if there is one; the request is at the left.
+    /// The areas of the focused page and of the page beside it, if there is one; the request is at the left.
     static func halves(_ model: ConsoleModel, in body: Rect) -> (own: Rect, other: Rect?) {
         guard body.width >= besideFrom, let other = model.detail.beside?.shown?.page,
             other == model.detail.page.counterpart
@@ -17,7 +17,7 @@ enum DetailView {
 
     typealias Tab = (page: DetailPage, text: String, range: Range<Int>)
 
-    /// The page names with their columns: in full, else shortened, else only numbers, as the width allows.
+    /// The page names with their columns: in full, shortened, or only numbers, depending on the width.
     static func tabs(_ model: ConsoleModel, width: Int) -> [Tab] {
         let namings: [(DetailPage) -> String] = [
             { " \($0.rawValue)" }, { $0 == model.detail.page ? " \($0.rawValue)" : " \($0.short)" },
@@ -42,7 +42,7 @@ enum DetailView {
         let theme = model.look.theme
         let (top, body) = rect.splitTop(1)
         let hasKeys = model.context == .detail
-        // Below the list, the names are in the line between the two.
+        // Below the list, the page names are in the line between list and page.
         if top.y > 0, Layout(model).isBelow { screen.fill(top, with: "─", style: theme.frame) }
         let (own, other) = halves(model, in: body)
         let tabs = tabs(model, width: rect.width)
@@ -94,7 +94,7 @@ extension DetailPage {
     }
 }
 
-/// The rows of a document. Left of them are two columns: for the cursor, a match or a broken line; and for folds.
+/// The rows of a document. Two columns at the left show the cursor, a match or a wrapped line, and folds.
 struct DocumentView {
     static let margin = 2
 
@@ -112,7 +112,7 @@ struct DocumentView {
     init?(_ text: OpenText, wraps: Bool, hasCursor: Bool, _ look: Look, in rect: Rect) {
         guard let document = text.document else { return nil }
         rows = DocumentView.rows(document, text.reading.folds, wraps: wraps, in: rect)
-        // A change since may have taken room away.
+        // The text or its area may have shrunk since the last frame.
         var reading = text.reading
         reading.reveal(in: rows, height: rect.height)
         (self.reading, self.hasCursor, self.look, self.rect) = (reading, hasCursor, look, rect)
@@ -144,7 +144,7 @@ struct DocumentView {
         var indent: Int
     }
 
-    /// The matches in a line; of a folded one only those before its summary.
+    /// The matches in a line; in a folded line, only the matches before its summary.
     private func marks(_ number: Int) -> [FoundPlace] {
         guard let found else { return [] }
         let end = TextMark(span: max(0, rows.document.lines[number].spans.count - 1), offset: 0)
@@ -164,7 +164,7 @@ struct DocumentView {
         screen[rect.x + 1, y] = Cell(fold, style: isCursor ? theme.key : theme.faint)
     }
 
-    /// Draws a row of a line. What is cut has a sign: `…` in a line that never wraps, else one at each edge.
+    /// Draws a row of a line. Cut text is marked: with `…` in a line that never wraps, otherwise at both edges.
     private func draw(_ part: Range<TextMark>, of line: Line, isCursor: Bool, y: Int, on screen: inout CellBuffer) {
         let (wraps, left) = (rows.wraps, rows.wraps ? 0 : reading.left)
         let first = rect.x + DocumentView.margin
@@ -180,7 +180,7 @@ struct DocumentView {
                 break
             }
             screen.write(piece.text, x: x, y: y, style: style, ellipsis: wraps)
-            // A long text need not be measured to its end.
+            // A very long text exceeds the width in any case, so it is not measured to its end.
             let isLong = piece.text.utf8.count > 16 * (left + rect.width)
             x += isLong ? rect.width + left : TextWidth.columns(piece.text)
         }

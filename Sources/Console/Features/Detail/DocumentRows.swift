@@ -2,7 +2,7 @@ import Description
 import Terminal
 import Text
 
-/// A row of a document: one of the rows of a visible line.
+/// The position of a screen row in a document: the visible line, and the row within the wrapped line.
 package struct ReadingPlace: Sendable, Hashable, Comparable {
     package var line = 0
     package var row = 0
@@ -12,13 +12,13 @@ package struct ReadingPlace: Sendable, Hashable, Comparable {
     }
 }
 
-/// The rows of a document on a screen: its lines without those in folded blocks, long ones broken.
+/// The rows of a document on a screen: its lines without folded blocks, with long lines wrapped.
 struct DocumentRows {
     let document: DetailDocument
     let folds: Set<Int>
     let width: Int
     let wraps: Bool
-    /// The visible lines, by their index in the document.
+    /// The indices of the visible lines in the document.
     let visible: [Int]
 
     init(_ document: DetailDocument, _ folds: Set<Int>, width: Int, wraps: Bool = true) {
@@ -56,7 +56,7 @@ struct DocumentRows {
 
     private func isOneRow(_ line: Int, _ spans: [Span]) -> Bool {
         guard wraps, document.lines[visible[line]].wraps, width > 0 else { return true }
-        // Only a tab takes more columns than bytes.
+        // Except for tabs, a line has at most as many columns as bytes.
         var left = width - indent(line)
         for span in spans {
             left -= span.text.utf8.count
@@ -71,7 +71,7 @@ struct DocumentRows {
         return ReadingPlace(line: place.line, row: min(max(0, place.row), count(place.line) - 1))
     }
 
-    /// The row a number of rows below another, or above it if that is negative; at most the last or the first.
+    /// The row `rows` below a row, or above it if `rows` is negative; at most the last or the first row.
     func moved(_ place: ReadingPlace, by rows: Int) -> ReadingPlace {
         guard !visible.isEmpty else { return ReadingPlace() }
         var place = clamped(place)
@@ -99,7 +99,7 @@ struct DocumentRows {
         return rows[place.row].lowerBound..<next
     }
 
-    /// How many columns of an unwrapped line are before a place of its text.
+    /// The column of a position in an unwrapped line.
     func column(of mark: TextMark, line: Int) -> Int {
         var columns = indent(line)
         for (number, span) in spans(line).enumerated() where number <= mark.span {
@@ -111,7 +111,7 @@ struct DocumentRows {
 
     func folding(_ folds: Set<Int>) -> DocumentRows { DocumentRows(document, folds, width: width, wraps: wraps) }
 
-    /// The visible line that shows a line of the document: itself, or the one into which it is folded.
+    /// The visible line that shows a line of the document: the same line, or the first line of its folded block.
     func showing(_ line: Int) -> Int { max(0, visible.partitioningIndex { $0 <= line } - 1) }
 
     func place(of mark: TextMark, line: Int) -> ReadingPlace {
@@ -136,7 +136,7 @@ extension ReadingState {
         reveal(in: rows, height: height)
     }
 
-    /// Goes to the first row; or to the last one, and stays there as the document grows.
+    /// Goes to the first row, or to the last row and keeps the end in view as the document grows.
     mutating func moveToEdge(first: Bool, in rows: DocumentRows, height: Int) {
         stay()
         follows = !first
@@ -144,7 +144,7 @@ extension ReadingState {
         reveal(in: rows, height: height)
     }
 
-    /// Scrolls; the cursor moves as far if it `follows`, and stays on the screen in any case.
+    /// Scrolls. The cursor moves by the same number of rows if `follows`, and always stays on the screen.
     mutating func scroll(_ by: Int, in rows: DocumentRows, height: Int, follows: Bool) {
         stay()
         top = min(rows.moved(top, by: by), lowestTop(rows, height))
@@ -157,7 +157,7 @@ extension ReadingState {
         left = max(0, min(left + by * max(1, rows.width / 2), max(0, longest - rows.width / 2)))
     }
 
-    /// Ends what holds only until the reader moves.
+    /// Ends following and the current match, which last only until the reader moves.
     private mutating func stay() { (follows, match) = (false, nil) }
 
     /// Scrolls to the cursor, without empty rows at the end.
@@ -172,7 +172,7 @@ extension ReadingState {
         top = min(top, lowestTop(rows, height))
     }
 
-    /// Folds or unfolds the block that the cursor's line opens, else the innermost around it; returns its line.
+    /// Folds or unfolds the block that begins at the cursor, or the innermost block around it; returns its first line.
     @discardableResult
     mutating func toggleFold(in rows: DocumentRows, height: Int) -> Int? {
         guard rows.visible.indices.contains(cursor.line) else { return nil }
@@ -185,7 +185,7 @@ extension ReadingState {
         cursor = ReadingPlace(line: now.visible.firstIndex(of: target) ?? 0, row: 0)
         reveal(in: now, height: height)
         if !folds.contains(target), let end = now.document.lines[target].fold?.end {
-            // As much of what is unfolded as fits below its first line.
+            // Scrolls so that as much of the unfolded block as possible is visible, with its first line.
             let last = now.showing(end - 1)
             let place = ReadingPlace(line: last, row: now.count(last) - 1)
             top = max(top, min(cursor, now.moved(place, by: 1 - max(1, height))))
@@ -205,7 +205,7 @@ extension ReadingState {
         reveal(in: now, height: height)
     }
 
-    /// Goes to the match after or before the last one, else the cursor's row, round the ends too; returns its index.
+    /// Goes to the next or previous match, from the last match or the cursor, and wraps around; returns its index.
     mutating func goToMatch(forward: Bool, among places: [FoundPlace], in rows: DocumentRows, height: Int) -> Int? {
         guard !places.isEmpty, !rows.visible.isEmpty else { return nil }
         let index: Int
@@ -227,7 +227,7 @@ extension ReadingState {
         let now = rows.folding(folds)
         cursor = now.place(of: place.range.lowerBound, line: now.showing(place.line))
         (match, follows) = (place, false)
-        // Where it is not in view yet, some of what is before it is shown too.
+        // If the match was not in view, some rows before it are shown too.
         if cursor < top || now.distance(from: now.clamped(top), to: cursor, most: height) >= height {
             top = now.moved(cursor, by: -height / 3)
         }
@@ -241,7 +241,7 @@ extension ReadingState {
         rows.moved(rows.last, by: 1 - max(1, height))
     }
 
-    /// The columns of the longest line on the screen, as far as one may be high.
+    /// The width of the longest line on the screen; a screen has at most 200 rows.
     private func visibleColumns(_ rows: DocumentRows) -> Int {
         let end = min(rows.visible.count, top.line + 200)
         guard top.line < end else { return 0 }
@@ -250,7 +250,7 @@ extension ReadingState {
 }
 
 extension ReadingState {
-    /// The same place and folds in a newer document; lines are found by the names above them.
+    /// The same position and folds in a newer document; lines are found by the section names above them.
     func carried(from old: DetailDocument, to new: DetailDocument) -> ReadingState {
         let names = new.names
         var lines: [Int: Int] = [:]
@@ -286,7 +286,7 @@ extension DetailDocument {
         Dictionary(lines.indices.compactMap { line in lines[line].name.map { ($0, line) } }) { first, _ in first }
     }
 
-    /// The share of the body before a place, from 0 to 1, in bytes other than white space; `nil` above the body.
+    /// The share of the body before a position, from 0 to 1, in bytes other than white space; `nil` above the body.
     func bodyShare(before line: Int, _ mark: TextMark) -> Double? {
         guard let start = names["Body"], line > start else { return nil }
         let before = (start + 1..<line).reduce(0) { $0 + weight(lines[$1].spans) }
@@ -297,7 +297,7 @@ extension DetailDocument {
         return all > 0 ? Double(before + weight(part)) / Double(all) : 0
     }
 
-    /// The line, and the place in it, before which there is such a share of the body.
+    /// The position at a share of the body; the inverse of ``bodyShare(before:_:)``.
     func bodyPlace(at share: Double) -> (line: Int, mark: TextMark)? {
         guard let start = names["Body"], start + 1 < lines.count else { return nil }
         let all = (start + 1..<lines.count).reduce(0) { $0 + weight(lines[$1].spans) }
@@ -321,7 +321,7 @@ extension DetailDocument {
         return (lines.count - 1, TextMark(span: 0, offset: 0))
     }
 
-    /// In bytes of text; a line in hexadecimal stands for as many bytes as any other.
+    /// The number of bytes other than white space; hexadecimal lines count like other lines.
     private func weight(_ spans: some Sequence<Span>) -> Int {
         spans.reduce(0) { $0 + $1.text.utf8.reduce(0) { $1 > 0x20 ? $0 + 1 : $0 } }
     }

@@ -10,13 +10,13 @@ extension ConsoleModel {
 
     var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
     var reportRows: Int { max(1, reportBody.height) }
-    /// The columns of a line in a report, without those for signs.
+    /// The columns of a line in a report, without the margin for marks.
     var reportWidth: Int { max(20, reportBody.width - DocumentView.margin) }
 
     var isInReport: Bool { if case .report? = overlays.last { true } else { false } }
     var isReading: Bool { isInReport || context == .detail }
 
-    /// The text of the uppermost report, else of the open exchange.
+    /// The text of the top overlay if that is a report, otherwise of the open exchange.
     private var openText: OpenText {
         get { if case .report(let report)? = overlays.last { report.text } else { detail.text } }
         set {
@@ -38,11 +38,11 @@ extension ConsoleModel {
         guard detail.options.showsNewest, !detail.text.reading.follows,
             let first = detail.text.document?.messages?.range.lowerBound
         else { return }
-        // The messages that are read stay, whatever comes.
+        // Keeps the messages that the user reads, whatever arrives.
         (detail.options.firstMessage, detail.options.showsNewest) = (first, false)
     }
 
-    /// Scrolls texts after their room has changed, so that what was visible stays so.
+    /// Scrolls the texts after their area has changed, so that the cursor stays visible.
     mutating func revealTexts() {
         if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
         for index in overlays.indices {
@@ -54,7 +54,7 @@ extension ConsoleModel {
 
     // MARK: - Moving
 
-    /// Moves down or up; at the end of the messages that a page has, goes on to those behind or before them.
+    /// Moves down or up; at the last or first message of the page, loads the next or previous messages.
     mutating func readFurther(_ direction: Int, _ change: OpenText.Change) -> [Effect] {
         let before = detail.text.reading
         read(change)
@@ -62,7 +62,7 @@ extension ConsoleModel {
             let document = detail.text.document, let messages = document.messages
         else { return [] }
         let range = messages.range
-        // One message is on both pages; the place is kept by its name.
+        // One message is on both pages: its name identifies the position.
         if direction > 0, messages.hasMore {
             detail.options.firstMessage = max(range.lowerBound + 1, range.upperBound - 1)
         } else if direction < 0, range.lowerBound > 0 {
@@ -77,7 +77,7 @@ extension ConsoleModel {
         return loadDetail()
     }
 
-    /// Goes to the beginning, or to the end and stays there while there is more to come.
+    /// Goes to the beginning or to the end. The end stays in view while more data arrives.
     mutating func readToEdge(first: Bool) -> [Effect] {
         read { $0.moveToEdge(first: first, in: $1, height: $2) }
         guard !isInReport, let messages = detail.text.document?.messages, let id = detail.id else { return [] }
@@ -91,7 +91,7 @@ extension ConsoleModel {
         return loadDetail()
     }
 
-    /// Follows what comes of the open exchange, or stays.
+    /// Turns following the open exchange on or off.
     mutating func followOpen() -> [Effect] {
         guard let id = detail.id, isInFlight(id) else {
             let way = way(to: .back, in: .detail)
@@ -105,7 +105,7 @@ extension ConsoleModel {
         return readToEdge(first: false)
     }
 
-    /// Opens the exchange of the row below, or above; what is shown of it is what was shown of this one.
+    /// Opens the exchange of the row below or above, on the same page.
     mutating func step(_ by: Int) -> [Effect] {
         if view == .structure, !isLinear { return moveInLeaf(by) }
         let row = list.selected - by
@@ -142,7 +142,7 @@ extension ConsoleModel {
         let isUnwrapped = !wraps
         read { reading, rows, height in
             reading.left = 0
-            // The place of a long line that was in view stays so.
+            // The visible part of a long line stays visible.
             let before = DocumentRows(rows.document, rows.folds, width: rows.width, wraps: isUnwrapped)
             let place = before.clamped(reading.cursor)
             guard isUnwrapped, place.row > 0, rows.visible.indices.contains(place.line) else { return }
@@ -152,7 +152,7 @@ extension ConsoleModel {
         return tell(wraps ? "Long lines are wrapped." : "Long lines are not wrapped; left and right scroll.")
     }
 
-    /// Shows the list, the list with the open exchange, or that alone; the next of these if none is named.
+    /// Shows the list, the list with the open exchange, or only the exchange; without a name, the next layout.
     mutating func setLayout(_ word: String?) -> [Effect] {
         let now: ReadingLayout = detail.isOpen ? layout : .list
         var next = word.flatMap { ReadingLayout(rawValue: $0.lowercased()) } ?? now.next
@@ -168,7 +168,7 @@ extension ConsoleModel {
         let hadKeys = isDetailFocused || isNew && detail.keysBefore != nil && detail.keysBefore == selectedID
         guard let id = isNew ? selectedID : detail.id else { return refuse(noSelection ?? nothingHere) }
         openDetail()
-        // Beside the list, what has the keys keeps them, once round too.
+        // In the split layout, the exchange keeps the keyboard focus, even after a full cycle of layouts.
         isDetailFocused = next == .detail || hadKeys
         revealAll()
         return loadRows() + loadDetail(of: id)
@@ -223,11 +223,11 @@ extension ConsoleModel {
         guard let match = goToNext("Match", of: found.all, forward: forward) else {
             return refuse("No match for '\(text.prefix(60))'\(end).")
         }
-        // On lines, all matches are written.
+        // Linear mode prints all matches anyway.
         return isLinear ? [] : tell(match + end)
     }
 
-    /// Goes to the next of the places, or to the one before, and says which one it is; `nil` if there is none.
+    /// Goes to the next or previous match and returns a message with its number; `nil` if there is no match.
     private mutating func goToNext(_ name: String, of places: [FoundPlace], forward: Bool) -> String? {
         var index: Int?
         read { index = $0.goToMatch(forward: forward, among: places, in: $1, height: $2) }
@@ -236,7 +236,7 @@ extension ConsoleModel {
         return index.map { "\(name) \($0 + 1) of \(places.count) (\(keys))" }
     }
 
-    /// Goes to the next difference of a comparison, or to the one before, if no text is searched for.
+    /// Without a search, goes to the next or previous difference of a comparison.
     private mutating func goToDifference(forward: Bool) -> [Effect] {
         guard let document = openText.document, document.page == .difference, !isLinear else {
             return refuse("No search yet; \(way(to: .findInDetail)) finds text.")
@@ -259,7 +259,7 @@ extension ConsoleModel {
         detail.beside?.found = state.foundBeside
     }
 
-    /// Takes what was found for the typed text back, as the prompt is left.
+    /// Restores the state before the preview when the prompt closes.
     mutating func endPreview(_ prompt: PromptState) {
         guard let before = prompt.before, !overlays.isEmpty else { return }
         overlays.removeLast()
@@ -267,7 +267,7 @@ extension ConsoleModel {
         overlays.append(.prompt(prompt))
     }
 
-    /// Marks what the typed text finds, and scrolls to the first match after the place where the reader was.
+    /// Marks the matches of the typed text, and scrolls to the first match after the reader's position.
     mutating func preview(_ prompt: inout PromptState) {
         guard prompt.command == .findInDetail, !overlays.isEmpty else { return }
         overlays.removeLast()

@@ -1,11 +1,11 @@
 import Description
 import Expressions
 
-/// What to search for: a text in any case, or a regular expression.
+/// A search pattern: literal text, ignoring case, or a regular expression.
 package struct SoughtText: Sendable {
     private let expression: RegularExpression
 
-    /// A text as it stands, in any case; `nil` for an empty one.
+    /// Literal text, ignoring case; `nil` if the text is empty.
     init?(_ text: String) {
         guard !text.isEmpty,
             let expression = try? RegularExpression(text, isCaseSensitive: false, isLiteral: true)
@@ -13,7 +13,7 @@ package struct SoughtText: Sendable {
         self.expression = expression
     }
 
-    /// Reads what a user typed: `/expression/`, exact in case unless it says `(?i)`, or a text. An empty one is `nil`.
+    /// Reads user input: a regular expression between slashes, case-sensitive without `(?i)`, or text; `nil` if empty.
     static func reading(_ typed: String) throws -> SoughtText? {
         guard typed.count > 2, typed.hasPrefix("/"), typed.hasSuffix("/") else { return SoughtText(typed) }
         let pattern = String(typed.dropFirst().dropLast())
@@ -27,7 +27,7 @@ package struct SoughtText: Sendable {
 
     private init(expression: RegularExpression) { self.expression = expression }
 
-    /// Its places in a line, without overlaps.
+    /// The matches in a line, without overlaps.
     func ranges(in spans: [Span]) throws(RegularExpression.MatchLimitError) -> [Range<TextMark>] {
         var marks = LineMarks(spans)
         var ranges: [Range<TextMark>] = []
@@ -40,7 +40,7 @@ package struct SoughtText: Sendable {
     }
 }
 
-/// The places in a line's spans of growing offsets in its text.
+/// Converts growing offsets in a line's text to positions in its spans.
 private struct LineMarks {
     private let counts: [Int]
     private var span = 0
@@ -48,10 +48,10 @@ private struct LineMarks {
 
     init(_ spans: [Span]) { counts = spans.map(\.text.utf8.count) }
 
-    /// Where a match begins: at a span's beginning rather than at the end of the one before.
+    /// The start of a match: at the beginning of a span, not at the end of the previous span.
     mutating func begin(_ offset: Int) -> TextMark { mark(offset, >=) }
 
-    /// Where it ends: at a span's end rather than at the beginning of the next.
+    /// The end of a match: at the end of a span, not at the beginning of the next span.
     mutating func end(_ offset: Int) -> TextMark { mark(offset, >) }
 
     private mutating func mark(_ offset: Int, _ isBehind: (Int, Int) -> Bool) -> TextMark {

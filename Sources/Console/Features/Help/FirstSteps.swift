@@ -4,24 +4,24 @@ import NIOCore
 import Runner
 import Text
 
-/// How to point a client at the proxy: what the empty screen and the page of `!` say.
+/// How to connect a client to the proxy: the content of the empty screen and of the page of `!`.
 package struct FirstSteps: Sendable, Hashable {
     static let title = "Point a client here, and let it trust Sluice"
 
-    /// Something to type or paste, copied by the key of its number.
+    /// A command or address to type or paste; the key with its number copies it.
     struct Item: Hashable {
         var title: String
         var text: String
         var isCommand = true
     }
 
-    /// Where the proxy listens as a forward proxy, as `host:port`; empty if it is not one.
+    /// The address of the forward proxy, as `host:port`; empty if there is no forward proxy.
     var proxy: String
     var others: [ListenerState]
     var authority: String
     var addresses: [String]
     var look: Look
-    /// Whether keys copy, and a code can be looked at.
+    /// Whether keys can copy entries, and a QR code can be shown.
     var isOnScreen: Bool
 
     init(_ model: ConsoleModel) {
@@ -37,14 +37,14 @@ package struct FirstSteps: Sendable, Hashable {
         return (String(address[..<colon]), String(address[address.index(after: colon)...]))
     }
 
-    /// Hosts that mean all addresses of a machine, and are none to type.
+    /// Listen addresses that mean all addresses of a machine; a client cannot connect to them.
     static let everyHost: Set = ["", "0.0.0.0", "[::]", "::", "*"]
 
     private var isEverywhere: Bool { FirstSteps.everyHost.contains(place.host) }
 
     var here: String { isEverywhere ? "127.0.0.1:\(place.port)" : proxy }
 
-    /// The addresses to type on other machines; empty if none reaches the proxy.
+    /// The proxy's addresses for other machines; empty if other machines cannot reach the proxy.
     var elsewhere: [String] {
         guard !proxy.isEmpty, PhonePage.address(proxy) != nil else { return [] }
         guard isEverywhere else { return [proxy] }
@@ -62,7 +62,7 @@ package struct FirstSteps: Sendable, Hashable {
         return (proxy.isEmpty ? [] : forwardItems) + others.map(FirstSteps.item) + [certificate]
     }
 
-    /// What to ask in place of a server, or how to get to a listener that is no proxy of HTTP.
+    /// How clients reach a listener that is not an HTTP forward proxy.
     private static func item(_ listener: ListenerState) -> Item {
         let (host, port) = place(listener.address)
         let address = everyHost.contains(host) ? "127.0.0.1:\(port)" : listener.address
@@ -96,7 +96,7 @@ package struct FirstSteps: Sendable, Hashable {
             return [title]
                 + rows.map { row in
                     var line = DetailLine([Span(row.text, .string)], indent: indent, wraps: false)
-                    // Whichever row the cursor is on, the command is copied whole.
+                    // Every row of a wrapped command copies the whole command.
                     line.copyable = .command(item.text)
                     return line
                 }
@@ -115,7 +115,7 @@ package struct FirstSteps: Sendable, Hashable {
         return "proxy in the Wi-Fi settings: \(host), port \(place.port); then open \(address)"
     }
 
-    /// The page of `!`, above how to trust the certificate: the address first.
+    /// The first part of the page of `!`, above how to trust the certificate. It begins with the address.
     func lines(width: Int) -> [DetailLine] {
         guard !proxy.isEmpty || !others.isEmpty else { return [] }
         let further = elsewhere.filter { $0 != here }.joined(separator: ", ")
@@ -135,7 +135,7 @@ package struct FirstSteps: Sendable, Hashable {
 }
 
 extension ConsoleModel {
-    /// What a key of a number copies: on the empty screen and on the page of `!`.
+    /// The entry that a number key copies on the empty screen and on the page of `!`; `nil` elsewhere.
     func firstStep(_ number: Int) -> FirstSteps.Item? {
         let isPage: Bool
         switch overlays.last {
@@ -147,14 +147,14 @@ extension ConsoleModel {
         return isPage && items.indices.contains(number - 1) ? items[number - 1] : nil
     }
 
-    /// Says once for each host what to do if a client does not trust the certificate; it stays until a key is pressed, or for two minutes.
+    /// Reports once per host what to do if a client does not trust the certificate. The notice is pinned.
     mutating func tellOfTrust(_ record: ExchangeRecord) {
         guard isLive, openedAt > 0, record.startedAt >= openedAt - 1_000_000 else { return }
         let host = record.url.authority
         guard record.isByUntrustingClient else { return }
         let isRefused = record.kind == .tunnel
         guard toldHosts.count < 1_000, toldHosts.insert("\(host) \(isRefused)").inserted else { return }
-        // Two rows of 80 columns, as a full list leaves no more.
+        // At most two rows of 80 columns, because a full list leaves no more space.
         let rejected = "\(host): the client rejected Sluice's certificate"
         let setup = "Press \(way(to: .trust)) for setup commands"
         let retry = way(to: .decrypt)
@@ -167,8 +167,8 @@ extension ConsoleModel {
 }
 
 enum PhonePage {
-    /// The page's address; `nil` if only this machine reaches the proxy. A proxy that listens on all addresses has the
-    /// name by which each of its clients gets the page.
+    /// The page's address; `nil` if only this machine can reach the proxy. If the proxy listens on all addresses, the
+    /// page has a name instead, which every client can open through the proxy.
     static func address(_ proxy: String) -> String? {
         guard let colon = proxy.lastIndex(of: ":") else { return nil }
         let host = proxy[..<colon].lowercased()
@@ -178,7 +178,7 @@ enum PhonePage {
 
     private static let margin = 2
 
-    /// The rows of a code for an address; `nil` if it is too long for one.
+    /// The rows of a QR code for an address; `nil` if the address is too long for a code.
     static func rows(_ address: String, _ look: Look) -> [[Span]]? {
         guard let code = QRCode(address) else { return nil }
         let places = -margin..<code.side + margin
@@ -187,7 +187,7 @@ enum PhonePage {
         }
         return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { y in
             let signs = places.map { x -> String in
-                // Without colours the characters themselves are the light modules.
+                // Without colours, block characters draw the light modules instead of the dark ones.
                 let isLight = !look.theme.hasColours
                 let isBelow = y + 1 < places.upperBound ? code[x, y + 1] : false
                 switch (code[x, y] != isLight, isBelow != isLight) {
@@ -203,14 +203,14 @@ enum PhonePage {
 }
 
 enum ShellLines {
-    /// A row of a command; one that goes on within a word must not be indented, as a space would end the word.
+    /// A row of a command. A row that continues a word is not indented, because a space would end the word.
     struct Row: Hashable {
         var text: String
         var isFlush = false
     }
 
-    /// Breaks a command into rows of at most `width` columns: if a space stands if that is enough, else within words. A
-    /// row that goes on ends with `\`, which a shell takes away with the line break behind it.
+    /// Breaks a command into rows of at most `width` columns: at spaces, or within a word that is too long. Every row
+    /// but the last ends with `\`, which a shell removes together with the line break.
     static func rows(_ command: String, width: Int) -> [Row] {
         let room = max(8, width)
         var rows: [Row] = []
@@ -238,7 +238,7 @@ enum ShellLines {
         return rows
     }
 
-    /// A text as one word of a shell, without quotation marks: within these no line could be broken.
+    /// A text as one shell word. It is not quoted, because a quoted word could not be broken into rows.
     static func word(_ text: String) -> String {
         text.map { character in
             let isPlain = character.isLetter || character.isNumber || "-_./:=@%+,".contains(character)
@@ -260,7 +260,7 @@ enum ShellLines {
         return words.filter { !$0.isEmpty }
     }
 
-    /// The last place in a line with at most so many columns before it that does not part a `\` from what it escapes.
+    /// The last position with at most `columns` columns before it that does not separate a `\` from its character.
     private static func place(in line: String, _ columns: Int) -> String.Index {
         var place = line.startIndex
         var used = 0
@@ -276,7 +276,7 @@ enum ShellLines {
 }
 
 enum LocalAddresses {
-    /// In text, without the ones of this machine alone and of one link; IPv4 first. Asks the system.
+    /// The addresses as text, IPv4 first, without loopback and link-local addresses. Queries the system.
     static func all() -> [String] {
         let devices = (try? System.enumerateDevices()) ?? []
         let addresses = devices.compactMap { $0.address?.ipAddress }.filter(isReachable)
@@ -288,7 +288,7 @@ enum LocalAddresses {
     static func isReachable(_ address: String) -> Bool {
         let address = address.lowercased()
         let isLocal = address.hasPrefix("127.") || address == "::1" || address == "0.0.0.0" || address == "::"
-        // Those of one link (RFC 3927, RFC 4291 §2.5.6) need its name, or come if no other was given.
+        // Link-local addresses (RFC 3927, RFC 4291 §2.5.6) are valid on one link only.
         return !isLocal && !address.hasPrefix("169.254.") && !address.hasPrefix("fe80:")
     }
 }

@@ -50,14 +50,14 @@ extension ConsoleModel {
         return report("Messages, the newest first", DetailDocument(lines: lines.isEmpty ? none : lines))
     }
 
-    /// Whether quitting loses changed rules; a proxy that runs elsewhere keeps its own.
+    /// Whether quitting loses changed rules; a proxy in a different process keeps its rules.
     var losesRules: Bool {
         guard case .live = source else { return false }
         return proxy.problem == nil && rules.isUnsaved
     }
 
     mutating func quit() -> [Effect] {
-        // The end of an opened session is not that of the console.
+        // In an opened session, quitting returns to the live session.
         if home != nil { return [.backToLive] }
         var losses = losesRules ? ["you have unsaved rule changes"] : []
         if case .live = source, !proxy.holds.isEmpty {
@@ -65,7 +65,7 @@ extension ConsoleModel {
         }
         guard !losses.isEmpty else { return [.terminal(.quit)] }
         let save = ConfirmState.Choice("s", "save the rules and quit") {
-            // The console ends once the files are written, so that nothing is lost if they cannot be.
+            // The console ends only after the files are written, so that nothing is lost if writing fails.
             $0.rules.endsWhenSaved = true
             return [.saveRules(isForced: false)]
         }
@@ -75,14 +75,14 @@ extension ConsoleModel {
         return push(.confirm(ConfirmState(question: words, choices: choices, askedAt: now, isAboutQuitting: true)))
     }
 
-    /// Opens help for the present screen, or for a page or command; within help it opens the guide.
+    /// Opens help for the current context, or for a page or command; within help, opens the guide.
     mutating func openHelp(_ word: String?) -> [Effect] {
         if isLinear { return openLineHelp(word) }
         if word == nil, case .report(let report) = overlays.last, report.isHelp { return openGuide(report.topic) }
         let pages = HelpDocument.pages(self, for: context)
         guard let word = word?.lowercased() else { return openHelp(pages, 0) }
         let named = Command(rawValue: word).flatMap { CommandTable.entry($0) }?.group
-        // What is sent has no page of its own.
+        // Commands that send requests are on the page of sharing.
         let group = (named == .send || word == CommandEntry.Group.send.word ? .share : named)?.word
         if let page = pages.firstIndex(where: { $0.word == word || $0.word == group }) { return openHelp(pages, page) }
         return refuse("Help has no page '\(word.prefix(40))'; it has \(pages.map(\.word).joined(separator: ", ")).")
@@ -93,7 +93,7 @@ extension ConsoleModel {
         return push(.report(ReportState(title: "Help", text: text, pages: pages, page: page, topic: guideTopic)))
     }
 
-    /// Turns the page of help; `nil` for keys that turn none.
+    /// Turns the page of help; `nil` for keys that do not turn the page.
     mutating func turn(_ report: ReportState, by key: Key) -> [Effect]? {
         let count = report.pages.count
         guard count > 0 else { return nil }
@@ -147,7 +147,7 @@ extension ConsoleModel {
 
     private var holdingTopic: String { ToolRegistry.standard.onEverything?.key ?? "console" }
 
-    /// Opens the page of a topic; without one, the one about what has the keys, or on lines the list of all.
+    /// Opens a topic's page; without a topic, the page about the current context, or in linear mode the list of topics.
     mutating func openGuide(_ topic: String?) -> [Effect] {
         let guide = makeGuide()
         guard let topic = topic ?? (isLinear ? nil : guideTopic) else {
@@ -162,7 +162,7 @@ extension ConsoleModel {
     }
 
     private func document(of page: GuidePage) -> DetailDocument {
-        // What a report has room for beside its frame.
+        // The width of a report without its frame.
         let text = GuideText(width: min(size.width - 6, 100), isStyled: !isLinear)
         let roles: [GuideRun.Style: Role] = [.bold: .heading, .code: .key]
         let lines = text.lines(of: page).map { DetailLine($0.map { Span($0.text, roles[$0.style] ?? .text) }) }

@@ -9,9 +9,9 @@ struct HelpPage: Sendable, Hashable {
     let lines: [DetailLine]
 }
 
-/// Help, made from the table of commands and the keys in force. The first page is what can be done here.
+/// Help, built from the command table and the current keys. The first page shows what works in the current context.
 enum HelpDocument {
-    /// What fits beside the frame on a screen of 80×24, without the tabs and the empty line below them.
+    /// The space inside the frame on a screen of 80×24, without the tabs and the empty line below them.
     private static let firstPage = (rows: 17, columns: 74)
     static let keyWidth = 16
 
@@ -37,7 +37,7 @@ enum HelpDocument {
         return DetailDocument(lines: [DetailLine(tabs), DetailLine([])] + lines)
     }
 
-    /// What the keys do now: in a field or an editor only what works there.
+    /// What the keys do now; in a field or an editor, only the keys that work there.
     private static func here(_ model: ConsoleModel, _ place: Context) -> [DetailLine] {
         switch model.overlays.last {
         case .editor(let editor): return rows(HelpKeys.editor(editor), remark: HelpKeys.remark(editor))
@@ -72,10 +72,10 @@ enum HelpDocument {
         return (remark.isEmpty ? [] : above + [DetailLine([])]) + lines
     }
 
-    /// The commands with keys here: those of this place alone first, then the most used.
+    /// The commands with keys in this context: first those that work only here, then the most used.
     private static func commands(_ model: ConsoleModel, _ place: Context) -> [CommandEntry] {
         let ranks = Dictionary(Command.mostUsed.enumerated().map { ($1, $0) }) { first, _ in first }
-        // In the detail, the key that opens an exchange folds.
+        // In the detail, the key of `open` folds a section, so `fold` stands for both.
         let bound = CommandTable.entries.filter {
             !model.keymap.keys(for: $0.command, in: place).isEmpty && (place != .detail || $0.command != .open)
         }
@@ -87,7 +87,7 @@ enum HelpDocument {
         return sorted.map(\.element)
     }
 
-    /// Two columns, or one on a narrow screen, as many rows as a small screen has.
+    /// Two columns, or one on a narrow screen; as many rows as fit on a small screen.
     private static func columns(_ entries: [CommandEntry], _ model: ConsoleModel, _ place: Context) -> [DetailLine] {
         let isWide = model.size.width >= firstPage.columns
         let width = isWide ? firstPage.columns / 2 : max(20, model.size.width - 6)
@@ -114,7 +114,7 @@ enum HelpDocument {
 
     private static func lines(of group: CommandEntry.Group, _ model: ConsoleModel) -> [DetailLine] {
         let entries = CommandTable.entries.filter { $0.group == group && $0.form != .lines }
-        // What keeps several commands from being done is said once.
+        // A reason that disables several commands is shown once, as a numbered note.
         let reasons = Dictionary(grouping: entries.compactMap { model.whyNot($0.command) }) { $0 }
         let notes = reasons.filter { $0.value.count > 1 }.keys.sorted()
         let lines = entries.flatMap { entry in
@@ -141,12 +141,12 @@ enum HelpDocument {
         return [DetailLine([]), DetailLine([Span(titles, .label)])] + rows
     }
 
-    /// The keys of a command as they are shown; those of the tools by an example, since each has its own.
+    /// The keys of a command as help shows them; if each tool has its own key, an example.
     private static func keys(_ entry: CommandEntry, _ model: ConsoleModel, _ place: Context, most: Int) -> String {
         let keys = model.keymap.keys(for: entry.command, in: place)
         switch entry.command {
         case .ruleFromExchange, .toggleTool:
-            // `a …` and `x …`: two keys, the second of which is the tool's letter.
+            // `a …` and `x …`: two keys; the second key is the tool's letter.
             let double = keys.first { $0.contains(" ") }?.first.map { "\($0) …" }
             return double ?? keys.first ?? ""
         case .panel: return keys.prefix(3).joined(separator: " ") + (keys.count > 3 ? " …" : "")
@@ -157,7 +157,7 @@ enum HelpDocument {
         }
     }
 
-    /// A key or a sign and what it means, whose further lines stand below its first words.
+    /// A key or a sign with its meaning; further lines are indented below the first.
     static func row(_ key: Span, _ text: String, remark: String? = nil, keyWidth: Int = keyWidth) -> [DetailLine] {
         let lines = TextWidth.wrap(text + (remark.map { "  (\($0))" } ?? ""), to: firstPage.columns - keyWidth)
         return lines.enumerated().map { index, line in
@@ -178,7 +178,7 @@ enum HelpDocument {
         return filters.flatMap { line($0.0, $0.1) } + keys + [DetailLine([Span(Filter.expressionNote)])] + facts
     }
 
-    /// Filters without a key, and of several terms.
+    /// Examples of filters without a key, and with several terms.
     static let filters = [
         ("res.json.error.code:42", "a value of the JSON; sluice guide places has all places"),
         ("req.header.x-tenant:acme*", "the whole value of a header"),
@@ -264,7 +264,7 @@ enum HelpSigns {
         }
     }
 
-    /// With few colours, or none, attributes stand in for backgrounds.
+    /// With few colours or none, attributes replace coloured backgrounds.
     private static func numberSigns(_ hasColours: Bool) -> [Row] {
         let underlined = hasColours ? "" : "; its row is underlined"
         return [

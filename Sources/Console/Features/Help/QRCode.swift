@@ -3,7 +3,7 @@ struct QRCode: Sendable, Hashable {
     let side: Int
     /// Whether each module is dark, row by row.
     private(set) var modules: [Bool]
-    /// Modules of the patterns, which hold no data.
+    /// The modules of the fixed patterns, which hold no data.
     private var isFixed: [Bool]
 
     /// Uses one of the eight masks, by default the most legible one; `nil` for more than 106 bytes of UTF-8.
@@ -45,14 +45,14 @@ struct QRCode: Sendable, Hashable {
         drawFormat(mask: 0)
     }
 
-    /// Draws rings around a module, of which some are light.
+    /// Draws rings around a module; the rings with a radius in `light` are light.
     private mutating func drawSquare(_ x: Int, _ y: Int, radius: Int, light: Set<Int>) {
         for dy in -radius...radius {
             for dx in -radius...radius { set(x + dx, y + dy, !light.contains(max(abs(dx), abs(dy)))) }
         }
     }
 
-    /// Draws level and mask with the bits of their BCH code, twice, and the module that is always dark.
+    /// Draws the error correction level and the mask with their BCH code, twice, and the module that is always dark.
     private mutating func drawFormat(mask: Int) {
         let number = 1 << 3 | mask
         let check = (0..<10).reduce(number) { rest, _ in rest << 1 ^ (rest >> 9) * 0x537 }
@@ -68,7 +68,7 @@ struct QRCode: Sendable, Hashable {
         set(8, side - 8, true)
     }
 
-    /// Fills the free modules with the codewords' bits: two columns at a time, upwards and downwards, from the right.
+    /// Fills the free modules with the codewords' bits: pairs of columns from the right, upwards and downwards in turn.
     private mutating func place(_ codewords: [UInt8]) {
         var index = 0
         var right = side - 1
@@ -106,7 +106,7 @@ struct QRCode: Sendable, Hashable {
     }
 }
 
-/// How hard a code is to read, by the standard's four rules: the mask with the least is taken.
+/// The penalty of a code by the standard's four rules, for being hard to read. The mask with the lowest penalty wins.
 enum QRPenalty {
     static func of(_ code: QRCode) -> Int {
         var total = 0
@@ -123,7 +123,7 @@ enum QRPenalty {
         return total + abs(dark * 20 - whole * 10) / whole * 10
     }
 
-    /// Five or more alike in a row, and what looks like a finder.
+    /// The penalty for five or more equal modules in a row, and for a pattern that looks like a finder.
     private static func runs(_ line: [Bool]) -> Int {
         var total = 0
         var length = 0
@@ -142,7 +142,7 @@ enum QRPenalty {
     }
 }
 
-/// What one of the sizes of a QR code holds at level L. Larger sizes, which have several blocks, are not needed.
+/// The capacity of a QR code version at level L. Larger versions, which have several blocks, are not needed.
 struct QRVersion: Sendable, Hashable {
     /// 1 to 5.
     let number: Int
@@ -198,7 +198,7 @@ enum ReedSolomon {
         return result
     }
 
-    /// What is left of the data after division: the correction words.
+    /// The remainder of the data after division: the error correction codewords.
     static func remainder(_ data: [UInt8], by divisor: [UInt8]) -> [UInt8] {
         var result = Array(repeating: UInt8(0), count: divisor.count)
         for byte in data {

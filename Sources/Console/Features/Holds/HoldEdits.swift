@@ -18,7 +18,7 @@ package enum HoldChange: Sendable, Hashable {
     }
 }
 
-/// The changes of a held message, as the options of `sluice hold edit` name them.
+/// The changes of a held message, with the option names of `sluice hold edit`.
 package enum HoldOption: String, CaseIterable, Sendable {
     case method, url, path, query
     case removeQuery = "remove-query"

@@ -25,7 +25,7 @@ extension CommandTable {
 extension ConsoleModel {
     func hold(of id: ExchangeID) -> HoldSummary? { proxy.holds.first { $0.id.hasPrefix("\(id.number).") } }
 
-    /// What of an exchange waits, and the ways to decide about it; `nil` if nothing waits.
+    /// The held message of an exchange, and the commands that decide it; `nil` if none of its messages is held.
     func heldSide(_ id: ExchangeID) -> HeldSide? {
         guard let hold = hold(of: id) else { return nil }
         let ways = [Command.execute, .cancel, .abort].map { isLinear ? $0.rawValue : "\($0.rawValue) (\(way(to: $0)))" }
@@ -54,7 +54,7 @@ extension ConsoleModel {
         overlays[place] = .holds(selected: others.isEmpty ? nil : others[min(index, others.count - 1)].id)
     }
 
-    /// A message that is gone leaves nothing selected, as a key meant for it must not decide another one.
+    /// If the selected message is gone, selects nothing, so that a key does not decide a different message.
     mutating func updateHolds() {
         for index in overlays.indices.reversed() {
             guard case .holds(let selected) = overlays[index] else { continue }
@@ -66,7 +66,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies a key of the list of held messages, which are those outside of it; `nil` for other keys.
+    /// Applies a key in the list of held messages. The keys are the same as outside the list; `nil` for other keys.
     mutating func take(_ key: Key, holds selected: String?) -> [Effect]? {
         if key == Key(.enter) { return perform(.editHold, nil) }
         guard case .binding(let binding) = keymap.lookUp(key, after: nil, in: .list),
@@ -75,7 +75,7 @@ extension ConsoleModel {
         return perform(binding.command, binding.argument)
     }
 
-    /// Opens a message to edit it, or applies the changes that follow its name; on lines alone, opens the draft.
+    /// Opens a message to edit it, or applies the changes after its name; in linear mode, opens a draft first.
     mutating func editHold(_ argument: String?) -> [Effect] {
         if isLinear, argument == nil, let draft { return [.terminal(.edit(draft))] }
         guard let id = hold(argument?.firstWord.word) else { return [] }
@@ -92,14 +92,14 @@ extension ConsoleModel {
         return [.decide([id], decision)]
     }
 
-    /// By its name, its exchange's number or `last`; by default that of the selected exchange, else the oldest.
+    /// Finds a held message by name, exchange number or `last`; by default of the selected exchange, or the oldest.
     private mutating func hold(_ argument: String?) -> String? {
         if case .holds(let selected)? = overlays.last, argument == nil {
             if selected == nil { tell("No message is selected; \(way(to: .down, in: .panel)) selects one.", .error) }
             return selected
         }
         guard let argument else {
-            // On lines, nobody would see which one is meant.
+            // In linear mode, the user would not see which message is decided.
             if isLinear, proxy.holds.count > 1 {
                 tell("Several messages are held, name one: \(proxy.holds.map(\.id).joined(separator: ", ")).", .error)
                 return nil

@@ -5,7 +5,7 @@ import Text
 
 package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
     case id, start, method, scheme, host, path, status, type, size, time, version, process, server, comment, waterfall
-    /// The values at a place, which are read for the rows on the screen.
+    /// The values at a place, which are loaded only for the rows on the screen.
     case place(Place)
 
     package static let allCases: [Column] = [
@@ -23,7 +23,7 @@ package enum Column: RawRepresentable, CaseIterable, Sendable, Hashable {
         self = column
     }
 
-    /// Why a word is not a place, in a sentence; `nil` if it is one, or does not look like one.
+    /// Why a word is not a valid place, in a sentence; `nil` if it is valid, or does not look like a place.
     static func problem(with word: String) -> String? {
         guard word.contains(".") else { return nil }
         do throws(PlaceError) {
@@ -76,7 +76,7 @@ extension ConsoleModel {
         list.columns.isEmpty && !isLinear ? arrangedColumns.drawn.map(\.column) : list.columns
     }
 
-    /// Shows the named columns; `+` adds one and `-` removes one. On lines, the columns of each line.
+    /// Shows the named columns; `+` adds and `-` removes a column. In linear mode, these are the columns of each line.
     mutating func setColumns(_ words: String) -> [Effect] {
         let names = words.split { $0 == " " || $0 == "," }
         let isChange = names.contains { $0.first == "+" || $0.first == "-" }
@@ -100,7 +100,7 @@ extension ConsoleModel {
         return readValues()
     }
 
-    /// Reads the values of places for the rows on the screen that have none yet, or may still change.
+    /// Loads the values of places for the rows on the screen, if a value is missing or may still change.
     func readValues() -> [Effect] {
         let places = list.columns.compactMap(\.place)
         guard !places.isEmpty else { return [] }
@@ -134,7 +134,7 @@ extension ConsoleModel {
         return picker
     }
 
-    /// Applies a key of the choice of columns; `nil` for keys that it has in common with other choices.
+    /// Applies a key in the choice of columns; `nil` for keys that work as in other choices.
     mutating func typeColumns(_ key: Key, _ picker: PickerState) -> [Effect]? {
         let items = picker.matches
         let typed = picker.line.text
@@ -159,7 +159,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Shows or hides a column; returns what the refusal asks for, `nil` if it is done.
+    /// Shows or hides a column; returns `nil` if this succeeds, otherwise the effects of the rejection.
     private mutating func toggle(_ column: Column) -> [Effect]? {
         var columns = presentColumns
         if let place = columns.firstIndex(of: column) {
@@ -199,7 +199,7 @@ struct ListColumns {
         return "No room for \(list) at this width; \(way) hides other columns."
     }
 
-    /// The columns that have as much room as their content needs at most, in columns of the screen.
+    /// The preferred widths of all columns except host and path, in columns of the screen.
     private static func widths(_ model: ConsoleModel, _ width: Int) -> [Column: Int] {
         var widths: [Column: Int] = [
             .id: max(4, String(model.list.sessionTotal).count + 2) + annotationWidth(model),
@@ -218,15 +218,15 @@ struct ListColumns {
 
     private static let widestValue = 32
 
-    /// To how much those can be narrowed that still say something then.
+    /// The minimum widths of columns that are still useful if they are narrowed.
     private static let narrowest: [Column: Int] = [.type: 6, .process: 9, .server: 12, .comment: 8, .waterfall: 6]
     private static let least: [Column: Int] = [.host: 9, .path: 12]
-    /// A host up to this length, with the sign for TLS, is whole before any path.
+    /// A host up to this width, with the mark for TLS, is shown whole before paths get any space.
     private static let wholeHost = 25
-    /// More than this is no host given, however long it is.
+    /// The maximum width of the host column beside paths.
     private static let widestHost = 48
 
-    /// From this width on, the list has all usual columns; of what is beyond it, the waterfall gets half.
+    /// From this width on, the list has all usual columns; the waterfall gets half of any additional width.
     private static let widest = 140
 
     init(_ model: ConsoleModel, width: Int) {
@@ -236,11 +236,11 @@ struct ListColumns {
         if isChosen {
             Self.narrow(columns, &widths, to: width)
             while columns.count > 1, Self.used(columns, widths) > width {
-                // The path says most; of the others the last has to go.
+                // Removes the last column other than the path, which is the most informative column.
                 guard let last = columns.lastIndex(where: { $0 != .path }) else { break }
                 missing.insert(columns.remove(at: last), at: 0)
             }
-            // Where one had to go, the others may be wider again.
+            // If a column was removed, the other columns may be wider again.
             widths = Self.widths(model, width)
             Self.narrow(columns, &widths, to: width)
         }
@@ -287,13 +287,13 @@ struct ListColumns {
         return (model.list.bottom..<max(model.list.bottom, last)).compactMap { model.list.rows[$0] }
     }
 
-    /// The width of hosts beside paths: two fifths, more for usual hosts, and what short paths leave.
+    /// The width of the host column beside paths: two fifths, more for usual hosts and if paths are short.
     private static func hosts(_ model: ConsoleModel, _ rest: Int) -> Int {
         let shown = ListColumns.shown(model)
         let view = SequenceView(model: model)
         let whole = shown.map { view.hostWidth($0, 0) }.filter { $0 <= wholeHost }.max() ?? 0
         let share = max(min(32, rest * 2 / 5), min(whole, rest - (least[.path] ?? 0)))
-        // With a wider column the scheme would come before the host, and take what was gained.
+        // A wider column would also show the scheme, which would use up the additional width.
         let most = share < SequenceView.schemeFrom ? min(SequenceView.schemeFrom - 1, widestHost) : widestHost
         let needed = shown.map { view.hostWidth($0, share) }.max() ?? 0
         guard needed > share else { return share }

@@ -22,7 +22,7 @@ enum EmptyView {
             let place = Rect(x: rect.x + 2, y: rect.y + used, width: columns, height: code.count)
             return draw(picture, model, in: place, on: &screen)
         }
-        // Beside it, the text is narrower; the code comes only if the text still fits.
+        // Beside the code the text is narrower; the code is drawn only if the text still fits.
         let (left, right) = rect.splitLeft(max(0, rect.width - columns - 2))
         let beside = text(in: left)
         guard left.width >= 32, beside.isWhole || !whole.isWhole && beside.count == whole.count else {
@@ -42,7 +42,7 @@ enum EmptyView {
         }
     }
 
-    /// The lines of as many blocks as fit, the first one always, separated by empty lines if those fit too.
+    /// The lines of as many blocks as fit, always including the first block; empty lines between them if these fit too.
     static func fitting(_ blocks: [[DetailLine]], _ size: Size) -> (lines: [DetailLine], count: Int, isWhole: Bool) {
         var left = size.height
         var kept: [[DetailLine]] = []
@@ -57,7 +57,7 @@ enum EmptyView {
         return (Array(lines.prefix(max(size.height, 1))), kept.count, kept.count == blocks.count)
     }
 
-    /// A line of one span is wrapped; others are cut when they are drawn.
+    /// Wraps a line with one span; lines with several spans are cut when they are drawn.
     private static func wrapped(_ line: DetailLine, _ width: Int) -> [DetailLine] {
         guard line.wraps, line.spans.count == 1, let span = line.spans.first else { return [line] }
         let rows = TextWidth.wrap(span.text, to: max(1, width - line.indent))

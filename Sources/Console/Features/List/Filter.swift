@@ -10,7 +10,7 @@ package struct FilterState: Sendable {
     package var error: FilterError?
     package var candidates: [String] = []
     package var history: [String] = []
-    /// The index of the history entry in the line; its count for none.
+    /// The index of the history entry in the line; `history.count` if the line shows no entry.
     package var historyIndex = 0
 }
 
@@ -21,7 +21,7 @@ extension ConsoleModel {
             return refuse("filter needs EXPRESSION, for example: filter host:api.example.com status:5xx")
         }
         (filter.isEditing, filter.error) = (true, nil)
-        // What is typed after a filter is a term of its own.
+        // The space makes the next input a separate term.
         filter.line = LineEditor(filter.applied.isEmpty ? "" : filter.applied + " ")
         filter.historyIndex = filter.history.count
         return []
@@ -54,7 +54,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies the line while it is typed; if a term is wrong or not finished, the terms before it.
+    /// Applies the line while the user types; if a term is wrong or incomplete, applies only the terms before it.
     mutating func filterChanged() -> [Effect] {
         do {
             let new = try Filter(filter.line.text)
@@ -105,7 +105,7 @@ extension ConsoleModel {
     }
 
     mutating func search(_ text: String) -> [Effect] {
-        // In what is opened then, the text is marked.
+        // Exchanges that are opened later show the text marked.
         if !text.isEmpty { (detail.sought, detail.pattern, detail.isSearchedAnew) = (text, SoughtText(text), true) }
         return ask { $0.bodyText = text.isEmpty ? nil : text }
     }
@@ -154,7 +154,7 @@ extension ConsoleModel {
 
     mutating func jump(forward: Bool) -> [Effect] {
         guard let kind = jumpKind else { return refuse("Select an exchange first.") }
-        // The open exchange gives way to the result.
+        // The result of the search replaces the open exchange.
         list.opensWhenFound = context == .detail
         start(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
         return [.find(kind, from: list.selected, forward: forward, generation: list.generation)]
@@ -223,8 +223,8 @@ enum FilterView {
 
     private typealias Row = (x: Int, text: String)
 
-    /// The error with a sign below its column: words right of it if they fit, else left of it, else below. The line
-    /// begins at `x`; if there is a single row, the words have it.
+    /// The error with `^` below its column: the message right of it if it fits, or left of it, or below. The line
+    /// begins at `x`. If there is a single row, it may show only the message.
     private static func errorRows(_ filter: FilterState, _ x: Int, _ width: Int, height: Int = .max) -> [Row] {
         guard let error = filter.error else { return [] }
         let text = "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"

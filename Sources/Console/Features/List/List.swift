@@ -23,7 +23,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Moves by pages; in a text, the last row of one is the first of the next.
+    /// Moves by pages. In a text, the last row of a page is the first row of the next page.
     mutating func movePage(_ pages: Int) -> [Effect] {
         if isReading {
             return readFurther(pages) { $0.scroll(pages * max(1, $2 - 1), in: $1, height: $2, follows: true) }
@@ -54,7 +54,7 @@ extension ConsoleModel {
 
     mutating func reveal() { list.bottom = scrolled(list.bottom, to: list.selected, of: list.total) }
 
-    /// Scrolls everything after its room has changed, so that what is selected stays visible.
+    /// Scrolls everything after its area has changed, so that the selected row stays visible.
     mutating func revealAll() {
         reveal()
         revealBranch()
@@ -78,7 +78,7 @@ extension ConsoleModel {
 
     mutating func loadRows(always: Bool = false) -> [Effect] {
         let rows = max(1, Layout(self).listRows)
-        // The list may have become shorter since.
+        // The list may have become shorter since the last call.
         list.bottom = min(max(0, list.bottom), max(0, list.total - 1))
         let wanted = list.bottom..<min(list.total, list.bottom + rows)
         guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return readValues() }
@@ -86,7 +86,7 @@ extension ConsoleModel {
         return around.isEmpty ? [] : [.load(always ? wanted : around, generation: list.generation)]
     }
 
-    /// Opens the selected exchange, branch or fold; or an exchange by its number, which a page may follow.
+    /// Opens the selected exchange, branch or fold; or an exchange by its number, optionally at a page.
     mutating func open(_ argument: String?) -> [Effect] {
         if let argument {
             let (word, rest) = argument.firstWord
@@ -105,7 +105,7 @@ extension ConsoleModel {
         if view == .structure { return openBranch() }
         if view == .timeline { return openInTimeline() }
         if jobs.contains(where: { $0.id == .find }) || list.isAwaitingRow && !isLinear {
-            // Keys are faster than a search: its result is meant.
+            // The key arrived before the search has ended: it opens the search result.
             list.opensWhenFound = true
             return []
         }
@@ -132,7 +132,7 @@ extension ConsoleModel {
         } else if context == .detail || detail.isOpen {
             if !isDetailFocused || Layout(self).list.height == 0 { detail.isOpen = false }
             isDetailFocused = false
-            // An exchange that the list does not have any more gives way to the one that it shows selected.
+            // If the list no longer contains the open exchange, the exchange of the selected row is selected.
             if view == .sequence, list.progress == nil, let record = list.selectedRecord { list.selectedID = record.id }
             reveal()
             return loadRows() + (detail.id == list.selectedID ? [] : followDetail())
@@ -162,7 +162,7 @@ extension ConsoleModel {
         return list.isFollowing ? select(0, keepsFollowing: true) : []
     }
 
-    /// Sorts by a column; the same one again reverses the order.
+    /// Sorts by a column; sorting by the same column again reverses the order.
     mutating func sort(_ word: String) -> [Effect] {
         let words = word.lowercased().split(separator: " ")
         if isTimelineInUse { return sortTimeline(words) }
@@ -178,7 +178,7 @@ extension ConsoleModel {
         if isLinear { tell("Sorted by \(column.rawValue), \(isDescending ? "descending" : "ascending").") }
         query.sort = column == .id && !isDescending ? nil : SortOrder(column: column, isDescending: isDescending)
         guard query.sort != nil else { return ask(query) }
-        // What comes first by the order is what one wants to see.
+        // A newly sorted list starts at its top, and does not follow the newest exchange.
         (list.isFollowing, list.selectedID) = (false, nil)
         let effects = ask(query)
         (list.isFollowing, list.beginsAtTop) = (false, true)

@@ -2,7 +2,7 @@ import HTTPModel
 import Recording
 
 extension ConsoleModel {
-    /// Takes an answer over, unless it is about an earlier query.
+    /// Applies an answer, unless it belongs to an earlier query.
     mutating func take(_ event: QueryEvent) -> [Effect] {
         let generation = list.generation
         if case .found = event { end(.find) }
@@ -55,7 +55,7 @@ extension ConsoleModel {
         let index: Int
         if case .unknown = place {} else { list.isLocated = true }
         switch place {
-        // It is located again once the list is filled.
+        // The exchange is located again once the list is filled.
         case .unknown: return []
         case .row(let row):
             index = row
@@ -66,7 +66,7 @@ extension ConsoleModel {
                 list.sought = nil
                 return refuse("Exchange \(id) is not in the list.")
             }
-            // What is being read stays open, though the list does not show it; else the nearest one is selected.
+            // An exchange that the user reads stays open although the list lacks it; otherwise the nearest is selected.
             let isRead = detail.isOpen && detail.id == id && (isDetailFocused || isLinear)
             if nearest == nil, !list.isFollowing { list.lastSelected = list.selectedID ?? list.lastSelected }
             if !isRead { list.selectedID = nil }
@@ -86,7 +86,7 @@ extension ConsoleModel {
         return [list.sought ?? kept].compactMap { $0.map { .locate($0, generation: list.generation) } }
     }
 
-    /// Opens the result of a search, if that was asked meanwhile, as soon as its row is known.
+    /// Opens the result of a search as soon as its row is known, if the user pressed the key to open it meanwhile.
     private mutating func openFound() -> [Effect] {
         guard list.opensWhenFound, let record = list.selectedRecord, list.isLocated || record.id == list.selectedID,
             !jobs.contains(where: { $0.id == .find })
@@ -98,15 +98,15 @@ extension ConsoleModel {
 
     private mutating func take(_ status: ListStatus) -> [Effect] {
         guard status.generation == list.generation else { return [] }
-        // A pass runs backwards: it finds older rows, which move nothing.
+        // A search of the session runs backwards: it finds older rows, which do not move the visible rows.
         let isQuiet = list.progress == nil && status.progress == nil
         let isSorted = list.query.sort.map { $0.column != .id } ?? false
-        // Of a sorted list the first rows stay where they are, not the last.
+        // A sorted list keeps its first rows in place on the screen, not its last rows.
         let grown = isQuiet && (isSorted || list.query.sort == nil) ? status.total - list.total : 0
         let isFilled = list.progress != nil && status.progress == nil
         list.total = status.total
         if isFilled, status.total == 0 { list.opensWhenFound = false }
-        // Exchanges from before are not traffic.
+        // Exchanges from before the start do not count as traffic.
         if list.sessionTotal == 0 { proxy.counted = status.sessionTotal }
         if !hasImported, list.sessionTotal > 0, status.sessionTotal > list.sessionTotal { isGrowing = true }
         list.sessionTotal = status.sessionTotal
@@ -115,13 +115,13 @@ extension ConsoleModel {
             FilterWords.asTyped($0, in: filter.isEditing ? filter.line.text : filter.applied)
         }
         if let error = status.error { tell(error, .error) }
-        // More traffic makes more of them, and is no reason to say it again.
+        // The number in the message grows with the traffic, so the message is not repeated for each new number.
         if let remark = status.unfinished, status.progress == nil, isFilled || list.unfinished == nil {
             tell("\(remark.capitalizedFirst).", .error)
         }
         if status.progress == nil { list.unfinished = status.unfinished }
         take(progress: status.progress)
-        // The visible rows move away from the end by as many rows as came.
+        // Rows count from the newest, so the index of each known row grows by the number of new rows.
         if grown > 0, !isSorted {
             list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) })
         }
@@ -131,7 +131,7 @@ extension ConsoleModel {
             (list.selected, list.bottom) = (list.selected + grown, list.bottom + grown)
         }
         list.selected = min(list.selected, max(0, list.total - 1))
-        // Where there is room, the newest rows are visible as well, though another one is selected.
+        // If there is room, the newest rows are visible too, even if an older row is selected.
         list.bottom = min(max(0, list.bottom), max(0, list.total - max(1, Layout(self).listRows)))
         let structure = view == .structure && status.progress == nil ? loadStructure() : []
         if isFilled, list.beginsAtTop {
@@ -139,13 +139,13 @@ extension ConsoleModel {
             return select(list.total - 1, keepsFollowing: true) + structure
         }
         let counts = isFilled && view == .timeline ? loadStatistics() : []
-        // What is selected may have another place in the order.
+        // The selected exchange may have a different row now.
         let places =
             isFilled ? locateAgain() + countHidden() : (isSorted && isQuiet ? locateAgain() : []) + locateSent()
         return loadRows(always: true) + structure + counts + places
     }
 
-    /// Selects an exchange that was sent from here, unless the list follows or the user has gone on to another one.
+    /// Selects an exchange that was sent from here, unless the list follows or the user has selected a different one.
     mutating func take(sent id: ExchangeID, of original: ExchangeID?) -> [Effect] {
         let isLeft = original != nil && list.selectedID != original
         guard !isLinear, view == .sequence, !list.isFollowing, !isLeft else { return [] }
@@ -153,7 +153,7 @@ extension ConsoleModel {
         return locateSent()
     }
 
-    /// Goes to the exchange that was sent from here, once the list has it, within three seconds.
+    /// Selects the exchange that was sent from here once the list contains it, within three seconds.
     private mutating func locateSent() -> [Effect] {
         guard let awaited = list.awaited else { return [] }
         guard now < awaited.until else {

@@ -1,60 +1,59 @@
 package import HTTPModel
 
-/// The list of exchanges as the screen knows it. Rows count from the end, 0 for the newest: older matches move none.
+/// The list of exchanges as the screen shows it. Row 0 is the newest, so older matches do not move other rows.
 package struct ListState: Sendable {
     package var query = ListQuery()
     package var generation = 0
     package var total = 0
     package var sessionTotal = 0
-    /// How far a pass over the session is, from 0 to 1; `nil` if none runs.
+    /// The progress of the search of the session, from 0 to 1; `nil` if no search runs.
     package var progress: Double?
-    /// The term that excludes everything, if the list is empty because of it.
+    /// The filter term that alone excludes all exchanges; `nil` if there is no such term.
     package var excludedBy: String?
-    /// Where the filter's expressions were given up, without a full stop; `nil` for nowhere.
+    /// The remark if the filter's regular expression took too long in some exchanges, without a full stop.
     package var unfinished: String?
     package var rows: [Int: ExchangeRecord] = [:]
-    /// The operations of GraphQL that exchanges ask for, as far as their rows were read.
+    /// The GraphQL operations of the exchanges whose rows were loaded.
     package var operations: [ExchangeID: String] = [:]
     package var values: [ExchangeID: [Place: String]] = [:]
     /// The row at the lower edge of the screen.
     package var bottom = 0
     package var selected = 0
     package var selectedID: ExchangeID?
-    /// Whether the list has the selected exchange; `false` while that is asked of a list just begun.
+    /// Whether it is known if the list contains the selected exchange; `false` while a new list is searched for it.
     var isLocated = true
-    /// The exchange to go to; reported if it is not in the list.
+    /// The exchange to select; an error is reported if the list does not contain it.
     var sought: ExchangeID?
-    /// The exchange that was just sent, which is selected as soon as the list has it, but not after that time.
+    /// The exchange that was just sent; it is selected once the list contains it, but not after `until`.
     var awaited: (id: ExchangeID, until: Int64)?
     var opensWhenFound = false { didSet { if !opensWhenFound { pageWhenFound = nil } } }
     var pageWhenFound: String?
-    /// When unfinished rows were last read, in microseconds since 1970.
+    /// When unfinished rows were last loaded, in microseconds since 1970.
     var readAt: Int64 = 0
     var hiddenMarks = 0
     package var isFollowing = true
-    /// What was selected before the list had nothing: it is again when the list has it.
+    /// The exchange selected before the list became empty; the next query selects it again.
     var lastSelected: ExchangeID?
-    /// Whether the first row is selected once the list is sorted.
+    /// Whether to select the first row once the list is sorted.
     var beginsAtTop = false
-    /// In their order; empty for those that fit.
+    /// The chosen columns in order; empty to show the columns that fit.
     package var columns: [Column] = []
 
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
-    /// The exchange that is opened: never one that the list just begun may not have.
+    /// The exchange to open; `nil` while it is unknown whether a new list contains the selected exchange.
     var visibleID: ExchangeID? { selectedRecord?.id ?? (isLocated ? selectedID : nil) }
-    /// Whether the row that is selected is still read.
     var isAwaitingRow: Bool { visibleID == nil && (progress != nil || total > 0) }
 }
 
 package enum Selection: Sendable, Hashable {
-    /// In the order in which they were marked; one for the row that has the cursor.
+    /// The marked exchanges in the order of marking, or the single exchange at the cursor.
     case exchanges([ExchangeID])
-    /// All exchanges at and below a branch of the structure that the list's query leaves.
+    /// The exchanges at and below a branch of the structure that match the list's query.
     case branch(StructureNode)
 }
 
 extension ConsoleModel {
-    /// What commands for several exchanges act on: the marked ones, else the branch or the exchange under the cursor.
+    /// The target of commands for several exchanges: the marked ones, or the branch or exchange at the cursor.
     var selection: Selection? {
         if !marks.isEmpty { return .exchanges(marks) }
         if let id = selectedID { return .exchanges([id]) }
@@ -64,28 +63,28 @@ extension ConsoleModel {
 
 package struct ListQuery: Hashable, Sendable {
     package var filter: Filter = .everything
-    /// `nil` for the order of numbers, oldest first.
+    /// `nil` for the order of exchange numbers, oldest first.
     package var sort: SortOrder?
-    /// The hosts that are focused on, as `name` or `name:port`; empty for all.
+    /// The focused hosts, as `name` or `name:port`; empty for all hosts.
     package var focusedHosts: Set<String> = []
     package var ignoredHosts: Set<String> = []
-    /// The only exchanges, lowest number first; `nil` for all.
+    /// The numbers of the only exchanges to show, lowest first; `nil` for all exchanges.
     package var only: [Int64]?
-    /// The place of the structure that alone is meant, with all below it; `nil` for all.
+    /// The structure node to which the query is limited, with everything below it; `nil` for all nodes.
     package var place: StructureNode?
-    /// Text that one of their bodies must also contain, in any case; `nil` or empty for none.
+    /// Text that one of an exchange's bodies must contain, ignoring case; `nil` or empty for no condition.
     package var bodyText: String?
-    /// When they began, in microseconds since 1970; `nil` for any time.
+    /// The time range in which an exchange must begin, in microseconds since 1970; `nil` for any time.
     package var period: Range<Int64>?
 
     package init(sort: SortOrder? = nil) { self.sort = sort }
 
-    /// The longest text to search for, in bytes.
+    /// The maximum length of the text to search for, in bytes.
     static let longestBodyText = 4_096
 
     var filterWithoutBody: Filter { narrowing.reduce(filter) { $0.and($1.filter) } }
 
-    /// What an exchange must pass apart from the text in its bodies, each part with words for it.
+    /// The conditions for an exchange, except for the text in its bodies, each with a description.
     var terms: [(filter: Filter, words: String)] {
         let own = filter.conjuncts.map { (filter: $0, words: $0.description) }
         return (own + narrowing).filter { !$0.filter.matchesEverything }

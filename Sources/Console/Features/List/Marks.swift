@@ -1,10 +1,10 @@
 import HTTPModel
 
 extension ConsoleModel {
-    /// The most marks: more would cost memory, and no command for several exchanges is made for more.
+    /// The maximum number of marks: more would need too much memory, and no command handles more exchanges.
     static let mostMarks = 100_000
 
-    /// Marks or unmarks an exchange or all of a branch; after the selected row, moves to the next.
+    /// Marks or unmarks an exchange, or all exchanges of a branch; after marking the selected row, moves to the next.
     mutating func mark(_ argument: String?) -> [Effect] {
         if argument == nil, let branch = selectedBranch { return loadNumbers(below: branch) }
         guard let id = selected(argument) else { return [] }
@@ -16,7 +16,7 @@ extension ConsoleModel {
             }
             marks.append(id)
         }
-        // Lines have no sign for it, nor has a leaf of the tree.
+        // Neither linear mode nor a leaf of the tree shows marks.
         if isTreeInUse || isLinear { tell("\(id) is \(marked.contains(id) ? "marked" : "not marked any more").") }
         let moves = view == .sequence && argument == nil && !isLinear && context == .list ? move(by: 1) : []
         return moves + remarked()
@@ -35,7 +35,7 @@ extension ConsoleModel {
             return remarked()
         }
         let room = Self.mostMarks - marks.count
-        // The newest, if not all have room.
+        // If there is not enough room for all, the newest are marked.
         marks += new.suffix(room)
         if hasMore || new.count > room {
             tell("Only the newest are marked, \(marks.count) in all: \(Self.mostMarks) is the limit.", .error)
@@ -63,7 +63,7 @@ extension ConsoleModel {
         return isWhole ? [] : [.countHidden(marks, generation: list.generation)]
     }
 
-    /// Asks again for what is marked, if that alone is shown.
+    /// Reloads the list if only marked exchanges are shown.
     private mutating func remarked() -> [Effect] {
         guard list.query.only != nil else { return countHidden() }
         let numbers = marks.isEmpty ? nil : marks.map(\.number).sorted()

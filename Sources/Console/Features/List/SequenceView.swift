@@ -90,7 +90,7 @@ struct SequenceView {
         }
     }
 
-    /// What an exchange is beyond its path: the operation of GraphQL, or what a gRPC call that failed came to.
+    /// The text after the path: the GraphQL operation, or the status of a failed gRPC call.
     private func remark(_ record: ExchangeRecord) -> Words? {
         if let grpc = record.grpc, grpc.status > 0, let name = grpc.name { return ("  \(name)", .serverError) }
         return model.list.operations[record.id].map { ("  \($0)", .keyword) }
@@ -117,14 +117,14 @@ struct SequenceView {
         }
     }
 
-    /// An exchange in a few words, for a place whose path is known; the tree has its columns besides.
+    /// A short description of an exchange in the tree, which already shows the path.
     func words(_ record: ExchangeRecord) -> String {
         let query = record.url.query.map { "?\(VisibleText.percentDecoded($0))" } ?? ""
         let start = String(Timestamp.clock(record.startedAt).prefix(8))
         return "\(start) \(record.method) \(query)" + (remark(record)?.text ?? "")
     }
 
-    /// `*` marked, `↻` sent from here, `"` commented, a colour's letter, a number for a highlight.
+    /// `*` marked, `↻` sent from here, `"` commented, the first letter of a colour, the number of a highlight.
     private func signs(_ record: ExchangeRecord) -> String {
         let annotation = record.extras.annotation
         let sent = model.sending.connections.contains(record) ? model.look.isUnicode ? "↻" : "r" : ""
@@ -136,7 +136,7 @@ struct SequenceView {
         record.extras.annotation.colour.flatMap { ExchangeAnnotation.Colour(rawValue: $0) }
     }
 
-    /// From this width on, the column shows the scheme before the host; a narrower one marks TLS with `+`.
+    /// From this width on, the host column shows the scheme before the host; a narrower column marks TLS with `+`.
     static let schemeFrom = 28
 
     private var showsTLS: Bool { !model.list.columns.contains(.scheme) }
@@ -150,14 +150,14 @@ struct SequenceView {
         return (record.isEncrypted ? "+" : " ") + cut(hostOf: record, to: width - 1)
     }
 
-    /// How wide a column has to be for a host to be whole, if it is at least so wide.
+    /// The column width that shows the whole host, given that the column is at least `width` wide.
     func hostWidth(_ record: ExchangeRecord, _ width: Int) -> Int {
         let host = TextWidth.columns(HostForms.text(of: record.url.host)) + port(record).count
         guard showsTLS else { return host }
         return host + (width >= Self.schemeFrom && record.kind != .tunnel ? record.url.scheme.count + 3 : 1)
     }
 
-    /// The versions of HTTP on both legs, one if they are equal: `1.1`, `2`, `2>1.1`.
+    /// The HTTP versions of client and server side, or one version if they are equal: `1.1`, `2`, `2>1.1`.
     private func version(_ record: ExchangeRecord) -> String {
         func short(_ version: HTTPVersion) -> String { version.description.replacing("HTTP/", with: "") }
         let client = short(record.clientVersion)
@@ -165,17 +165,17 @@ struct SequenceView {
         return "\(client)>\(upstream)"
     }
 
-    /// The port, unless it is the usual one; a tunnel's is that of TLS.
+    /// The port, unless it is the scheme's default port; for a tunnel, the default is 443.
     private func port(_ record: ExchangeRecord) -> String {
         let usual = record.kind == .tunnel ? 443 : RequestURL.defaultPort(of: record.url.scheme)
         return usual == record.url.port ? "" : ":\(record.url.port)"
     }
 
     private func cut(hostOf record: ExchangeRecord, to width: Int) -> String {
-        // The port distinguishes hosts of one name, so it stays whole if the host has room beside it.
+        // The port distinguishes hosts with the same name, so it stays whole if there is room for the host too.
         let (url, port) = (record.url, port(record))
         let room = width - port.count
-        // Cut, the form in letters could pose as another host.
+        // A shortened Unicode name could look like a different host, so only the ASCII form is shortened.
         let forms = HostForms(url.host)
         let host = forms.map { TextWidth.columns($0.text) <= room ? $0.text : $0.ascii } ?? url.host
         if !port.isEmpty, room < 6 { return TextWidth.cut(host, to: width) }
@@ -193,7 +193,7 @@ struct SequenceView {
         }
     }
 
-    /// The status in a word, and its role. In a recording that has ended, unfinished exchanges never ended.
+    /// The status in a word, and its role. In a recording that has ended, open exchanges count as cut off.
     func status(_ record: ExchangeRecord) -> (text: String, role: Role) {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
@@ -224,7 +224,7 @@ struct SequenceView {
         return model.now > record.startedAt ? "\((model.now - record.startedAt) / 1_000_000) s…" : "…"
     }
 
-    /// The client's program and its number; of one of this machine that has gone, that it was not found.
+    /// The client's program and process id; `(not found)` if the process of a local client is unknown.
     static func process(_ record: ExchangeRecord) -> String {
         if let process = record.extras.process { return "\(process.name) \(process.id)" }
         return record.isProcessUnknown && record.state != .inFlight ? "(not found)" : ""
@@ -236,7 +236,7 @@ struct SequenceView {
         return model.look.theme.highlight(number)
     }
 
-    /// The text's colour; on a background of its own the row's, as not all can be read there.
+    /// The text's colour; on a coloured background, the row's colour, because not every colour is readable there.
     static func merged(_ style: Style, onto base: Style) -> Style {
         let isPlain = base.background == .standard && !base.attributes.contains(.reverse)
         let front = isPlain ? style.foreground : base.foreground
@@ -244,12 +244,12 @@ struct SequenceView {
     }
 }
 
-/// The time axis of the waterfall; times in which nothing ran are shortened, so that bars keep their length.
+/// The time axis of the waterfall. Pauses without exchanges are shortened, so that bars keep their length.
 struct TimeAxis {
-    /// A pause is at most this part of the time in which exchanges ran.
+    /// The maximum length of a pause, as a share of the total time in which exchanges ran.
     private static let longestPause = 0.05
 
-    /// The times in which exchanges ran, in microseconds, and how much of the axis is before each.
+    /// The periods in which exchanges ran, in microseconds, and the length of the axis before each period.
     private var stretches: [(start: Double, end: Double, before: Double)] = []
     private var length = 1.0
     private let isLive: Bool
@@ -258,7 +258,7 @@ struct TimeAxis {
         self.isLive = isLive
         for record in records.sorted(by: { $0.startedAt < $1.startedAt }) {
             let start = Double(record.startedAt)
-            // A tunnel, a stream and what is still open would leave no pause, and no room for others.
+            // Only the start counts for tunnels, streams and open exchanges, which would fill the whole axis.
             let end = record.kind == .http && !isOpen(record) ? self.end(record) : start
             if let last = stretches.last, start <= last.end {
                 stretches[stretches.count - 1].end = max(last.end, end)
@@ -275,7 +275,7 @@ struct TimeAxis {
         if let last = stretches.last { length = max(1, last.before + last.end - last.start) }
     }
 
-    /// The bar of one of the exchanges, at least one column wide; up to the end of the axis while it is open.
+    /// The bar of an exchange, at least one column wide; if the exchange is open, up to the end of the axis.
     func bar(_ record: ExchangeRecord, width: Int) -> String {
         let start = min(width - 1, column(Double(record.startedAt), width))
         let end = isOpen(record) ? width : column(end(record), width)

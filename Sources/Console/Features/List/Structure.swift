@@ -5,16 +5,16 @@ import Text
 
 package struct StructureState: Sendable {
     package struct Row: Sendable, Hashable {
-        /// The place; for an exchange, the place where it is.
+        /// The node; for an exchange, the node that contains it.
         package var child: StructureChild
         package var depth: Int
         package var isOpen: Bool
-        /// One of the place's own exchanges; `nil` for the place itself.
+        /// One of the node's own exchanges; `nil` if the row shows the node itself.
         package var exchange: ExchangeRecord?
-        /// How many further exchanges the place has, in the row that says so; else 0.
+        /// The number of further exchanges of the node, in the row that shows this number; 0 in other rows.
         package var more = 0
 
-        /// The exchange that the row stands for: a leaf for its newest; `nil` for a branch.
+        /// The exchange of the row; for a leaf, its newest exchange; `nil` for a branch.
         package var id: ExchangeID? { exchange?.id ?? (more == 0 && child.isLeaf ? child.newest : nil) }
         package var isBranch: Bool { exchange == nil && more == 0 && (!child.isLeaf || child.count > 1) }
         fileprivate var place: Place { Place(node: child.node, id: exchange?.id, isMore: more > 0) }
@@ -27,19 +27,19 @@ package struct StructureState: Sendable {
     }
 
     package private(set) var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
-    /// The newest exchanges at a place itself, the newest first, if they were asked for.
+    /// The exchanges at a node itself, the newest first, as far as they were requested.
     package private(set) var exchanges: [StructureNode: [ExchangeRecord]] = [:] { didSet { arrange() } }
-    /// Places that were read before an edit of the session and are being read again.
+    /// Nodes with old data, which are being loaded again after the session was edited.
     private var outdatedLevels: Set<StructureNode> = []
     private var outdatedExchanges: Set<StructureNode> = []
-    /// When unfinished exchanges were last read, in microseconds since 1970.
+    /// When unfinished exchanges were last loaded, in microseconds since 1970.
     var readAt: Int64 = 0
     package var open: Set<StructureNode> = [StructureNode()] { didSet { arrange() } }
     package var selected = 0
     package var top = 0
     package private(set) var rows: [Row] = []
 
-    /// The place to select again once it has a row: the tree is empty for a moment when another list is asked for.
+    /// The row to select again once it exists: after a change of the query, the tree is empty for a moment.
     private var kept: Place?
 
     var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
@@ -49,11 +49,11 @@ package struct StructureState: Sendable {
         (outdatedLevels, outdatedExchanges) = ([], [])
     }
 
-    /// Has everything be read again. Until then the tree stays as it is, so that no key finds it empty.
+    /// Causes everything to be loaded again. The old tree stays until then, so that keys never act on an empty tree.
     mutating func expire() { (outdatedLevels, outdatedExchanges) = (Set(levels.keys), Set(exchanges.keys)) }
 
     mutating func take(_ level: StructureLevel) {
-        // Half a count does not take the place of the whole one before it.
+        // A partial count does not replace the complete count before it.
         guard level.progress == nil || !outdatedLevels.contains(level.node) else { return }
         outdatedLevels.remove(level.node)
         levels[level.node] = level
@@ -69,7 +69,7 @@ package struct StructureState: Sendable {
         selected = min(max(0, row), max(0, rows.count - 1))
     }
 
-    /// Makes the rows from the levels; the selected place stays selected on whichever row it is then.
+    /// Builds the rows from the levels; the selected node stays selected, even if its row moves.
     private mutating func arrange() {
         let place = kept ?? selectedRow?.place
         kept = place
@@ -81,19 +81,19 @@ package struct StructureState: Sendable {
             (selected, kept) = (found, nil)
             return
         }
-        // An exchange without a row gives way to its place, and a place to what it is below of.
+        // If the selected row is gone, the node of the exchange or the nearest node above it is selected.
         let above = rows.lastIndex { row in place.map { row.child.node.contains($0.node) } ?? false }
         selected = above ?? min(selected, max(0, rows.count - 1))
     }
 
-    /// How many exchanges are at a place itself and not below it; 0 while that is not known.
+    /// The number of exchanges at a node itself, not below the node; 0 while the number is unknown.
     func own(_ child: StructureChild) -> Int {
         guard !child.isLeaf else { return child.count }
         guard let level = levels[child.node], level.progress == nil else { return 0 }
         return max(0, child.count - level.more - level.children.reduce(0) { $0 + $1.count })
     }
 
-    /// Whether the exchanges at a place that is open have to be read, for the first time or again.
+    /// Whether the exchanges at an open node must be loaded, for the first time or again.
     func wantsExchanges(_ child: StructureChild) -> Bool {
         let own = own(child)
         guard open.contains(child.node), own > 0 else { return false }
@@ -125,7 +125,7 @@ extension StructureNode {
         site == nil || site == other.site && other.segments.starts(with: segments)
     }
 
-    /// The exchanges at and below it; `nil` for the root.
+    /// Matches the exchanges at and below the node; `nil` for the root.
     var filter: Filter? {
         guard let site = siteURL else { return nil }
         func quoted(_ text: String) -> String { "\"" + text.replacing(["\\": "\\\\", "\"": "\\\""]) + "\"" }
@@ -145,7 +145,7 @@ extension ConsoleModel {
         }
         view = argument.flatMap { ListView(rawValue: $0.lowercased()) } ?? view.next
         isDetailFocused = false
-        // An exchange that has the screen alone gives way to the view.
+        // If the detail fills the screen, it closes to make room for the view.
         if Layout(self).list.isEmpty { detail.isOpen = false }
         switch view {
         case .sequence: return loadRows()
@@ -156,14 +156,14 @@ extension ConsoleModel {
 
     func loadStructure() -> [Effect] { structure.open.map { .structure($0, generation: list.generation) } }
 
-    /// Reads the exchanges of a level's places that are open, if others have come since; and of the level's own place.
+    /// Loads the exchanges of open nodes of a level, and of the level's own node, if newer exchanges exist.
     func loadExchanges(in level: StructureLevel) -> [Effect] {
         let here = structure.rows.first { $0.child.node == level.node }.map { [$0.child] } ?? []
         let wanted = (here + level.children).filter { structure.wantsExchanges($0) }
         return wanted.map { .exchanges(at: $0.node, generation: list.generation) }
     }
 
-    /// Reads the tree's exchanges again, once a second, while one of them is in flight.
+    /// Loads the tree's exchanges again, once a second, while one of them is in flight.
     mutating func readUnfinishedExchanges() -> [Effect] {
         guard view == .structure, isLive, now - structure.readAt >= 1_000_000 else { return [] }
         let unfinished = structure.exchanges.filter { $0.value.contains { $0.state == .inFlight } }.keys
@@ -200,7 +200,7 @@ extension ConsoleModel {
         return parent.map { moveInStructure($0 - structure.selected) } ?? []
     }
 
-    /// Opens or closes the selected branch; of a leaf, opens the exchange in place, and then gives it the keys.
+    /// Opens or closes the selected branch; for a leaf, opens its exchange, and at the second call focuses it.
     mutating func openBranch() -> [Effect] {
         guard let row = structure.selectedRow else { return [] }
         if row.more > 0 {
@@ -213,7 +213,7 @@ extension ConsoleModel {
             return []
         }
         detail.isOpen = true
-        // The tree keeps the keys, so that arrows go on to the next leaf; if it has no room, the detail has them.
+        // The tree keeps the focus, so that arrows select the next leaf; if it has no room, the detail gets the focus.
         isDetailFocused = Layout(self).list.isEmpty
         revealBranch()
         return loadDetail(of: id) + loadLeaf(row.child)
@@ -231,7 +231,7 @@ extension ConsoleModel {
         return [.structure(node, generation: generation)]
     }
 
-    /// Shows the next or the previous exchange of the leaf whose exchange is open; the newest is the first.
+    /// Shows the next or previous exchange of the leaf whose exchange is open; the newest exchange is the first.
     mutating func moveInLeaf(_ by: Int) -> [Effect] {
         guard let row = structure.selectedRow, let id = detail.id else { return [] }
         let all = structure.exchanges[row.child.node] ?? []
@@ -240,7 +240,7 @@ extension ConsoleModel {
             return refuse("This is the \(edge) exchange of \(row.child.name.isEmpty ? "/" : row.child.name).")
         }
         let next = all[place + by].id
-        // The cursor goes along if the leaf's exchanges are rows.
+        // If the leaf's exchanges have rows of their own, the cursor moves too.
         if let line = structure.rows.firstIndex(where: { $0.exchange?.id == next }), row.exchange != nil {
             structure.move(to: line)
             revealBranch()
@@ -249,7 +249,7 @@ extension ConsoleModel {
     }
 }
 
-/// The tree by host and path. A place without others below it has the columns of its newest exchange.
+/// The tree by host and path. A leaf shows the columns of its newest exchange.
 enum StructureView {
     private static func columns(_ width: Int) -> [(title: String, width: Int)] {
         (width < 64 ? [] : [("STATUS", 8), ("SIZE", 9), ("TIME", 9)]) + [("COUNT", 9), ("ERRORS", 9)]

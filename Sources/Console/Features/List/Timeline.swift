@@ -13,13 +13,13 @@ package struct TimelineState: Sendable {
         case host, count, errors, bytes, p50, p95, slowest
     }
 
-    /// How much of the end is shown while the newest exchange is followed, in microseconds.
+    /// The time span up to the newest exchange that the chart shows while the list follows, in microseconds.
     static let followed: Int64 = 300_000_000
-    /// How often it is counted again at most, in microseconds.
+    /// The minimum time between two counts, in microseconds.
     static let pause: Int64 = 500_000
 
     package var answer: StatisticsAnswer?
-    /// The selection that was counted last, which stays until another one is counted.
+    /// The counts of the last counted selection, which are shown until a different selection is counted.
     private(set) var counted: (generation: Int, scope: StatisticsScope, row: StatisticsRow)?
     package var part = Part.chart
     /// A moment within the selected bucket, in microseconds since 1970; `nil` for the last bucket.
@@ -80,7 +80,7 @@ extension ConsoleModel {
 
     private var chartBuckets: [Timeline.Bucket] { timelineBuckets(width: TimelineView.chartWidth(self)) }
 
-    /// What the second row of the table is about: the marked exchanges, else the selected bucket.
+    /// The exchanges of the table's second row: the marked ones, or those in the selected bucket.
     var statisticsScope: StatisticsScope? {
         if !marks.isEmpty { return .exchanges(marks.map(\.number)) }
         let buckets = chartBuckets
@@ -98,7 +98,7 @@ extension ConsoleModel {
         return [.statistics(statisticsScope, generation: list.generation)]
     }
 
-    /// Counts again what is shown, at most twice a second and if something may have changed.
+    /// Counts again what the view shows, at most twice a second, and only if it may have changed.
     mutating func refreshStatistics() -> [Effect] {
         guard view == .timeline, now - timeline.askedAt >= TimelineState.pause else { return [] }
         let isOutdated = timeline.answer?.generation != list.generation || timeline.answer?.scope != statisticsScope
@@ -111,7 +111,7 @@ extension ConsoleModel {
         guard answer.generation == list.generation else { return [] }
         timeline.isAsking = answer.progress != nil
         timeline.take(answer)
-        // Only now it is known which bucket is selected.
+        // The selected bucket is known only after the first answer.
         let isUnknown = answer.scope == nil && answer.progress == nil && statisticsScope != nil
         return isUnknown && view == .timeline && !isLinear ? loadStatistics() : []
     }
@@ -140,7 +140,7 @@ extension ConsoleModel {
     mutating func select(bucket index: Int, of buckets: [Timeline.Bucket]) {
         timeline.part = .chart
         timeline.moment = buckets[index].span.lowerBound
-        // A chart that goes on to the newest would move away from the bucket.
+        // If the chart followed the newest exchange, it would move away from the selected bucket.
         if index < buckets.count - 1 { list.isFollowing = false }
     }
 
@@ -262,7 +262,7 @@ enum StatisticsDocument {
         }
         let table = [titles] + ([all] + rows).map { row in [VisibleText.of(row.name)] + columns.map { cell($0, row) } }
         let widths = titles.indices.map { column in table.map { $0[column].columns + 2 }.max() ?? 0 }
-        // The numbers stay whole.
+        // Names are shortened to make room for the numbers.
         let longest = min(longestName, max(12, width - widths.dropFirst().reduce(0, +)))
         let cut = table.map { [TextWidth.cutMiddle($0[0], to: longest)] + $0.dropFirst() }
         let text = TextTable.text(cut, rightAligned: Set(titles.indices.dropFirst())).split(separator: "\n")

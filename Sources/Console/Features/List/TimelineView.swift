@@ -6,11 +6,11 @@ import Text
 struct TimelineView {
     struct Places {
         private(set) var legend = Rect(x: 0, y: 0, width: 0, height: 0)
-        /// The columns of the chart, right of its scale.
+        /// The area of the chart, right of its scale.
         private(set) var chart = Rect(x: 0, y: 0, width: 0, height: 0)
         private(set) var axis = Rect(x: 0, y: 0, width: 0, height: 0)
         private(set) var titles = Rect(x: 0, y: 0, width: 0, height: 0)
-        /// The rows for all exchanges and for the selected ones.
+        /// The rows of sums: all exchanges, and the selected exchanges.
         private(set) var sums = Rect(x: 0, y: 0, width: 0, height: 0)
         private(set) var hosts = Rect(x: 0, y: 0, width: 0, height: 0)
 
@@ -18,7 +18,7 @@ struct TimelineView {
             var rest = Layout(model).list
             (legend, rest) = rest.splitTop(1)
             guard rest.height >= 4 else { return }
-            // The table gets what the chart leaves: at least its titles, the sums and three hosts.
+            // The chart leaves room for the table's titles, its two sums and three hosts, if the screen is high enough.
             let height = min(max(2, rest.height / 2), max(2, rest.height - 7), 16)
             var upper: Rect
             (upper, rest) = rest.splitTop(height)
@@ -51,7 +51,7 @@ struct TimelineView {
         view.drawTable(on: &screen)
     }
 
-    /// The sign of a class, a shade or a letter, so that no colour is needed; and its style.
+    /// The character and style of a result class. The characters differ, so that no colour is needed.
     private func sign(_ result: ResultClass) -> (sign: Character, style: Style) {
         let (sign, role): (Character, Role) =
             switch result {
@@ -71,7 +71,7 @@ struct TimelineView {
         var x = rect.x
         for result in ResultClass.allCases {
             let (sign, style) = sign(result)
-            // The sign 4 is the beginning of its word.
+            // The words of some classes begin with their character, such as 4: it is not written twice.
             let isBeginning = result.words.first == sign
             let first = isBeginning ? result.words : String(sign)
             x += screen.write(first, x: x, y: rect.y, style: style, limit: max(0, rect.maxX - x))
@@ -92,7 +92,7 @@ struct TimelineView {
         let scale = chart.x - axis.x - 1
         let label = TextWidth.paddedLeft(Self.short(most), to: scale)
         screen.write(label, x: axis.x, y: chart.y, style: theme.faint, limit: scale)
-        // Few buckets are drawn wider, with a gap between them.
+        // If there are few buckets, each is several columns wide, with a gap between them.
         let width = max(1, chart.width / buckets.count)
         let filled = width > 2 ? width - 1 : width
         for (index, bucket) in buckets.enumerated() {
@@ -111,7 +111,7 @@ struct TimelineView {
         for x in cursor..<max(cursor, min(cursor + filled, chart.maxX)) { screen[x, axis.y] = mark }
     }
 
-    /// Writes when the chart begins and ends, and how long a bucket is, unless the cursor is there.
+    /// Writes the start and end of the chart and the length of a bucket, except where the cursor is.
     private func drawTimes(to right: Int, around cursor: Int, on screen: inout CellBuffer) {
         let (chart, axis) = (places.chart, places.axis)
         screen.fill(axis, style: .plain)
@@ -129,7 +129,7 @@ struct TimelineView {
         if room > middle.count + 2 { write(middle, at: chart.x + 10 + (room - middle.count) / 2) }
     }
 
-    /// The classes in a column of the chart from below, each with a cell as long as there is room, the worst first.
+    /// The classes of a chart column from below, the worst first. Each class gets a cell as long as there is room.
     static func cells(_ counts: Timeline.Counts, most: Int, height: Int) -> [ResultClass] {
         let total = counts.total
         guard total > 0, height > 0 else { return [] }
@@ -152,7 +152,7 @@ struct TimelineView {
         count < 10_000 ? String(count) : count < 10_000_000 ? "\(count / 1_000)k" : "\(count / 1_000_000)M"
     }
 
-    /// A span of time, for example `12:03:10 to 12:03:15 UTC`.
+    /// A time range, for example `12:03:10 to 12:03:15 UTC`.
     static func words(_ span: Range<Int64>) -> String {
         let isWhole = span.lowerBound % 1_000_000 == 0 && span.upperBound % 1_000_000 == 0
         let digits = isWhole ? 8 : 12
@@ -227,7 +227,7 @@ struct TimelineView {
             let line = places.sums.row(1)
             let scope = model.statisticsScope
             if let counted = model.timeline.counted {
-                // The last counts stay while others are made, and are fainter if the user chose another selection.
+                // The last counts stay while new ones are made, and are fainter if the user has changed the selection.
                 let isOld = counted.scope != scope && (model.timeline.moment != nil || !model.marks.isEmpty)
                 draw(Self.words(counted.scope), counted.row, in: line, isOld ? theme.faint : .plain)
             } else if let scope {

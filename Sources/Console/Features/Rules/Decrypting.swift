@@ -3,7 +3,7 @@ import Rules
 import Tools
 
 extension ConsoleModel {
-    /// Decrypts a host; on the screen, passes the selected one through unread from now on if it is decrypted.
+    /// Decrypts a host. On the screen, a selected host that is decrypted is passed through unread from now on instead.
     mutating func decryptOrPass(_ host: String?) throws -> [Effect] {
         guard host == nil, !isLinear else { return try decrypt(host) }
         if let refused = refusedRecord { return [.decrypt(refused.url.authority)] }
@@ -28,14 +28,14 @@ extension ConsoleModel {
         return apply(changed, words)
     }
 
-    /// Decrypts a host from its next connection on, if rules exclude it or its clients refused our certificate.
+    /// Decrypts a host from its next connection on, if rules exclude it or its clients refused Sluice's certificate.
     mutating func decrypt(_ host: String?) throws -> [Effect] {
         let missing = "Select a tunnel, or name the host: decrypt HOST."
         let (place, name, port) = try placeOfTLS(host, missing: missing)
         guard !intercept.decrypts(host: name, port: port) else { return [.decrypt(place)] }
         var texts = rules.texts
         for index in texts.indices {
-            // A rule may name the host alone, or with its port.
+            // Rules may name the host with or without its port.
             for name in [place, name, "\(name):\(port)"] {
                 texts = try texts.edited(index) { _ = try $0.include(name) }
             }
@@ -58,8 +58,8 @@ extension ConsoleModel {
         return [.switchVerification(url.host)]
     }
 
-    /// The named host or the selected one, with its port, as `intercept` names it. Throws ``ConsoleError`` if it has no
-    /// TLS, if the name is wrong, or with the given words if none is selected.
+    /// The named or selected host with its port, in the form that `intercept` uses. Throws ``ConsoleError`` if the
+    /// selected exchange has no TLS, if the name is invalid, or, with the message `missing`, if nothing is selected.
     private func placeOfTLS(_ named: String?, missing: String) throws -> (place: String, host: String, port: Int) {
         if named == nil, !isTreeInUse, let reason = selectedRecord?.noTLS { throw ConsoleError(reason) }
         let branch = isTreeInUse ? structure.selectedRow?.child.node.url : nil
@@ -88,12 +88,12 @@ extension ConsoleModel {
 }
 
 extension RequestURL {
-    /// Host and port as `intercept` names them: without the port of https.
+    /// Host and port in the form that `intercept` uses: without port 443.
     var placeOfTLS: String { port == 443 ? HostAddress.bracketed(host) : HostAddress.withPort(host, port) }
 }
 
 extension ExchangeRecord {
-    /// Why there is nothing to decrypt or to pass; `nil` if there may be.
+    /// Why there is no TLS to decrypt or to pass through; `nil` if there may be TLS.
     var noTLS: String? {
         if kind == .http, url.scheme == "http" { return "This exchange is plain HTTP: there is nothing to decrypt." }
         guard kind == .tunnel, flags.isDisjoint(with: [.tunnelledTLS, .notIntercepted]) else { return nil }

@@ -47,7 +47,7 @@ extension ConsoleModel {
         return changed(editor, from: before)
     }
 
-    /// Puts the rule in an editor in force; one that is wrong stays in its editor.
+    /// Applies the rule in an editor; an invalid rule stays in its editor.
     mutating func applyRule(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, let replaced) = editor.purpose else { return [] }
         do {
@@ -61,7 +61,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Applies the rule of the uppermost editor; with a path, first saves the response of its exchange there.
+    /// Applies the rule of the top editor; if there is a path, first saves the response of the editor's exchange to it.
     mutating func applyRule(savedTo path: String?) -> [Effect] {
         guard case .editor(let editor)? = overlays.last else { return [] }
         let effects = applyRule(editor)
@@ -69,7 +69,7 @@ extension ConsoleModel {
         return [.saveBody(id, path: path)] + effects
     }
 
-    /// Asks whether to save the recorded response to a missing file that a rule names; else applies the rule.
+    /// If the rule names a missing file, asks whether to save the recorded response to it; otherwise applies the rule.
     mutating func offerAnswer(_ path: String?, _ text: String) -> [Effect] {
         guard case .editor(let editor)? = overlays.last, editor.area.text == text else { return [] }
         guard let path, case .exchange(let id)? = editor.origin else { return applyRule(editor) }
@@ -88,12 +88,12 @@ extension TextArea {
     }
 }
 
-/// One change of a drafted text, as a line says it: `to http://localhost:3000`, `3 action: 403`, `remove to`.
+/// One change of a drafted text, typed in linear mode: `to http://localhost:3000`, `3 action: 403`, `remove to`.
 struct DraftChange: Hashable {
     enum Place: Hashable {
         /// The number of a line, from 1.
         case line(Int)
-        /// A key of a rule, or what `edit` changes of a message.
+        /// A key of a rule, or an option or place that `edit` changes in a message.
         case key(String)
     }
 
@@ -102,7 +102,7 @@ struct DraftChange: Hashable {
     private let text: String?
     private let isInserted: Bool
 
-    /// Throws ``ConsoleError`` for what is not a change.
+    /// Throws ``ConsoleError`` if the words are not a change.
     init(_ words: String) throws(ConsoleError) {
         let (first, rest) = words.firstWord
         func number(_ word: String) -> Int? { Int(word).flatMap { $0 > 0 ? $0 : nil } }
@@ -135,7 +135,7 @@ struct DraftChange: Hashable {
         }
     }
 
-    /// The lines of a text with the change; `nil` if the change is of a key.
+    /// The text after a change of a line; `nil` if the change is to a key.
     func lines(of text: String) throws(ConsoleError) -> String? {
         guard case .line(let number) = place else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -147,7 +147,7 @@ struct DraftChange: Hashable {
         return lines.joined(separator: "\n")
     }
 
-    /// Reads changes of a message: `method PUT`, `header X-Mode: test`, `remove Cookie`, or words as `edit` takes them.
+    /// Reads changes of a message: `method PUT`, `header X-Mode: test`, `remove Cookie`, or the arguments of `edit`.
     static func edit(_ words: String) throws -> HoldEdit {
         let change = try DraftChange(words)
         var edit = HoldEdit()
@@ -168,7 +168,7 @@ struct DraftChange: Hashable {
         return edit
     }
 
-    /// A rule's text with the change; all that is not of the changed key stays as it is written.
+    /// A rule's text after the change; all other keys stay as they are written.
     func rule(_ text: String) throws(ConsoleError) -> String {
         guard case .key(let key) = place else { return try lines(of: text) ?? text }
         let members: [Node.Member]
@@ -183,13 +183,13 @@ struct DraftChange: Hashable {
         return Self.put(self.text.map { "\(key): \(Self.written($0))" }, at: key, members, text)
     }
 
-    /// Puts a line in place of those of a key, or after the last one.
+    /// Replaces the lines of a key by a new line, or adds the line at the end if the key is missing.
     private static func put(_ new: String?, at key: String, _ members: [Node.Member], _ text: String) -> String {
         let isBraced = text.drop { $0.isWhitespace }.first == "{"
         let written = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         var lines = isBraced ? members.map(\.flow) : written
         guard let index = members.firstIndex(where: { $0.key.scalar?.string == key }) else {
-            // Neither a rule that is one word, as `true`, nor empty lines stay.
+            // A rule that is only a word, such as `true`, is replaced, and empty lines at the end are removed.
             if members.isEmpty { lines = [] }
             while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }
             return (lines + [new ?? ""]).joined(separator: "\n") + "\n"
@@ -197,14 +197,14 @@ struct DraftChange: Hashable {
         let start = isBraced ? index : members[index].key.line - 1
         let next = members.indices.contains(index + 1) ? members[index + 1].key.line - 1 : lines.count
         let end = isBraced ? index + 1 : max(start + 1, min(next, lines.count))
-        // Comments above the next key, and empty lines, are not of this one.
+        // Empty lines, and comments above the next key, do not belong to this key.
         var last = end
         while last > start + 1, lines[last - 1].first(where: { $0 != " " }).map({ $0 == "#" }) ?? true { last -= 1 }
         lines.replaceSubrange(start..<last, with: new.map { [$0] } ?? [])
         return lines.joined(separator: "\n")
     }
 
-    /// A value as YAML: as it stands if that is what it means, else in quotes.
+    /// A value as YAML: unchanged if YAML reads it as this value, otherwise in quotes.
     private static func written(_ value: String) -> String {
         let read = try? Node.read("key: \(value)", file: "draft")?.mapping?["key"]
         let isStructure = value.first.map { "[{\"'".contains($0) } ?? false

@@ -47,7 +47,7 @@ extension CommandTable {
 }
 
 extension CommandEntry {
-    /// Acts on a rule that is named by its tool and its number.
+    /// Acts on a rule that is given by its tool and its number.
     fileprivate func onRule(_ action: @escaping @Sendable (inout ConsoleModel, Int, Tool) -> [Effect]) -> Self {
         asking { $0.changeRule($1, action) }
     }
@@ -56,12 +56,12 @@ extension CommandEntry {
 extension Tool {
     package static var all: [Tool] { ToolRegistry.standard.tools }
 
-    /// `x` and the tool's letter, and before it the letter alone if it moves nothing.
+    /// `x` and the tool's letter; also the letter alone for tools whose letter is free for this.
     fileprivate static var toggleKeys: [String] {
         all.flatMap { ($0.descriptor.letterAlone.contains(.toggle) ? [$0.letter] : []) + ["x \($0.letter)"] }
     }
 
-    /// The tool's capital letter, after `x` for tools to which Charles gives no letter.
+    /// The tool's capital letter, with an `x` before it for tools without a letter in Charles.
     fileprivate static var panelKeys: [String] {
         all.map { ($0.descriptor.letterAlone.contains(.panel) ? "" : "x ") + $0.letter.uppercased() }
     }
@@ -70,7 +70,7 @@ extension Tool {
 
     fileprivate static var ruleKeys: [String] { all.map { "a \($0.letter)" } }
 
-    /// The tool with that key or letter, or whose name begins so.
+    /// The tool with this key or letter, or whose key or title begins with the word.
     package init?(word: String) {
         let word = word.lowercased()
         guard !word.isEmpty,
@@ -82,17 +82,17 @@ extension Tool {
 }
 
 package struct RulesState: Sendable {
-    /// The file for rules if no profile was named.
+    /// The file for rules if Sluice was started without a profile.
     package static let newFile = "sluice-rules.yaml"
 
     package var texts: [ProfileSource] = []
-    /// The proxy's revision of these texts; `nil` if it has reported none.
+    /// The proxy's revision of these texts; `nil` if the proxy has not reported a revision.
     package var revision: String?
-    /// The texts of the last change made here, to recognise it when it is in force.
+    /// The texts of the last change made here, to recognise this change when the proxy reports it.
     var wanted: [String] = []
     /// The texts before each change, the newest last.
     package var past: [[ProfileSource]] = []
-    /// Whether the rule is there by which one key has a tool act on everything.
+    /// Whether the rules contain the rule that makes a tool act on everything; one key adds this rule.
     package var isOnEverything = false
     package var endsWhenSaved = false
 

@@ -4,7 +4,7 @@ import Runner
 import Tools
 
 struct RuleEntry: Sendable, Hashable {
-    /// The index of the rule's text.
+    /// The index of the profile text that contains the rule.
     var text: Int
     var rule: EditableRule
 }
@@ -31,14 +31,14 @@ extension [ProfileSource] {
         return flatMap { $0.editable.definedNames(for: tool) }
     }
 
-    /// Replaces a rule, or adds one after the last of its tool, in a new text if there is none.
+    /// Replaces a rule, or adds one after the last rule of its tool; if the tool has no rules, to the last text.
     func putting(_ yaml: String, _ tool: Tool, replacing index: Int?) throws -> Self {
         let (old, last) = entry(index, of: tool)
         if let old { return try edited(old.text) { try $0.replace(old.rule.id, with: RuleText(yaml)) } }
         return try edited(last?.text ?? count - 1) { try $0.insert(RuleText(yaml), into: tool.section) }
     }
 
-    /// The rule of a tool by its number from 0, and the last one.
+    /// The rule of a tool by its number from 0, and the tool's last rule.
     private func entry(_ index: Int?, of tool: Tool) -> (named: RuleEntry?, last: RuleEntry?) {
         let known = rules(of: tool)
         return (index.flatMap { known.indices.contains($0) ? known[$0] : nil }, known.last)
@@ -51,7 +51,7 @@ extension [ProfileSource] {
         return "\(tool.key): \(rule.title) \(changed == nil ? "added" : "changed"); \(state)."
     }
 
-    /// The profile that a rule belongs to, and the rule that it replaces there; `nil` for a new one.
+    /// The profile for a rule, and the id of the rule to replace in it; `nil` for a new rule.
     func place(of tool: Tool, replacing index: Int?) -> (profile: EditableProfile, replaced: EditableRule.ID?) {
         let (replaced, last) = entry(index, of: tool)
         let text = (replaced ?? last).map { self[$0.text] } ?? self.last
@@ -71,7 +71,7 @@ extension [ProfileSource] {
         return rules(of: tool).first { $0.rule.isEnabled && $0.rule.name == text.word("name") }
     }
 
-    /// The texts with the tools that have rules and are switched off now listed under `off`, and no others.
+    /// The texts, with `off` updated: tools that are on are removed, switched-off tools that have rules are added.
     func noting(_ tools: [ToolState]) throws -> Self {
         let state = Dictionary(tools.map { ($0.name, $0.isOn) }) { first, _ in first }
         let listed = Set(flatMap { $0.editable.off })
@@ -89,7 +89,7 @@ extension [ProfileSource] {
         return texts
     }
 
-    /// Which hosts the texts have decrypted; every one if the texts cannot be read.
+    /// The hosts that the texts decrypt; all hosts if the texts cannot be read.
     var intercept: InterceptRules { (try? RuleProfile(sources: self))?.intercept ?? InterceptRules() }
 }
 
@@ -115,7 +115,7 @@ struct RuleDifference {
 
     private static func off(_ texts: [ProfileSource]) -> Set<String> { Set(texts.flatMap { $0.editable.off }) }
 
-    /// The rules of a tool, but for the one by which it acts on everything.
+    /// The rules of a tool without the rule that makes it act on everything.
     private static func rules(of tool: Tool, in texts: [ProfileSource]) -> [EditableRule] {
         let everything = ToolRegistry.standard.onEverything == tool ? tool.onEverything?.word("name") : nil
         return texts.rules(of: tool).map(\.rule).filter { everything == nil || $0.name != everything }

@@ -21,7 +21,7 @@ extension EffectRunner {
         }
     }
 
-    /// Asks for the rules in force, and keeps what copies, exports and pages need of them.
+    /// Requests the active rules from the proxy, and stores them for copies, exports and pages.
     private func profileInForce(_ control: any ControlTarget) async throws -> ProfileInForce {
         let profile = try await control.profile()
         rulesInForce.withLock { $0 = profile.profiles }
@@ -32,7 +32,7 @@ extension EffectRunner {
     func applyRules(_ texts: [ProfileSource], _ words: String, madeFrom revision: String?) {
         changeRules { control in
             let message = try await control.applyProfile(texts, madeFrom: revision).message
-            // The description does not cover effects on other rules.
+            // `words` describe this change, but not its effects on other rules.
             return message.contains("shadowed") ? "\(words) (\(message))" : words
         }
     }
@@ -69,7 +69,7 @@ extension EffectRunner {
         }
     }
 
-    /// Says whether the file that a rule names is there, for a tool that answers from it.
+    /// If the rule's tool answers from a file, checks whether the file that the rule names exists.
     func offerAnswer(_ editor: EditorState, _ id: ExchangeID, _ texts: [ProfileSource]) {
         guard case .rule(let tool, let replaced) = editor.purpose, let key = tool.answersFrom else { return }
         let text = editor.area.text
@@ -155,7 +155,7 @@ extension EffectRunner {
         }
     }
 
-    /// Checks a rule while it is edited, and counts what it would have matched; lints come after that.
+    /// Checks a rule while it is edited, and counts the exchanges that it would have matched.
     func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [ProfileSource]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in
@@ -189,7 +189,7 @@ extension EffectRunner {
                 matching += 1
                 example = example ?? record
             }
-            // A newer text makes this count needless.
+            // If the text has changed, this count is not needed any more.
             return whole % 2_000 != 0 || newestCheck.load(ordering: .relaxed) == text.hashValue
         }
         let sample = example.map { ", for example \($0.method) \($0.url)" } ?? ""
@@ -200,6 +200,6 @@ extension EffectRunner {
 
 package enum RuleOrigin: Sendable, Hashable {
     case exchange(ExchangeID)
-    /// A branch of the structure: all at and below it.
+    /// A branch of the structure, with all exchanges at and below it.
     case place(StructureNode)
 }

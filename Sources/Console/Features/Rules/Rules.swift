@@ -36,7 +36,7 @@ extension ConsoleModel {
 
     func panelRules(_ tool: Tool) -> [EditableRule] { rules.texts.rules(of: tool).map(\.rule) }
 
-    /// Applies a key of the panel; `nil` for other keys.
+    /// Applies a key of the panel; `nil` for keys that the panel does not use.
     mutating func take(_ key: Key, in panel: PanelState) -> [Effect]? {
         let before = self
         guard let effects = change(by: key, in: panel) else { return nil }
@@ -89,7 +89,7 @@ extension ConsoleModel {
         change(index, of: tool, "removed") { try $0.remove($1.id) }
     }
 
-    /// Changes the rule given by a tool and a number from 1 on.
+    /// Changes the rule given by a tool and a number from 1 in `words`.
     mutating func changeRule(_ words: String, _ change: (inout Self, Int, Tool) -> [Effect]) -> [Effect] {
         let words = words.split(separator: " ").map(String.init)
         guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
@@ -135,7 +135,7 @@ extension ConsoleModel {
         tell(words)
     }
 
-    /// Takes over the rules in force after a change was refused: it was wrong, or made from other rules than these.
+    /// Shows the active rules after a change was rejected: it was invalid, or based on an older revision of the rules.
     mutating func takeRefused(_ texts: [ProfileSource], _ revision: String?, _ reason: String) {
         _ = rules.past.popLast()
         takeOver(texts, revision)
@@ -153,19 +153,19 @@ extension ConsoleModel {
         tell(reason, .error)
     }
 
-    /// Takes over the rules in force, which may have been changed elsewhere.
+    /// Shows the active rules, which may have been changed outside this console.
     mutating func takeOver(_ texts: [ProfileSource], _ revision: String?) {
         let before = rules.texts
         takeIn(texts, revision)
         guard !before.elementsEqual(texts, by: { $0.file == $1.file && $0.text == $1.text }) else { return }
-        // A change made here may be reported in force before it is answered.
+        // The proxy may report a change made here before it answers the change.
         guard texts.map(\.text) != rules.wanted else { return }
-        // Undo must not overwrite the others' changes.
+        // Undo must not overwrite changes from outside.
         rules.past = []
         for index in overlays.indices {
             guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
             else { continue }
-            // The edited rule may have moved; if it is gone, it becomes a new one.
+            // The edited rule may have a new number; if it was removed, the editor adds a new rule.
             let old = before.rules(of: tool).map(\.rule.yaml)
             let now = panelRules(tool).firstIndex { old.indices.contains(replaced) && $0.yaml == old[replaced] }
             editor.purpose = .rule(tool, replaces: now)
@@ -173,7 +173,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Puts changed rules in force, to be undone later; the words describe the change.
+    /// Applies changed rules so that they can be undone later; `words` describe the change.
     mutating func apply(_ texts: [ProfileSource], _ words: String) -> [Effect] {
         guard texts != rules.texts else { return [] }
         keepRules()
@@ -188,7 +188,7 @@ extension ConsoleModel {
 
     mutating func undoRules() -> [Effect] {
         guard let texts = rules.past.popLast() else { return refuse("No rule change to undo.") }
-        // A text that is new since then becomes empty again.
+        // A file that is new since the earlier state gets an empty profile.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
         let emptied = gone.map { ProfileSource(file: $0.file, text: "version: 1\n") }
         rules.wanted = (texts + emptied).map(\.text)
@@ -200,7 +200,7 @@ extension ConsoleModel {
 
     mutating func setPreset(_ word: String) throws -> [Effect] {
         guard let tool = ToolRegistry.standard.withPresets else { return [] }
-        // The rules stay, so that the tool's key brings the conditions back.
+        // Off keeps the rules, so that the tool's key can switch the conditions on again.
         if word == "off" {
             let isOn = proxy.tool(tool).map { $0.rules > 0 && $0.isOn } ?? false
             return isOn ? [.setTool(tool, isOn: false)] : tell("\(tool.presets?.effect ?? tool.title) is off.")
@@ -227,7 +227,7 @@ extension ConsoleModel {
             if file != text.file { return [.saveCopy(text.text, path: file)] }
         }
         do {
-            // Tools that are switched off are off at the next start, too.
+            // The profile stores which tools are switched off, so that they are off after the next start too.
             let texts = try rules.texts.noting(proxy.tools)
             if texts != rules.texts { return [.saveSwitched(texts, madeFrom: rules.revision)] }
         } catch {
@@ -236,14 +236,14 @@ extension ConsoleModel {
         return rules.isUnsaved ? [.saveRules(isForced: false)] : tell("The rules are already saved.")
     }
 
-    /// Loads the profile of a file; without one it reloads the present profile, or loads the usual one.
+    /// Loads a profile file; without a name, reloads the active profile; if there is none, loads the default file.
     mutating func loadProfile(_ file: String?) throws -> [Effect] {
         if let file { return loadProfile(from: try fileName(file, missing: "Enter the file name of a profile.")) }
         let present = rules.texts.last?.file
         let line = LineEditor(present ?? RulesState.newFile, isSuggestion: true)
         var prompt = PromptState(command: .loadProfile, title: "Profile to load", line: line)
         if present == nil {
-            // If the usual file is missing, the prompt opens with the reason.
+            // If the default file is missing, this prompt opens with the reason.
             submitted = prompt
             return [.loadProfile(RulesState.newFile, discardsEdits: false)]
         }
@@ -278,7 +278,7 @@ extension ConsoleModel {
         return confirm(words, [overwrite, copy] + (conflict == .changed ? [reload] : []) + [.init("n", "cancel")])
     }
 
-    /// Drafts a rule from the selected exchange, from an exchange's number, or from the text after the tool.
+    /// Drafts a rule from the selected exchange, an exchange's number, or the rule text after the tool's name.
     mutating func draftRule(_ words: String) -> [Effect] {
         let (word, rest) = words.firstWord
         guard let tool = Tool(word: word) else { return [] }

@@ -18,19 +18,19 @@ extension CommandTable {
 
 package struct SendState: Sendable {
     var connections = SentConnections()
-    /// Written or edited here and sent, the newest last; never stored in a file, as they may hold secrets.
+    /// Requests that were edited and sent here, the newest last; never stored in a file, because they may hold secrets.
     var requests: [SentRequest] = []
 }
 
 struct SentRequest: Sendable, Hashable {
-    /// The most that are kept, and the longest text of one, in bytes.
+    /// The maximum number of stored requests, and the maximum length of each text in bytes.
     static let most = 50
     static let longest = 1 << 20
 
     var purpose: EditorState.Purpose
     var text: String
 
-    /// Its first line without the version: `POST https://api.example.com/login`.
+    /// The first line without the HTTP version: `POST https://api.example.com/login`.
     var title: String {
         let line = text.prefix { !$0.isNewline }
         return line.hasSuffix(" HTTP/1.1") ? String(line.dropLast(9)) : String(line)
@@ -38,7 +38,7 @@ struct SentRequest: Sendable, Hashable {
 }
 
 extension ConsoleModel {
-    /// Asks for a method and a URL, or opens a request made from them or from a cURL command; on lines it is drafted.
+    /// Prompts for a method and a URL; if there is a text (both, or a cURL command), opens a request made from it.
     mutating func newRequest(_ text: String?) -> [Effect] {
         if let text { return [.composeRequest(text)] }
         if isLinear {
@@ -54,7 +54,7 @@ extension ConsoleModel {
 
     mutating func remember(_ editor: EditorState) {
         let request = SentRequest(purpose: editor.purpose, text: editor.finishedText)
-        // A text without a first line is refused.
+        // A text with a blank first line is not a valid request.
         guard request.text.utf8.count <= SentRequest.longest, !request.title.allSatisfy(\.isWhitespace) else { return }
         sending.requests.removeAll { $0.text == request.text }
         sending.requests.append(request)
@@ -66,7 +66,7 @@ extension ConsoleModel {
         return PickerState(command: .requests, title: "Requests sent from here", items: items)
     }
 
-    /// Opens an earlier request again, 1 for the newest; on lines it is drafted.
+    /// Opens an earlier request again, 1 for the newest; in linear mode, it becomes the draft.
     mutating func openSent(_ number: String) -> [Effect] {
         guard let number = Int(number), number > 0, number <= sending.requests.count else {
             return refuse("requests takes a number from 1 to \(sending.requests.count), 1 for the newest.")
@@ -88,7 +88,7 @@ extension ConsoleModel {
         return "Not available: viewing a recording. Requests are sent through a running proxy."
     }
 
-    /// Sends an exchange, the marked ones or the selected one again; asks first unless it is the selected one.
+    /// Sends an exchange again: the named one, the marked ones or the selected one; asks before it sends marked ones.
     mutating func repeatSelection(_ argument: String?) -> [Effect] {
         if argument != nil || marks.isEmpty || marks == [selectedID].compactMap(\.self) {
             return on(argument) { .send(.request($0)) }
@@ -124,7 +124,7 @@ extension ConsoleModel {
     mutating func paste(_ text: String, into prompt: PromptState) -> [Effect] {
         var prompt = prompt
         let isLong = text.contains { $0.isNewline } || text.count > LineEditor.longest
-        // A command on several lines does not fit into a line unchanged.
+        // A command with several lines would lose its line breaks in the prompt.
         if prompt.command == .newRequest, prompt.line.text.isEmpty, isLong, RequestWords.isRequest(text) {
             overlays.removeLast()
             return [.composeRequest(RequestWords.trimmed(text))]

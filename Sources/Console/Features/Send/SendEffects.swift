@@ -30,7 +30,7 @@ extension EffectRunner {
 
     func open(_ editor: EditorState) { inbox.answer { $0.open(editor) } }
 
-    /// Does something with the request from which a draft began; `nil` for a draft from nothing.
+    /// Calls `body` with the request on which a draft is based, or with `nil` for a draft without one.
     private func onOriginal(
         of purpose: EditorState.Purpose,
         _ body: @escaping @Sendable (ComposedRequest?) throws -> Void
@@ -52,7 +52,7 @@ extension EffectRunner {
         }
     }
 
-    /// Sends a recorded request again, or a draft; a draft that is refused stays in its editor.
+    /// Sends a recorded request again, or a draft; a rejected draft stays in its editor.
     func send(_ draft: String?, _ purpose: EditorState.Purpose) {
         onOriginal(of: purpose) { [self] original in
             do {
@@ -117,7 +117,7 @@ extension EffectRunner {
         }
     }
 
-    /// The newest exchange that came from an address; waits up to two seconds until it is recorded.
+    /// The newest exchange whose client had this address; waits up to two seconds until it is recorded.
     private func recorded(from address: String?) async -> ExchangeID? {
         guard let address, let sender = services?.sender else { return nil }
         let connections = sender.connections
@@ -150,7 +150,7 @@ extension EffectRunner {
         }
     }
 
-    /// Begins a job, which ends at once if that fails.
+    /// Starts a job, and ends it at once if the start fails.
     private func orEnd<Value>(_ job: Job.Kind, _ begin: () throws -> Value) throws -> Value {
         do {
             return try begin()
@@ -180,7 +180,7 @@ extension EffectRunner {
             let first = await group.next() ?? nil
             group.cancelAll()
             if let first { return first }
-            // The work reports how far it came before it was stopped.
+            // After cancellation, the work still returns how far it came.
             return await group.next() ?? nil
         }
     }
@@ -269,7 +269,7 @@ enum RequestWords {
         }
         let method = words.count > 1 ? words[0].uppercased() : "GET"
         let url = words.last ?? "http://localhost/"
-        // As with curl, a URL without a scheme is one of http.
+        // A URL without a scheme means http, as in curl.
         let whole = url.contains("://") ? url : "http://\(url)"
         let hasBody = ["POST", "PUT", "PATCH"].contains(method)
         let fields = "Accept: */*\n" + (hasBody ? "Content-Type: application/json\n" : "")
@@ -286,7 +286,7 @@ enum RequestWords {
         return try ComposedRequest(method: command.method, url: command.url, fields: fields, body: bytes)
     }
 
-    /// What of a cURL command was not taken over, in a sentence; empty for nothing.
+    /// The ignored parts of a cURL command, in a sentence; empty if nothing was ignored.
     static func omissions(_ text: String) -> String {
         guard let remarks = try? CurlCommandReader.read(text).remarks, !remarks.isEmpty else { return "" }
         return " Ignored: \(remarks.joined(separator: "; "))."

@@ -5,7 +5,7 @@ import Jobs
 import Recording
 import Synchronization
 
-/// What the console shows of its own while another session is open in it.
+/// The state of the console's own session while a different session is open.
 struct HomeState: Sendable {
     var source: ConsoleModel.Source
     var proxy = ProxyState()
@@ -14,6 +14,8 @@ struct HomeState: Sendable {
     var isGrowing = false
     var changes: [SessionChange] = []
     var toldHolds = 0
+    var focusedHosts: Set<String> = []
+    var ignoredHosts: Set<String> = []
 }
 
 extension ConsoleModel {
@@ -24,6 +26,7 @@ extension ConsoleModel {
     }
 
     mutating func takeOpened(_ name: String?, hidesLive: Bool) -> [Effect] {
+        var query = ListQuery(sort: list.query.sort)
         if let name {
             home = home ?? shown
             shown = HomeState(source: .recorded(name: name))
@@ -31,22 +34,28 @@ extension ConsoleModel {
             tell("Showing \(name). \(hidesLive ? "The proxy continues to record; " : "")\(back)")
         } else if let own = home {
             (home, shown) = (nil, own)
+            (query.focusedHosts, query.ignoredHosts) = (own.focusedHosts, own.ignoredHosts)
             tell("Back to live traffic.")
         }
         (overlays, draft) = ([], nil)
         (filter.applied, filter.isEditing, filter.error) = ("", false, nil)
-        return askAnew(ListQuery(sort: list.query.sort))
+        return askAnew(query)
     }
 
     private var shown: HomeState {
-        get { .init(source: source, proxy: proxy, rules: rules, marks: marks, isGrowing: isGrowing, changes: changes) }
+        get {
+            var state = HomeState(source: source, proxy: proxy, rules: rules, marks: marks, isGrowing: isGrowing)
+            state.changes = changes
+            (state.focusedHosts, state.ignoredHosts) = (list.query.focusedHosts, list.query.ignoredHosts)
+            return state
+        }
         set {
             (source, proxy, rules) = (newValue.source, newValue.proxy, newValue.rules)
             (marks, isGrowing, changes) = (newValue.marks, newValue.isGrowing, newValue.changes)
         }
     }
 
-    /// Takes over that the session was rotated: the list follows, with its filter; what is being written stays.
+    /// Applies a rotation of the session: the list shows the new session with the same filter; open overlays stay.
     mutating func takeRotated(to path: String, from old: String, isShown: Bool) -> [Effect] {
         tell("Recording continues in \(path); earlier exchanges are in \(old): \(way(to: .openSession)) opens it.")
         guard isShown else {
@@ -60,7 +69,7 @@ extension ConsoleModel {
         return askAnew(list.query)
     }
 
-    /// Fills the list for a query, and forgets what was shown before except for the columns.
+    /// Fills the list for a query, and resets everything that was shown, except for the columns.
     private mutating func askAnew(_ query: ListQuery) -> [Effect] {
         isDetailFocused = false
         (detail, structure, timeline) = (DetailState(), StructureState(), TimelineState())
@@ -99,7 +108,7 @@ extension ConsoleModel {
 }
 
 extension EffectRunner {
-    /// Shows another session, or an archive; the proxy goes on, and records, behind it.
+    /// Shows a different session or an archive; the proxy continues to record in the background.
     func openSession(_ path: String) {
         attempt(.openSession) { [self] in
             let file = HomeDirectory.expanding(path)
@@ -123,7 +132,7 @@ extension EffectRunner {
         try QueryService(path: session) { [inbox] in inbox.send(.query($0)) }
     }
 
-    /// Shows another session; what was shown first stays behind. Returns whether a proxy runs there.
+    /// Shows a different session, and keeps the first one in the background. Returns whether a proxy runs there.
     private func replace(by other: Connected) -> Bool {
         let before = connected.withLock { connected in
             defer { connected = other }
@@ -143,7 +152,7 @@ extension EffectRunner {
         }
         let isShown = behind.withLock { $0 == nil }
         guard let old = old(isShown ? connected.withLock(\.self) : behind.withLock(\.self)) else { return }
-        // A failure is tried again with the next look at the proxy.
+        // After a failure, the next check of the proxy tries again.
         guard let queries = try? queries(of: session) else { return }
         func rotate(_ connected: inout Connected?) -> Bool {
             guard connected?.services.session == old else { return false }

@@ -24,16 +24,16 @@ extension CommandTable {
 }
 
 package enum EditRequest: Sendable, Hashable {
-    /// Deletes; of a branch, those that the query leaves.
+    /// Deletes exchanges; for a branch, only those that match the query.
     case delete(Selection, ListQuery)
     case restore(SessionChange)
     case note(Selection, ListQuery, ExchangeNote)
 }
 
 package struct SessionChange: Sendable, Hashable {
-    /// What takes it back: restores what was deleted, or gives exchanges the comments or colours that they had.
+    /// The edits that undo the change: they restore deleted exchanges, or earlier comments or colours.
     package var undo: [SessionEdit]
-    /// How many changes of rules were made before it.
+    /// How many rule changes came before this change; undo needs the order.
     package var rulesBefore: Int
 }
 
@@ -153,7 +153,7 @@ extension ConsoleModel {
 
     mutating func askAgain() -> [Effect] { ask(list.query) }
 
-    /// Selects the row below the cursor that stays; if there is none, the list finds the one above.
+    /// Selects the nearest remaining row below the cursor; if there is none, the list selects the nearest row above.
     private mutating func selectNext(without numbers: ExchangeNumbers) {
         guard let id = list.selectedID, numbers.contains(id.number) else { return }
         let below = (0..<max(0, list.selected)).reversed().compactMap { list.rows[$0]?.id }
@@ -175,7 +175,7 @@ extension ConsoleModel {
         return numbers.ranges.flatMap { $0.map { ExchangeID($0) } }
     }
 
-    /// On lines, numbers of exchanges may come first; on the screen everything is about the selection.
+    /// In linear mode, exchange numbers may come first; on the screen, the command applies to the selection.
     private func split(_ text: String) -> (Selection?, rest: String) {
         guard isLinear else { return (selection, text) }
         var words = text.split(separator: " ", omittingEmptySubsequences: false)[...]

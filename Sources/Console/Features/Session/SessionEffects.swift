@@ -72,7 +72,7 @@ extension EffectRunner {
                     refuse(.importSession, "\(error)")
                 }
             } onCancel: {
-                // The console ends.
+                // Runs when the console ends.
                 cancellations.add(1, ordering: .relaxed)
             }
         }
@@ -95,7 +95,7 @@ extension EffectRunner {
 
 extension SessionReader {
     func undo(of note: ExchangeNote, on numbers: ExchangeNumbers) throws -> [SessionEdit] {
-        // Of more exchanges nothing is kept.
+        // Undo is not possible for more exchanges than this.
         let mostKept = 10_000
         guard numbers.ranges.allSatisfy({ $0.upperBound &- $0.lowerBound < mostKept }),
             numbers.ranges.reduce(0, { $0 + $1.count }) <= mostKept
@@ -123,7 +123,7 @@ extension SessionReader {
         }
     }
 
-    /// The numbers of all exchanges that a query leaves; of a whole session as a range, however many they are.
+    /// The numbers of all exchanges that match a query; for a whole session one range, however many exchanges it has.
     private func edited(_ query: ListQuery) throws -> ExchangeNumbers {
         guard query.only == nil, query.wholeFilter.matchesEverything else {
             return ExchangeNumbers(try numbers(matching: query))

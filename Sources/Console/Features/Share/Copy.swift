@@ -6,9 +6,9 @@ import Rules
 
 package enum CopyRequest: Sendable, Hashable {
     case whole(CopyForm, [ExchangeID])
-    /// A part by its name: of the page that the options name.
+    /// A named part of the page that the options select.
     case part(CopyForm, String, ExchangeID, DetailOptions)
-    /// A text as it was shown, and what it is called.
+    /// A text as it was shown, and a noun that describes it.
     case shown(String, String, of: [ExchangeID])
 
     var ids: [ExchangeID] {
@@ -81,7 +81,7 @@ extension ConsoleModel {
         return picker
     }
 
-    /// Copies of the open text; a path or a header's name may say of what, and then a number of which exchange.
+    /// Copies part of the open text; the words may name a path or header and the number of an exchange.
     private mutating func copyShown(_ form: CopyForm, _ words: String?) -> [Effect] {
         if words != nil || isLinear { return copyNamed(form, words ?? "") }
         var found: (line: DetailLine, isFolded: Bool, all: String)?
@@ -89,7 +89,7 @@ extension ConsoleModel {
         read { reading, rows, _ in
             guard rows.visible.indices.contains(reading.cursor.line) else { return }
             let number = rows.visible[reading.cursor.line]
-            // All lines may be many: they are joined only for a page.
+            // There may be many lines, so they are joined only to copy the page.
             let all = (form == .page ? Array(rows.visible.indices) : []).map { row in
                 let indent = rows.document.lines[rows.visible[row]].indent
                 return String(repeating: " ", count: indent) + rows.spans(row).map(\.text).joined()
@@ -114,12 +114,12 @@ extension ConsoleModel {
         }
         if case .report? = overlays.last { return copy(.shown(text, form.noun, of: [])) }
         let effects = copy(.shown(text, form.noun, of: detail.id.map { [$0] } ?? []))
-        // A masked copy makes the page again, as its lines depend on the places of secrets.
+        // A masked copy must build the page again, because the lines of a page depend on where its secrets are.
         if form == .page, let id = detail.id { copying.last = .part(.page, "", id, detail.options) }
         return effects
     }
 
-    /// Copies of a page without a cursor: `value res.json.items[0].id`, `header Content-Type`, `page`.
+    /// Copies without a cursor: `value res.json.items[0].id`, `header Content-Type`, `page`.
     private mutating func copyNamed(_ form: CopyForm, _ words: String) -> [Effect] {
         var words = words.split(separator: " ").map(String.init)
         var id: String?
@@ -135,12 +135,12 @@ extension ConsoleModel {
         return copy(.part(form, name, id, form == .page ? detail.options : options))
     }
 
-    /// Whether a text to find is a place in JSON, or `.` to show all again; paths of jq are refused with the place.
+    /// Whether a search text is a JSON place, or `.` to show everything again. jq paths count too, to be refused.
     static func isPlace(_ text: String) -> Bool {
         [".", "json.", "json[", "req.json", "res.json"].contains { text.hasPrefix($0) }
     }
 
-    /// Shows only the values of the open body at a place; `.` shows all again.
+    /// Shows only the values at a place of the open body; `.` shows everything again.
     mutating func showOnly(_ text: String) -> [Effect] {
         let place: Place?
         do throws(PlaceError) {
@@ -159,7 +159,7 @@ extension ConsoleModel {
         return loadDetail()
     }
 
-    /// Shows all of the page again, if only values at a place are shown; `nil` otherwise.
+    /// Shows the whole page again if only the values at a place are shown; otherwise returns `nil`.
     mutating func showAll() -> [Effect]? {
         guard detail.options.place != nil else { return nil }
         (detail.options.place, detail.sought, detail.text.reading) = (nil, "", ReadingState())

@@ -16,7 +16,7 @@ extension EffectRunner {
             return attempt { [self] in try hand(over: text, name) }
         }
         onReader { [self] reader in
-            // A text that is shown may be of exchanges that are gone.
+            // A text that is shown can be copied even if its exchanges were deleted.
             let isShown = if case .shown = request { true } else { false }
             let exchanges = try request.ids.compactMap { try isShown ? reader.exchange($0) : reader.recorded($0) }
             let files = CopiedBodies(areMasked: isMasked)
@@ -35,7 +35,7 @@ extension EffectRunner {
         }
     }
 
-    /// How many secrets a copied text holds; none if the masked copy cannot be made.
+    /// The number of secrets in a copied text; 0 if the masked copy cannot be made.
     private func countSecrets(
         _ request: CopyRequest,
         _ text: String,
@@ -51,14 +51,14 @@ extension EffectRunner {
         return (try? maker.copy(request, exchanges).secrets) ?? 0
     }
 
-    /// Puts a text on the clipboard and says where it is; a script on lines gets the text itself.
+    /// Copies a text to the clipboard and reports where it is; in linear mode, a script gets the text itself.
     private func hand(over text: String, _ noun: String, _ note: String = "", secrets: Int = 0) throws {
         guard !text.isEmpty else { throw ConsoleError("\(noun): there is nothing to copy.") }
         if isLinear, isatty(STDOUT_FILENO) == 0 { return tellCopied("", secrets, text) }
         switch try SystemClipboard.copy(text) {
         case .tool(let name): tellCopied("\(noun) copied with \(name)\(note).", secrets)
         case .terminal:
-            // Without a screen there is no terminal clipboard either.
+            // Without a screen, the terminal's clipboard is not available either.
             tellCopied(isLinear ? "" : "\(noun) sent to the terminal's clipboard\(note).", secrets, text)
         case .file(let path, let reason): tellCopied("\(noun) saved to \(path), because \(reason)\(note).", secrets)
         }
@@ -70,11 +70,11 @@ extension EffectRunner {
     }
 }
 
-/// Makes what is copied of exchanges; without their secrets if the source is a masked one.
+/// Makes the copied text of exchanges, without their secrets if the source is a ``MaskedSource``.
 struct CopyMaker {
     typealias Copy = (text: String, secrets: Int)
 
-    /// The longest text for a clipboard, in bytes.
+    /// The maximum length of a copied text, in bytes.
     private static let longest = 8 << 20
 
     let source: any ExchangeSource
@@ -88,7 +88,7 @@ struct CopyMaker {
         case .part(let form, let name, _, let options):
             let exchange = masked?.masked(exchanges[0]) ?? exchanges[0]
             let text = try CopyPart.text(form, name, exchange, source: source, options)
-            // A value stands alone here, without the name by which it is a secret.
+            // A value is copied without its name, and only the name may show that the value is a secret.
             return form == .page ? counted(text) : shown(text)
         case .shown(let text, _, _): return shown(text)
         }
@@ -105,11 +105,11 @@ struct CopyMaker {
             return text
         }
         let text = texts.joined(separator: form.isCommand || form == .url ? "\n" : "\n\n")
-        // Secrets that are numbers, and those in a body's own file, are not seen as placeholders.
+        // Masked numbers, and masked bodies in their own files, do not show up as placeholders in the text.
         return counted(text, atLeast: isBodyMasked ? 1 : 0)
     }
 
-    /// A text as it was shown, with its secrets masked if there is a masked source.
+    /// A text as it was shown; if the source is masked, with its secrets masked.
     func shown(_ text: String) -> Copy { counted(masked?.masked(shown: text) ?? text) }
 
     private func counted(_ text: String, atLeast least: Int = 0) -> Copy {
@@ -146,7 +146,7 @@ struct CopyMaker {
     }
 }
 
-/// The bodies that commands on the clipboard read from files, in a folder that only the user can read.
+/// The files of bodies to which copied commands refer, in a directory that only the user can read.
 final class CopiedBodies: BodyFiles {
     private let directory: BodyDirectory
     private let paths = Mutex<[String]>([])
@@ -171,7 +171,7 @@ final class CopiedBodies: BodyFiles {
     }
 }
 
-/// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
+/// The destinations of copied text: a desktop clipboard, the terminal's clipboard, or a file.
 enum SystemClipboard {
     enum Way: Sendable, Equatable {
         case tool(String)
@@ -179,7 +179,7 @@ enum SystemClipboard {
         case file(String, String)
     }
 
-    /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
+    /// The maximum length for the terminal's clipboard, in bytes: many terminals drop longer base64.
     static let longestForTerminal = 74_994 * 3 / 4
 
     static func copy(
@@ -189,7 +189,7 @@ enum SystemClipboard {
         if environment["SSH_CONNECTION"] == nil, environment["SSH_TTY"] == nil {
             for tool in tools(environment) where run(tool, text, environment) { return .tool(tool[0]) }
         }
-        // By default tmux drops the sequence of OSC 52 that a program writes, and with -w it writes its own.
+        // By default, tmux drops OSC 52 sequences from programs; `load-buffer -w` makes tmux write its own.
         if environment["TMUX"] != nil, run(["tmux", "load-buffer", "-w", "-"], text, environment) {
             return .tool("tmux")
         }

@@ -6,12 +6,12 @@ import Runner
 import Synchronization
 
 enum BodyViewer {
-    /// Runs the pager that `PAGER` names, else `less`, on a file, and waits for its end.
+    /// Runs the pager in `PAGER`, or `less` or `more` if it is not set, on a file, and waits until the pager ends.
     static func page(_ path: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> Message {
         let named = environment["PAGER"].flatMap { $0.isEmpty ? nil : $0 }
         let pager = named ?? (SilentProgram.path("less", environment) == nil ? "more" : "less -R")
         do {
-            // The shell splits off options; the path is not part of what it parses.
+            // The shell splits the pager's options; the path is an argument, so that the shell does not parse it.
             let status = try TextEditor.spawn(["/bin/sh", "-c", "\(pager) \"$1\"", "sluice", path])
             guard status == 127 else { return .said("The body was shown with \(pager).") }
             return .said("The pager '\(pager)' cannot be run; set PAGER to another one.", .error)
@@ -20,7 +20,7 @@ enum BodyViewer {
         }
     }
 
-    /// Has the system's viewer open a file, and does not wait for it.
+    /// Opens a file in the system's viewer, and does not wait for the viewer.
     static func open(_ path: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> Message {
         let elsewhere = "The body is in \(path) until the console ends"
         #if os(macOS)
@@ -52,7 +52,7 @@ enum BodyViewer {
     }
 }
 
-/// A program that is found by its name, and has neither input nor output.
+/// A program that is found by its name in `PATH`, and runs without input and output.
 enum SilentProgram {
     static func path(_ name: String, _ environment: [String: String]) -> String? {
         (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }
@@ -70,7 +70,7 @@ enum SilentProgram {
     }
 }
 
-/// The files of bodies that are looked at, in a directory that only the user can enter and that goes with the console.
+/// The files of viewed bodies, in a directory that only the user can enter and that is removed with the console.
 final class ViewedBodies: Sendable {
     private let directory = Mutex<TemporaryDirectory?>(nil)
 

@@ -31,7 +31,7 @@ enum ExportScope: String, CaseIterable {
 package struct ExportRequest: Sendable, Hashable {
     package var format: ExportFormat
     package var path: String
-    /// `nil` for those that the query leaves.
+    /// `nil` for the exchanges that match the query.
     package var ids: [ExchangeID]?
     package var query: ListQuery
     package var isForced = false
@@ -43,7 +43,7 @@ extension ConsoleModel {
         [.loadDescriptor(path: try fileName(words))] + loadDetail()
     }
 
-    /// Saves a body; on lines, the number of the exchange may come before the file.
+    /// Saves a body; in linear mode, the number of the exchange may come before the file name.
     mutating func saveBody(_ words: String) throws -> [Effect] {
         let (first, rest) = words.firstWord
         let file = isLinear && first.drop { $0 == "#" }.allSatisfy(\.isNumber) ? rest : nil
@@ -51,7 +51,7 @@ extension ConsoleModel {
         return on(file == nil ? nil : first) { .saveBody($0, path: path) }
     }
 
-    /// Opens a body in another program: that of the open page, else the response's, else the request's.
+    /// Opens a body in a different program: the body of the open page, or the response's, or the request's.
     mutating func openBody(_ argument: String?) -> [Effect] {
         let page = detail.isOpen && isDetailFocused && argument == nil ? detail.options.page : .overview
         guard let id = selected(argument) else { return [] }
@@ -66,7 +66,7 @@ extension ConsoleModel {
 
     var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }
 
-    /// A file's name, on lines one word as in a shell. Throws ``ConsoleError``, for an empty name with the given words.
+    /// A file name; in linear mode, one shell word. Throws ``ConsoleError``, with `missing` if the name is empty.
     func fileName(_ text: String, missing: String? = nil) throws -> String {
         let words = isLinear ? try HoldWords.words(text) : [text]
         guard words.count == 1, !isLinear || !words[0].isEmpty else {
@@ -89,13 +89,13 @@ extension ConsoleModel {
         }
     }
 
-    /// Exports; the words are a format, perhaps a scope, and a file. By default it is the marked, else all shown.
+    /// Exports to a file; the words are a format, an optional scope (by default marked, or all shown), and the file.
     mutating func export(_ words: String) throws -> [Effect] {
         let (word, others) = words.firstWord
         guard let format = ExportFormat(rawValue: word.lowercased()) else { return [] }
         var (file, scope) = (others, ExportScope?.none)
         if let (first, rest) = others?.firstWord, let named = ExportScope(rawValue: first == "all" ? "shown" : first) {
-            // On lines a file may have such a name.
+            // In linear mode, a single word is the file name, even if it is the name of a scope.
             if rest != nil || !isLinear { (scope, file) = (named, rest) }
         }
         let keepsSecrets = file.map { $0.firstWord.word == "secrets" && $0.firstWord.rest != nil } ?? false
@@ -136,7 +136,7 @@ extension ConsoleModel {
         return confirm("\(request.path) already exists.", "overwrite", key: "o") { [forced] in $0.export(forced) }
     }
 
-    /// Compares the selected exchange with the marked one or a number; on lines the marked one; or two numbers.
+    /// Compares two numbers, or the selected exchange with a number or a mark; in linear mode, a number with a mark.
     mutating func compare(_ argument: String?) -> [Effect] {
         let width = max(20, size.width - 6)
         let words = argument?.split { $0 == " " || $0 == "," }.map(String.init) ?? []

@@ -27,7 +27,7 @@ extension EffectRunner {
             }
             let file = try ExportFile.open(request.path)
             let numbers = try request.ids?.map(\.number) ?? reader.numbers(matching: request.query, until: isStopped)
-            // A masked export reads for secrets first.
+            // A masked export first reads everything once to find the secrets.
             let passes = request.keepsSecrets ? 1 : 2
             var done = 0
             func proceed(_ count: Int) throws {
@@ -57,7 +57,7 @@ extension EffectRunner {
         if let masked {
             words += [SessionMask.summary(masked, keeping: "'secrets' before the file keeps them.")].compactMap(\.self)
             let suspicions = SessionMask.suspicions(masked)
-            // The message before names them all; the status line has one sentence.
+            // The status line has room for one sentence; the message before it names all suspicions.
             if !suspicions.isEmpty { say(suspicions.joined(separator: "\n")) }
             if let suspicion = SessionMask.suspicion(masked) {
                 words.append("\(suspicion): the message before names them.")
@@ -67,7 +67,7 @@ extension EffectRunner {
         say(words.joined(separator: " "))
     }
 
-    /// What the rules in force say of masking; if there are none, those of the session that is shown.
+    /// The mask rules of the active profile; without a profile, the mask rules of the shown session.
     func maskRules(_ reader: SessionReader) throws -> MaskRules {
         let sources = rulesInForce.withLock { $0 }
         return try sources.isEmpty ? SessionMask.rules(of: reader) : SessionMask.rules(in: sources)
@@ -102,7 +102,7 @@ extension EffectRunner {
         }
     }
 
-    /// Refuses a file that is shown or recorded.
+    /// Throws if the file is an open session or archive, so that it is not overwritten.
     func requireOther(_ path: String) throws {
         let path = HomeDirectory.expanding(path)
         for services in [services, behind.withLock({ $0?.services })] {
@@ -112,12 +112,12 @@ extension EffectRunner {
     }
 
     func saveBody(_ id: ExchangeID, _ path: String) {
-        // A long body must not delay pages.
+        // On the queue of passes, so that a long body does not delay pages.
         onReader(passes) { [self] reader in
             let exchange = try reader.recorded(id)
             let hasResponse = exchange.record.hasResponseToSave
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
-            // The name that is proposed has the folders of the URL, as map-local looks for them.
+            // The suggested name contains the folders of the URL, because map-local expects them.
             let place = HomeDirectory.expanding(path)
             let folder = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
             if !folder.isEmpty {
@@ -135,12 +135,12 @@ extension EffectRunner {
 }
 
 extension ExchangeRecord {
-    /// Whether its body is the response's; else the request's.
+    /// Whether the body to save is the response's; if not, it is the request's.
     var hasResponseToSave: Bool { sizes.responseBody > 0 || sizes.requestBody == 0 }
 }
 
 extension SessionReader {
-    /// The numbers of all exchanges that a query leaves, lowest first.
+    /// The numbers of all exchanges that match a query, lowest first.
     func numbers(matching query: ListQuery, until isStopped: () -> Bool = { false }) throws -> [Int64] {
         guard let range = try bounds() else { return [] }
         var found: [Int64] = []
@@ -161,7 +161,7 @@ enum ExportFile {
         try file.finish()
     }
 
-    /// Opens the file, readable only by the user, as it may hold secrets.
+    /// Opens the file, readable only by the user, because it may hold secrets.
     static func open(_ path: String) throws -> OutputFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else { throw ConsoleError("Enter a file name.") }
         guard path != "-", !path.hasPrefix("--") else {

@@ -1,4 +1,4 @@
-/// Reads the messages of descriptor.proto that say what other messages mean.
+/// Reads descriptors (messages of descriptor.proto), which describe the types of other messages.
 struct DescriptorParser {
     /// How deep types may be declared within types; protoc allows no more than 32.
     private static let deepestNesting = 64
@@ -40,7 +40,7 @@ struct DescriptorParser {
             default: break
             }
         }
-        // A single FileDescriptorProto is not a set, and its fields read as nameless files.
+        // A single FileDescriptorProto is not a set: its fields would be read as files without a name.
         guard name != nil else { throw cursor.problem(range.lowerBound, "a file has no name") }
         for part in parts {
             switch part.number {
@@ -121,7 +121,7 @@ struct DescriptorParser {
         extensions.append((extendee, field))
     }
 
-    /// Reads a field; with a scope one that extends another message, named in full. `nil` for an unknown type.
+    /// Reads a field; `nil` if its type is unknown. An extension gets its full name, which begins with `scope`.
     private func parseField(
         _ range: Range<Int>,
         scope: String
@@ -153,7 +153,7 @@ struct DescriptorParser {
         } else if field.jsonName.isEmpty {
             field.jsonName = DescriptorParser.jsonName(name)
         }
-        // `optional` in proto3 is a oneof of its own, which nobody wrote.
+        // protoc adds a oneof, which is not in the source, for each `optional` field of proto3.
         if isOptional { field.oneof = nil }
         return (extendee, field)
     }
@@ -176,7 +176,7 @@ struct DescriptorParser {
         enums[descriptor.fullName] = descriptor
     }
 
-    /// The name that is the first field of most messages of descriptor.proto.
+    /// The name, which is field 1 of most messages of descriptor.proto.
     private func name(in range: Range<Int>) throws(ProtobufError) -> String {
         guard case .bytes(let range)? = try value(1, in: range) else { return "" }
         return try text(range, "a name")
@@ -190,7 +190,7 @@ struct DescriptorParser {
         return last
     }
 
-    /// A type's name, which is in full and begins with a point in what protoc writes.
+    /// A type's full name, without the leading dot that protoc writes.
     private func typeName(_ range: Range<Int>) throws(ProtobufError) -> String {
         let name = try text(range, "a type's name")
         return name.hasPrefix(".") ? String(name.dropFirst()) : name
@@ -207,7 +207,7 @@ struct DescriptorParser {
         scope.isEmpty ? name : "\(scope).\(name)"
     }
 
-    /// The name in JSON where a descriptor leaves it out: each letter after a `_` is a capital, the `_` are gone.
+    /// The JSON name of a field whose descriptor has none: without `_`, each letter after a `_` in upper case.
     static func jsonName(_ name: String) -> String {
         var result = ""
         var isNextCapital = false

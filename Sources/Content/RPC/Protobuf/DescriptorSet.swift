@@ -20,7 +20,7 @@ package struct DescriptorSet: Sendable {
 
     package enum Lookup: Sendable, Hashable {
         case found(Method)
-        /// Nothing that the set has, for the reason given.
+        /// The set does not have the method; the value says why.
         case unknown(String)
     }
 
@@ -85,7 +85,7 @@ package struct DescriptorSet: Sendable {
 extension DescriptorSet {
     private static let command = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto"
 
-    /// Files that people give in place of a descriptor set, known by how they begin.
+    /// Recognises, by its first bytes, a file that people often pass instead of a descriptor set.
     private static func mistake(_ bytes: [UInt8]) -> DescriptorSetError? {
         let hint = "\(command) writes one."
         guard !bytes.isEmpty else { return DescriptorSetError(message: "it is empty", hint: hint) }

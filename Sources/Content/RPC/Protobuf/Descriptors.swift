@@ -5,7 +5,7 @@ struct FieldDescriptor: Sendable, Hashable {
         case float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes
         case uint32, enumeration, sfixed32, sfixed64, sint32, sint64
 
-        /// How a value stands on the wire. Only numbers may stand packed in one length-delimited value.
+        /// How a value is encoded. Only numbers may be packed into one length-delimited value.
         enum Form {
             case varint, fixed32, fixed64, bytes, message
         }
@@ -27,7 +27,7 @@ struct FieldDescriptor: Sendable, Hashable {
     /// The full name of the message or enum type; empty for scalars.
     var typeName = ""
     var isRepeated = false
-    /// The position in its message of the oneof it belongs to; `nil` for none, and for a mere `optional`.
+    /// The index of the field's oneof in its message; `nil` if it has none, or is only `optional`.
     var oneof: Int?
 }
 
@@ -35,7 +35,7 @@ struct MessageDescriptor: Sendable, Hashable {
     var fullName: String
     var fields: [Int: FieldDescriptor] = [:]
     var oneofNames: [String] = []
-    /// Whether it stands for the entries of a map.
+    /// Whether this is the entry type of a map.
     var isMapEntry = false
 }
 

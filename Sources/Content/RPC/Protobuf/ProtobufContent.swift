@@ -1,8 +1,8 @@
 package import NIOCore
 
-/// How much of a message a reader takes in, so that no message can be a burden to show.
+/// Limits for reading a message, so that even a hostile message can be shown quickly.
 package struct ProtobufLimits {
-    /// How deep messages may be nested; what is deeper is shown as bytes.
+    /// How deep messages may be nested; deeper messages are not read.
     package var depth = 64
     package var values = 10_000
     /// How many bytes of a text to show.
@@ -16,7 +16,7 @@ package struct ProtobufLimits {
 /// A field, or an element of a list, of a message in Protocol Buffers: a tree that can be printed, and folded.
 package struct ProtobufNode: Sendable, Hashable {
     package enum Label: Sendable, Hashable {
-        /// A field's number: nothing else is known of it.
+        /// The number of a field whose name is unknown.
         case number(Int)
         /// A field's JSON name, or a map's key.
         case name(String)
@@ -33,7 +33,7 @@ package struct ProtobufNode: Sendable, Hashable {
 
     package var label: Label
     package var value: Value
-    /// What else there is to say: other readings, what was left out; empty for nothing.
+    /// Remarks: other readings, what was left out; may be empty.
     package var remark: String
 
     package init(_ label: Label, _ value: Value, remark: String = "") {
@@ -53,24 +53,24 @@ package struct ProtobufNode: Sendable, Hashable {
 
 /// A message in Protocol Buffers, read as far as it can be.
 package struct ProtobufContent: Sendable, Hashable {
-    /// The whole message: its value is a message, or for a type that JSON writes otherwise (`Timestamp`) a scalar.
+    /// The whole message: a message, or a scalar if the type has its own JSON form (`Timestamp`).
     package var root: ProtobufNode
-    /// Whether names and types come from a descriptor; where not, fields have numbers.
+    /// Whether names and types come from a descriptor; if not, fields are labelled with numbers.
     package var isTyped: Bool
-    /// Where the bytes stop being what they should; what stands before that is in the tree.
+    /// The first error in the bytes; the fields before it are in the tree.
     package var problem: ProtobufError?
     /// Whether the limit on values was reached, so that the rest is missing.
     package var isCut: Bool
 
-    /// The JSON form of proto3 with remarks after `//`; without a descriptor like `protoc --decode_raw`, with `#`.
+    /// JSON form of proto3, remarks after `//`; without a descriptor, form of `protoc --decode_raw`, remarks after `#`.
     package var lines: [String] { isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root) }
 
-    /// Reads a message of which no descriptor is known; a partial one may end within a field. A length-delimited value
-    /// is taken for the first of these that fits:
-    /// 1. text: UTF-8 without control characters but tabs and line breaks (but if it begins with one and can be a
-    /// message, it is one: a first field of 9, 10 or 13 bytes looks so)
-    /// 2. a message: fields to the last byte, shortest tags, no reserved numbers, one wire type a number
-    /// 3. packed varints: at least two, each as short as can be and of at most 32 bits (or negative)
+    /// Reads a message without a descriptor; a partial message may end within a field. A length-delimited value is read
+    /// as the first of these that fits:
+    /// 1. text: UTF-8 without control characters except tabs and line breaks. If it begins with one of these and can
+    /// also be a message, it is a message: the bytes 9, 10 and 13 are also tags of field 1
+    /// 2. a message: fields up to the last byte, shortest tags, no reserved numbers, one wire type for each number
+    /// 3. packed varints: at least two, each in its shortest form and of at most 32 bits (or negative)
     /// 4. bytes, in hexadecimal
     package static func schemaless(
         _ bytes: ByteBuffer,

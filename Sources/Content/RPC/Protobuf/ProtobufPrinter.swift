@@ -1,12 +1,12 @@
 /// Writes a tree of values as indented lines: in the JSON form of proto3, or as `number: value`.
 struct ProtobufPrinter {
-    /// A list of scalars up to this wide stands on one line.
+    /// Lists of scalars up to this width, in bytes, are written on one line.
     private static let widestList = 96
 
     private let isJSON: Bool
     private var lines: [String] = []
 
-    /// `number: value` a line, remarks after `#`.
+    /// One `number: value` per line, remarks after `#`.
     static func text(_ root: ProtobufNode) -> [String] {
         var printer = ProtobufPrinter(isJSON: false)
         if case .message(let fields) = root.value {

@@ -2,10 +2,10 @@ import HTTPModel
 import Text
 
 enum ProtobufScalar {
-    /// A JSON string; what a terminal would obey or hide is escaped.
+    /// A JSON string; characters that a terminal would obey or hide are escaped.
     static func quoted(_ text: some StringProtocol) -> String { JSONWriter.quoted(String(text)) }
 
-    /// A name for a remark: a message may bring any name along, so it is cut, and its control characters are escaped.
+    /// A name for a remark. A message may contain any name, so it is cut, and its control characters are escaped.
     static func name(_ name: String) -> String {
         let shown = name.unicodeScalars.prefix(longestName)
         let isCut = shown.endIndex < name.unicodeScalars.endIndex
@@ -14,7 +14,7 @@ enum ProtobufScalar {
 
     private static let longestName = 200
 
-    /// A text cut to this many bytes, as a JSON string, and what to say about it.
+    /// A text cut to `limit` bytes, as a JSON string, with a remark about it.
     static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {
         guard bytes.count > limit else {
             let isValid = UTF8Check.isValid(bytes)
@@ -28,7 +28,7 @@ enum ProtobufScalar {
         return (quoted(String(decoding: shown, as: UTF8.self)), remark)
     }
 
-    /// A floating-point number in the JSON form of proto3: what JSON has no number for is a string.
+    /// A floating-point number in the JSON form of proto3: NaN and infinity are strings.
     static func number(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> String {
         if value.isNaN { return "\"NaN\"" }
         if value.isInfinite { return value < 0 ? "\"-Infinity\"" : "\"Infinity\"" }
@@ -36,7 +36,7 @@ enum ProtobufScalar {
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// The reading of `sint32` and `sint64`.
+    /// Decodes `sint32` and `sint64` (zigzag).
     static func zigZag(_ value: UInt64) -> Int64 {
         Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }

@@ -1,18 +1,18 @@
 /// Where and why bytes are not the wire format of Protocol Buffers.
 package struct ProtobufError: Error, Hashable, CustomStringConvertible {
-    /// The offset of the field, within the message's bytes, that cannot be read.
+    /// The offset, in the message's bytes, of the field that cannot be read.
     package var offset: Int
     package var message: String
 
     package var description: String { "\(message), at byte \(offset)" }
 }
 
-/// One field as it stands on the wire: its number and an uninterpreted value.
+/// A field as encoded: its number and an uninterpreted value.
 struct WireField {
     enum Value: Hashable {
         case varint(UInt64)
         case fixed64(UInt64)
-        /// Where the bytes of a length-delimited value stand.
+        /// The range of a length-delimited value's bytes.
         case bytes(Range<Int>)
         case groupStart, groupEnd
         case fixed32(UInt32)
@@ -41,10 +41,10 @@ struct WireCursor {
 
     let bytes: [UInt8]
     let end: Int
-    /// Whether the bytes may end within a field, as they are but the beginning of a message.
+    /// Whether the bytes are only the beginning of a message and may end within a field.
     private let isPartial: Bool
     private(set) var position: Int
-    /// Whether every tag so far took no more bytes than it must; what real encoders write.
+    /// Whether every tag so far has the shortest encoding, which real encoders use.
     private(set) var hasMinimalTags = true
 
     init(_ bytes: [UInt8], _ range: Range<Int>, isPartial: Bool = false) {
@@ -56,7 +56,7 @@ struct WireCursor {
 
     var isAtEnd: Bool { position >= end }
 
-    /// The next field; `nil` at the end. Of fields that a partial message cuts off, only length-delimited ones are read.
+    /// Reads the next field; `nil` at the end. A partial message's cut-off field is read only if length-delimited.
     mutating func next() throws(ProtobufError) -> WireField? {
         guard position < end else { return nil }
         let start = position
@@ -76,7 +76,7 @@ struct WireCursor {
         return WireField(number: number, value: value, start: start)
     }
 
-    /// Whether what cannot be read from here is cut off where it may be; a varint of ten bytes is not.
+    /// Whether the rest is unreadable because a partial message ends. With 10 bytes left, a varint cannot be cut off.
     private mutating func isCutOff(_ place: Int) -> Bool {
         guard isPartial, end - place < 10 else { return false }
         position = end

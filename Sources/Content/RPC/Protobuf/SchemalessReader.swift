@@ -1,11 +1,11 @@
-/// Reads a message of which no descriptor is known; ``ProtobufContent/schemaless(_:limits:)`` says by which rules.
+/// Reads a message without a descriptor; ``ProtobufContent/schemaless(_:limits:)`` describes the rules.
 struct SchemalessReader {
     private let bytes: [UInt8]
     private let isPartial: Bool
     private let limits: ProtobufLimits
     private var valuesLeft: Int
 
-    /// Where the whole message stops being the wire format.
+    /// Where and why the message stops being valid wire format.
     private(set) var problem: ProtobufError?
     /// Whether the limit on values was reached.
     var isCut: Bool { valuesLeft < 0 }
@@ -18,10 +18,10 @@ struct SchemalessReader {
         valuesLeft = limits.values
     }
 
-    /// The fields of the whole message, up to where it stops being one.
+    /// The fields of the whole message, up to the first error.
     mutating func wholeMessage() -> [ProtobufNode] { fields(bytes.indices, depth: 0) }
 
-    /// The field as a node: what the reader of a descriptor shows of fields that it does not know.
+    /// The field as a node; ``TypedReader`` also uses this for fields that are not in its descriptor.
     mutating func node(_ field: WireField, group: Range<Int>?, depth: Int) -> ProtobufNode {
         valuesLeft -= 1
         let label = ProtobufNode.Label.number(field.number)
@@ -86,7 +86,7 @@ struct SchemalessReader {
     }
 }
 
-/// What bytes look like when taken for a message, one level deep.
+/// What bytes look like if they are read as a message, one level deep.
 private struct MessageShape {
     private static let reservedNumbers = 19_000...19_999
 

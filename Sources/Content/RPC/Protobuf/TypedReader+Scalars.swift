@@ -14,7 +14,7 @@ extension TypedReader {
         }
     }
 
-    /// A number or truth value as JSON has it: 64-bit integers are strings, as JavaScript cannot hold them.
+    /// A number or Boolean in JSON; 64-bit integers are strings, because JavaScript cannot represent them.
     private func number(_ kind: FieldDescriptor.Kind, _ value: WireField.Value) -> String {
         switch (kind, value) {
         case (.bool, .varint(let bits)): bits != 0 ? "true" : "false"
@@ -46,7 +46,7 @@ extension TypedReader {
         return ProtobufNode(.none, .scalar(String(number)), remark: reason)
     }
 
-    /// Bytes in base64, with what they say where that is text.
+    /// Bytes in base64; a remark shows their text, if they are text.
     private func bytesNode(_ range: Range<Int>) -> ProtobufNode {
         let shown = bytes[range].prefix(limits.text / 4 * 3)
         var remarks: [String] = []
@@ -68,7 +68,7 @@ extension TypedReader {
 
     func defaultKey(_ field: FieldDescriptor) -> String { field.kind == .bool ? "false" : "0" }
 
-    /// The value of an entry that was sent without one.
+    /// The default value of a map entry or wrapper that was sent without a value.
     mutating func defaultValue(_ field: FieldDescriptor, depth: Int) -> ProtobufNode {
         switch field.kind.form {
         case .message: message(field.typeName, [], depth: depth + 1)

@@ -1,6 +1,6 @@
 /// Reads a message by its descriptor into the JSON form of proto3.
 struct TypedReader {
-    /// The bytes of a message: more than one range where it was sent in pieces, which are to be merged.
+    /// The bytes of a message; several ranges if it was sent in pieces, which are merged.
     typealias Pieces = [Range<Int>]
 
     let set: DescriptorSet
@@ -9,7 +9,7 @@ struct TypedReader {
     let limits: ProtobufLimits
     private var valuesLeft: Int
 
-    /// Where the whole message stops being the wire format.
+    /// Where and why the message stops being valid wire format.
     private(set) var problem: ProtobufError?
     /// Whether the limit on values was reached, so that some are missing.
     private(set) var isCut = false
@@ -26,7 +26,7 @@ struct TypedReader {
         message(type, [bytes.indices], depth: 0)
     }
 
-    /// Counts a value against the limit; `false` if it is one too many.
+    /// Counts a value; `false` if the limit was already reached.
     mutating func takeValue() -> Bool {
         guard hasRoom() else { return false }
         valuesLeft -= 1
@@ -38,7 +38,7 @@ struct TypedReader {
         return valuesLeft > 0
     }
 
-    /// Reads a message as a node: a message, or what JSON has for a well-known type.
+    /// Reads a message as a node: an object, or the JSON form of a well-known type.
     mutating func message(_ type: String, _ pieces: Pieces, depth: Int) -> ProtobufNode {
         guard depth < limits.depth else {
             let size = pieces.reduce(0) { $0 + $1.count }
@@ -81,7 +81,7 @@ struct TypedReader {
         return nodes
     }
 
-    /// Of several members of a oneof only the last that was sent counts.
+    /// If several members of a oneof were sent, only the last one counts; the others get a remark.
     private func markSuperseded(_ nodes: inout [ProtobufNode], _ type: MessageDescriptor, _ places: [Int: Int]) {
         guard !type.oneofNames.isEmpty else { return }
         var last: [Int: FieldDescriptor] = [:]
@@ -101,28 +101,28 @@ struct TypedReader {
         }
     }
 
-    /// A value as received; of a group also where its fields stand.
+    /// A received value; for a group, also the range of its fields.
     struct Occurrence {
         var field: WireField
         var group: Range<Int>?
 
         var value: WireField.Value { field.value }
 
-        /// Where the fields of a value stand that is a message.
+        /// The range of the fields, if the value is a message.
         var pieces: Range<Int>? {
             if case .bytes(let range) = value { range } else { group }
         }
     }
 
-    /// The values of a message by field, in the order in which each field first came.
+    /// The values of a message by field number; `order` has the fields in the order in which they first occurred.
     struct Occurrences {
         var order: [Int] = []
         var values: [Int: [Occurrence]] = [:]
-        /// How many fields had come before a field's last value.
+        /// By field number: the position of the field's last value among all received values.
         var lastPlaces: [Int: Int] = [:]
     }
 
-    /// Splits a message into its fields, up to where it stops being one.
+    /// Splits a message into its fields, up to the first error.
     mutating func occurrences(_ pieces: Pieces) -> Occurrences {
         var received = Occurrences()
         var count = 0
@@ -165,7 +165,7 @@ struct TypedReader {
         }
         if field.kind.form == .message {
             guard takeValue() else { return ProtobufNode(.none, .message([])) }
-            // Several values of one field that holds a message are merged, which is the same as reading them as one.
+            // Several values of a message field are merged: reading their bytes as one message gives the same result.
             return message(field.typeName, values.compactMap(\.pieces), depth: depth + 1)
         }
         guard let last = values.last else { return ProtobufNode(.none, .list([])) }
@@ -213,7 +213,7 @@ struct TypedReader {
             let content =
                 fitting.isEmpty ? defaultValue(valueField, depth: depth) : node(valueField, fitting, depth: depth)
             let element = content.labelled(.name(name))
-            // Of a key that comes twice the last value counts.
+            // If a key occurs twice, its last value counts.
             if let place = places[name] {
                 nodes[place] = element
             } else {
@@ -238,7 +238,7 @@ struct TypedReader {
             guard takeValue(), !reader.isCut else { break }
             nodes.append(reader.node(value.field, group: value.group, depth: depth))
         }
-        // Each node is counted already; what it holds is not.
+        // The nodes are already counted; the values inside them are not.
         valuesLeft -= min(valuesLeft, reader.valuesRead - nodes.count)
         if reader.isCut { isCut = true }
         return nodes

@@ -38,7 +38,7 @@ enum WellKnownType: String {
 }
 
 extension TypedReader {
-    /// Reads a message of a well-known type; `nil` if its content has no such notation, so that its fields are shown.
+    /// Reads a message of a well-known type; `nil` if its content has no JSON notation; its fields are then shown.
     mutating func wellKnown(_ type: WellKnownType, _ pieces: Pieces, depth: Int) -> ProtobufNode? {
         let before = self
         let received = occurrences(pieces)
@@ -80,7 +80,7 @@ extension TypedReader {
         return String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// A duration as JSON has it, for example `-1.500s`; `nil` if its parts contradict each other.
+    /// A duration in its JSON form, for example `-1.500s`; `nil` if its parts are out of range or differ in sign.
     private static func duration(seconds: Int64, nanoseconds: Int32) -> String? {
         guard (-315_576_000_000...315_576_000_000).contains(seconds), nanoseconds.magnitude < 1_000_000_000,
             seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0)
@@ -98,7 +98,7 @@ extension TypedReader {
         let type = url.split(separator: "/").last.map(String.init) ?? ""
         let name = ProtobufNode(.name("@type"), .scalar(ProtobufScalar.quoted(url.prefix(limits.text))))
         let content = message(type, pieces, depth: depth + 1).labelled(.name("value"))
-        // A type with a notation of its own goes into a member, the fields of any other stand beside the type.
+        // A type with its own notation is written as the member `value`; the fields of other types follow `@type`.
         if WellKnownType(rawValue: type) == nil, case .message(let fields) = content.value {
             return ProtobufNode(.none, .message([name] + fields), remark: content.remark)
         }

@@ -2,17 +2,17 @@ import Text
 
 /// How a value without a type can be read, and which other readings are worth a remark.
 enum WireReading {
-    /// The other readings of a varint that tell something: a negative number, a truth value, a moment.
+    /// Other plausible readings of a varint: a negative number, a Boolean, a time.
     static func varint(_ value: UInt64) -> String {
         if value < 2 { return value == 0 ? "or false" : "or true" }
         let signed = Int64(bitPattern: value)
         if signed < 0 { return "or \(signed)" }
         if let moment = moment(value) { return "or \(moment)" }
-        // Half of all numbers are odd, but only as an odd one can a small negative `sint` come.
+        // A negative `sint` is always an odd varint, so even numbers get no remark.
         return value & 1 == 1 ? "or \(ProtobufScalar.zigZag(value)) as sint" : ""
     }
 
-    /// A moment between 2001 and 2096, where a number can be one in seconds, or thousandths of them, and so on.
+    /// The time between 2001 and 2096 that a number may be, in seconds, milli-, micro- or nanoseconds; may be `nil`.
     static func moment(_ value: UInt64) -> String? {
         var unit: UInt64 = 1
         for _ in 0..<4 {
@@ -26,7 +26,7 @@ enum WireReading {
         return nil
     }
 
-    /// A floating-point number of a usual size, else an integer.
+    /// A floating-point number if its magnitude is plausible; if not, an integer.
     static func fixed32(_ bits: UInt32) -> (text: String, remark: String) {
         fixed(bits, Float(bitPattern: bits), Int32(bitPattern: bits), nil)
     }
@@ -42,7 +42,7 @@ enum WireReading {
         _ moment: String?
     ) -> (text: String, remark: String) {
         let size = "\(bits.bitWidth) bits"
-        // Integers of a common size have exponents as floating-point numbers that nobody would send.
+        // Common integers, read as floating-point numbers, are implausibly small or large.
         if number.isFinite, number.magnitude >= 1e-9, number.magnitude < 1e15 {
             return (ProtobufScalar.number(number), "\(size), or \(signed)")
         }
@@ -50,7 +50,7 @@ enum WireReading {
         return (String(bits), moment.map { "\(size), or \($0)" } ?? size)
     }
 
-    /// Whether bytes are text: valid UTF-8 without control characters but tabs and line breaks.
+    /// Whether bytes are text: valid UTF-8 without control characters except tabs and line breaks.
     static func isText(_ bytes: ArraySlice<UInt8>, allowingCutEnd: Bool = false) -> Bool {
         // In UTF-8 the C1 controls are the byte 0xC2 and one of 0x80...0x9F.
         var previous: UInt8 = 0
@@ -62,7 +62,7 @@ enum WireReading {
         return UTF8Check.isValid(bytes, allowingCutEnd: allowingCutEnd)
     }
 
-    /// The varints that fill a range exactly; `nil` if they do not, or look by chance as if they did.
+    /// The varints that fill a range exactly; `nil` if they do not fill it, or probably do so by chance.
     static func packedVarints(_ bytes: [UInt8], _ range: Range<Int>) -> [UInt64]? {
         var cursor = WireCursor(bytes, range)
         var values: [UInt64] = []

@@ -1,8 +1,8 @@
 import CZlib
 
-/// Decompresses one direction of a WebSocket (RFC 7692 §7.2.2) with the largest window, which reads smaller ones.
+/// Decompresses one direction of a WebSocket (RFC 7692 §7.2.2) with the largest window, which also fits smaller ones.
 final class MessageInflater {
-    /// How much may come out of a stream: this, and this many times what went in. Real traffic does not get near it.
+    /// The output limit: this many bytes plus `highestRatio` times the input. Real traffic stays far below.
     private static let freeOutput: Int64 = 64 << 20
     private static let highestRatio: Int64 = 100
     private static let windowSize = 32 * 1024
@@ -18,13 +18,13 @@ final class MessageInflater {
     /// Why the messages cannot be decompressed any more; `nil` while they can.
     private var failure: String?
 
-    /// `resetsContext`: each message is compressed by itself (`…_no_context_takeover`).
+    /// `resetsContext`: each message is compressed separately (`…_no_context_takeover`).
     init(resetsContext: Bool) {
         self.resetsContext = resetsContext
         if !decoder.isReady { failure = "zlib cannot start" }
     }
 
-    /// Prepares for a message; returns why it cannot be decompressed.
+    /// Prepares for a message; returns why it cannot be decompressed, or `nil`.
     func begin() -> String? {
         isFresh = true
         guard decoder.isReady else { return failure }
@@ -35,7 +35,7 @@ final class MessageInflater {
         return failure.map { _ in "not decompressed, as an earlier message could not be" }
     }
 
-    /// Returns what failed. After a failure the bytes of all messages up to a reset are ignored.
+    /// Returns the error, if any. After an error, the bytes of all messages are ignored until a reset.
     func feed(_ bytes: UnsafeRawBufferPointer, _ forward: (UnsafeRawBufferPointer) -> Void) -> String? {
         guard failure == nil, !bytes.isEmpty else { return nil }
         consumed += Int64(bytes.count)
@@ -43,12 +43,12 @@ final class MessageInflater {
         return failure
     }
 
-    /// Ends a message: gives the decompressor the empty block that the sender left out. Returns what is wrong with it.
+    /// Ends a message: adds the empty block that the sender left out (RFC 7692 §7.2.1). Returns the error, if any.
     func end(_ forward: (UnsafeRawBufferPointer) -> Void) -> String? {
         guard failure == nil, !isFresh else { return nil }
         let emptyBlock: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
         failure = emptyBlock.withUnsafeBytes { inflateAll($0, forward) }
-        // zlib sets this bit where the next byte would begin a block.
+        // zlib sets this bit if the next byte begins a block.
         if failure == nil, !isFresh, decoder.stream.pointee.data_type & 128 == 0 {
             failure = "the compressed data ends too early"
         }
@@ -67,14 +67,14 @@ final class MessageInflater {
             }
             switch step.status {
             case .ended:
-                // Setting the window again has its cost too, so that it counts as output.
+                // Restoring the window costs time, so its size counts as output.
                 produced += Int64(MessageInflater.windowSize)
                 guard keepWindow() else { return "zlib cannot go on after a final block" }
                 isFresh = true
                 if rest.isEmpty { return tooMuch }
             case .needsInput, .outputFull:
                 if rest.isEmpty, step.produced < MessageInflater.pieceSize { return tooMuch }
-                // A decompressor that neither takes nor gives would go round for ever.
+                // A decompressor that neither reads nor writes would loop forever.
                 if step.consumed == 0, step.produced == 0 { return "the compressed data is corrupt" }
             case .failed(let reason): return reason
             }
@@ -87,7 +87,7 @@ final class MessageInflater {
         return produced > limit ? "\(consumed) compressed bytes stand for more than \(limit)" : nil
     }
 
-    /// Goes on with the same window: zlib ends the stream at a final block, a WebSocket does not (RFC 7692 §7.2.3.4).
+    /// Continues with the same window: a final block ends zlib's stream, but not a WebSocket's (RFC 7692 §7.2.3.4).
     private func keepWindow() -> Bool {
         var window = [UInt8](repeating: 0, count: MessageInflater.windowSize)
         var length: UInt32 = 0

@@ -1,4 +1,4 @@
-/// What a close frame says (RFC 6455 §5.5.1).
+/// The content of a close frame (RFC 6455 §5.5.1).
 package struct WebSocketClose: Sendable, Hashable {
     package var code: UInt16
     package var reason = ""

@@ -8,7 +8,7 @@ package struct WebSocketExtensions: Sendable, Hashable {
 
     package init() {}
 
-    /// Reads the `Sec-WebSocket-Extensions` value of the response; `nil` or empty agrees on none.
+    /// Reads the `Sec-WebSocket-Extensions` value of the response; `nil` or empty means no extensions.
     package init(_ value: String?) {
         for member in WebSocketExtensions.split(value ?? "", at: ",") {
             let pieces = WebSocketExtensions.split(member, at: ";")
@@ -34,7 +34,7 @@ package struct PerMessageDeflate: Sendable, Hashable {
 
     package init() {}
 
-    /// Reads parameters; one that is unknown or makes no sense changes nothing.
+    /// Reads parameters; unknown ones are ignored.
     init(_ parameters: some Sequence<String>) {
         for parameter in parameters {
             switch parameter.prefix(while: { $0 != "=" }).trimmingASCIIWhitespace.lowercased() {
@@ -45,7 +45,7 @@ package struct PerMessageDeflate: Sendable, Hashable {
         }
     }
 
-    /// Whether messages of a direction are each compressed for themselves.
+    /// Whether each message of a direction is compressed separately, with an empty window.
     package func resetsContext(_ direction: StreamedMessage.Direction) -> Bool {
         direction == .fromClient ? clientNoContextTakeover : serverNoContextTakeover
     }

@@ -1,15 +1,15 @@
-/// What kind of frame a WebSocket frame is (RFC 6455 §5.2, §11.8).
+/// The kind of a WebSocket frame (RFC 6455 §5.2, §11.8).
 package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
     case continuation = 0x0
     case text = 0x1
     case binary = 0x2
     case close = 0x8
-    /// A question whether the peer is there.
+    /// Asks whether the peer is still there.
     case ping = 0x9
     /// The answer to a ping, or a keep-alive.
     case pong = 0xA
 
-    /// Whether a frame of this kind stands for itself, even between the frames of a message.
+    /// Whether this is a control frame: one frame without continuation, allowed between the frames of a message.
     package var isControl: Bool { rawValue & 0x8 != 0 }
     package var name: String { String(describing: self) }
 }
@@ -23,7 +23,7 @@ struct WebSocketFrameHead {
     /// The masking key, its first byte the highest; `nil` if the payload is not masked.
     var mask: UInt32?
     var length: Int64 = 0
-    /// Whether the length was written in no more bytes than it needs.
+    /// Whether the length has its shortest encoding.
     var isMinimal = true
 
     var isControl: Bool { opcode.isControl }
@@ -53,7 +53,7 @@ struct WebSocketHeadScan {
         if case .flags = stage { false } else { true }
     }
 
-    /// Takes the next byte of a head; after a whole one the next head may begin.
+    /// Reads the next byte of a head. After a complete head, the next byte begins a new head.
     mutating func take(_ byte: UInt8) -> Step {
         switch stage {
         case .flags:
@@ -118,7 +118,7 @@ struct WebSocketFrameOrder {
     /// Whether a message has begun and its last frame is still to come.
     private(set) var isInMessage = false
 
-    /// What is wrong with the next frame. `allowedReserved` are the reserved bits that an extension gives a meaning.
+    /// What is wrong with the next frame, if anything. `allowedReserved`: the reserved bits that an extension may set.
     mutating func problem(with frame: WebSocketFrameHead, allowedReserved: UInt8) -> String? {
         let unexpected = frame.reserved & ~allowedReserved
         if unexpected != 0 {

@@ -2,9 +2,9 @@ package import NIOCore
 
 /// A message of a WebSocket as one frame, without compression (RFC 6455 §5.2).
 package enum WebSocketFrame {
-    /// The frame of a message. A client's `isMasked`, by a mask that leaves the payload as it is.
+    /// The frame of a message. A client's frame `isMasked`, with a zero mask, which leaves the payload unchanged.
     package static func of(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool) -> ByteBuffer {
-        // A control frame has no room for more.
+        // A control frame has at most 125 bytes of payload.
         let payload =
             opcode.isControl
             ? payload.getSlice(at: payload.readerIndex, length: min(125, payload.readableBytes)) : payload

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Reads the messages and control frames of one direction of a WebSocket (RFC 6455 §5), decompressed (RFC 7692). Frames
-/// that are not allowed end the reading; lesser mistakes, like a client's missing mask, are noted with the message.
+/// Reads the messages and control frames of one direction of a WebSocket (RFC 6455 §5), decompressed (RFC 7692). A
+/// forbidden frame ends the reading; smaller errors, like a client's missing mask, become notes of the message.
 package final class WebSocketReader: StreamReader {
-    /// How many frames of a message have their sizes told.
+    /// How many frame sizes are kept for a message.
     private static let mostFrameSizes = 16
     private static let pieceSize = 16 * 1024
 
@@ -18,11 +18,11 @@ package final class WebSocketReader: StreamReader {
     private var order = WebSocketFrameOrder()
     private var offset: Int64 = 0
     private var frameStart: Int64 = 0
-    /// The frame whose payload is passing, and how much of it is still to come.
+    /// The frame whose payload is being read; `payloadLeft` bytes of the payload are still missing.
     private var frame: WebSocketFrameHead?
     private var payloadLeft: Int64 = 0
     private var message: OpenMessage?
-    /// The control frame that is passing, maybe between the frames of a message.
+    /// The control frame that is being read; it may be between two frames of a message.
     private var control: OpenMessage?
     private var count: Int64 = 0
     private var isClosed = false
@@ -92,7 +92,7 @@ package final class WebSocketReader: StreamReader {
         } else if frame.opcode != .continuation {
             message = open(frame)
         } else if frame.reserved & 4 != 0, inflater != nil {
-            // RFC 7692 §6.1 marks a message by its first frame alone.
+            // RFC 7692 §6.1: only the first frame of a compressed message has RSV1 set.
             return fail("RSV1 is set on a continuation frame")
         }
         noteForm(of: frame)
@@ -174,7 +174,7 @@ package final class WebSocketReader: StreamReader {
         }
     }
 
-    /// A message or control frame as far as it has come.
+    /// The part of a message or control frame that was received so far.
     private struct OpenMessage {
         private let limit: Int
         private var details: WebSocketDetails
@@ -186,7 +186,7 @@ package final class WebSocketReader: StreamReader {
         private var check = UTF8Check()
 
         init(_ opcode: WebSocketOpcode, from direction: StreamedMessage.Direction, start: Int64, limit: Int) {
-            // What a close frame says is read from its payload, which is short.
+            // A close frame's code and reason are read from its payload, which has at most 125 bytes.
             self.limit = opcode.isControl ? max(limit, 125) : limit
             details = WebSocketDetails(opcode: opcode, frameCount: 0)
             message = StreamedMessage(number: 0, direction: direction, kind: .webSocket(details), range: start..<start)

@@ -5,7 +5,7 @@ import Text
 
 /// A body, shown by its type.
 struct BodyView {
-    /// Multipart bodies within multipart bodies are shown so deep.
+    /// How deep multipart bodies inside multipart bodies are shown.
     private static let deepestPart = 3
 
     let body: LoadedBody
@@ -157,7 +157,7 @@ struct BodyView {
         }
     }
 
-    /// The JSON texts of a body that has one a line, or of a JSON text sequence.
+    /// The JSON texts of a body with one text per line, or of a JSON text sequence.
     static func texts(_ text: String) -> [[UInt8]] {
         text.utf8.split { $0 == 0x0A || $0 == 0x1E }.filter { $0.contains { $0 > 0x20 } }.map { Array($0) }
     }

@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import Text
 
-/// The fields of a query or a form, decoded; as sent beside that where it tells more.
+/// The decoded fields of a query or a form; also as sent, if that shows more.
 struct FormTable {
     private static let mostFields = 2000
 

@@ -20,7 +20,7 @@ package struct GraphQLView {
         writer.gap()
     }
 
-    /// The errors of an answer, before the rest of it.
+    /// Adds the errors of a response, which are shown before the rest of the response.
     static func errors(_ bytes: [UInt8], into writer: inout DetailWriter) {
         let errors = GraphQLOperation.errors(bytes)
         guard !errors.isEmpty else { return }
@@ -30,7 +30,7 @@ package struct GraphQLView {
         writer.gap()
     }
 
-    /// The operations that a request asks for: in its query, or in a body that is not long.
+    /// The operations of a request: in its query, or in a body of at most `longestBody` bytes.
     static func operations(_ exchange: RecordedExchange, source: any ExchangeSource) -> [GraphQLOperation] {
         if let query = exchange.record.url.query, query.contains("query="),
             let operation = GraphQLOperation.inQuery(FormFields.parse(query: query))
@@ -47,7 +47,7 @@ package struct GraphQLView {
             ? GraphQLOperation.inJSON(Array(text.utf8)) : GraphQLOperation.inDocument(text).map { [$0] } ?? []
     }
 
-    /// A request's operations in a few words; `nil` if it has none, which its record mostly tells without its body.
+    /// A request's operations in a few words; `nil` if it has none. The record usually shows this without the body.
     package static func title(_ record: ExchangeRecord, source: any ExchangeSource) -> String? {
         let isPosted = record.method == "POST" && (1...longestListed).contains(record.sizes.requestBody)
         let mayBe = isPosted && (record.mediaType.hasSuffix("json") || record.url.path.lowercased().contains("graphql"))

@@ -1,6 +1,6 @@
 import Content
 
-/// What is known of an image, and where the terminal can, a small picture of it.
+/// The facts of an image, and a small preview if the terminal can show it.
 struct ImageView {
     let header: ImageHeader
     let body: LoadedBody

@@ -15,7 +15,7 @@ package struct LoadedBody {
     /// What stopped the decoding, other than the limit.
     package let problem: DecodingProblem?
     package let failure: String?
-    /// What is said of the bytes if they are as on the wire; `nil` if they are decoded.
+    /// A remark about the bytes if they are as on the wire; `nil` if they are decoded.
     package let wireFact: String?
 
     package init(
@@ -27,7 +27,7 @@ package struct LoadedBody {
     ) {
         fields = exchange.messages.fields(of: side)
         mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
-        // The bytes of a WebSocket or a tunnel follow the head; what that says of coding is not about them.
+        // A content coding in the head does not apply to the bytes of a WebSocket or a tunnel.
         let isCoded = exchange.record.kind == .http && !source.isMasking
         let named = isCoded ? ContentCoding.list(fields.combinedValue(of: .contentEncoding)) : []
         codings = isWire ? [] : named
@@ -37,7 +37,7 @@ package struct LoadedBody {
         var failure: String?
         let limit = max(1, limit)
         do {
-            // One byte more than is looked at tells whether there is more.
+            // One byte more than the limit shows whether the body is longer.
             try RecordedBody(source: source, id: exchange.record.id, side: side).read(limit + 1, into: &recorded)
         } catch {
             failure = "\(error)"
@@ -90,7 +90,7 @@ package struct LoadedBody {
         [mediaType?.essence, Measures.size(recordedSize), wireFact ?? decodedFact].compactMap(\.self)
     }
 
-    /// What the content coding saved: `45.0 KB decoded from gzip, 27 % on the wire`; no numbers if decoded in part.
+    /// What the content coding saved: `45.0 KB decoded from gzip, 27 % on the wire`; no numbers if only partly decoded.
     package var decodedFact: String? {
         guard !codings.isEmpty else { return nil }
         let names = codings.map(\.description).joined(separator: ", ")

@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// Two bodies compared: JSON and forms by what they mean, other text by lines, anything else by its bytes.
+/// Compares two bodies: JSON and forms by meaning, other text by lines, other data by bytes.
 struct BodyDifference {
     let root: Place.Root
     let old: LoadedBody

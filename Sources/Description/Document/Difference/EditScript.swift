@@ -1,4 +1,4 @@
-/// What has to be replaced in one sequence to get another (Myers, "An O(ND) Difference Algorithm", 1986), in bounds.
+/// The edits that turn one sequence into another (Myers, "An O(ND) Difference Algorithm", 1986), in bounded time.
 enum EditScript {
     /// A place where the two differ; one of the ranges may be empty.
     struct Hunk: Equatable {
@@ -9,7 +9,7 @@ enum EditScript {
     private static let mostEdits = 1000
     private static let mostSteps = 8_000_000
 
-    /// The places where two sequences differ, in order; `nil` where they differ in too many.
+    /// The places where two sequences differ, in order; `nil` if there are too many.
     static func hunks<Element: Equatable>(_ old: [Element], _ new: [Element]) -> [Hunk]? {
         var prefix = 0
         while prefix < old.count, prefix < new.count, old[prefix] == new[prefix] { prefix += 1 }
@@ -32,7 +32,7 @@ enum EditScript {
     ) -> [Hunk]? {
         let (height, width) = (oldRange.count, newRange.count)
         let limit = min(mostEdits, height + width)
-        // The furthest place reached on each diagonal; after each number of edits what can have changed is kept.
+        // The furthest position on each diagonal; `history` has the part that each number of edits can change.
         var furthest = [Int32](repeating: 0, count: 2 * limit + 3)
         let middle = limit + 1
         var history: [[Int32]] = []
@@ -59,12 +59,12 @@ enum EditScript {
         return nil
     }
 
-    /// Goes back from the end, and joins edits that touch.
+    /// Follows the history back from the end; joins adjacent edits.
     private static func path(_ history: [[Int32]], _ old: Range<Int>, _ new: Range<Int>) -> [Hunk] {
         var hunks: [Hunk] = []
         var (x, y) = (old.count, new.count)
         for edits in history.indices.reversed() where edits > 0 {
-            // Of diagonal d, the entry stands at d + edits + 1.
+            // The entry of diagonal d is at d + edits + 1.
             let reached = history[edits]
             let diagonal = x - y
             func at(_ diagonal: Int) -> Int { Int(reached[diagonal + edits + 1]) }

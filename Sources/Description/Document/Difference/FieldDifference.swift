@@ -1,11 +1,11 @@
 import Content
 import HTTPModel
 
-/// How one list of named values became another, whatever their order.
+/// The differences between two lists of named values; the order of the lists does not matter.
 enum FieldDifference {
     struct Entry: Equatable {
         var name: String
-        /// Which of several of the name it is, in the newer list if it is there.
+        /// The index among values of the same name, in the newer list if possible; `nil` if the name is unique.
         var index: Int?
         var old: String?
         var new: String?
@@ -16,7 +16,7 @@ enum FieldDifference {
         }
     }
 
-    /// In the order of the first list, added ones last. If strict, values of a name have an order, and bytes count.
+    /// In the first list's order, added values last. If strict, each byte and the order of values of one name count.
     static func entries(
         _ before: [FormField],
         _ after: [FormField],
@@ -55,7 +55,7 @@ enum FieldDifference {
                 }
                 right = waiting.values.joined().sorted()
             }
-            // What is left over is paired in order.
+            // The remaining values are paired in order.
             for offset in 0..<max(left.count, right.count) {
                 add(offset < left.count ? left[offset] : nil, offset < right.count ? right[offset] : nil)
             }
@@ -63,10 +63,10 @@ enum FieldDifference {
         return entries.sorted { $0.place < $1.place }.map(\.entry)
     }
 
-    /// Longer lists are not looked through for names that are there twice.
+    /// Longer lists are not searched for duplicate names.
     private static let mostInOrder = 40
 
-    /// Whether each name is there once, in any case, as most often.
+    /// Whether each name occurs only once, ignoring case; usually true.
     private static func isSet(_ fields: [FormField]) -> Bool {
         fields.count <= mostInOrder
             && fields.indices.allSatisfy { index in
@@ -84,7 +84,7 @@ enum FieldDifference {
 }
 
 extension DetailWriter {
-    /// Adds entries with the sign of what happened, and what `label` says. `role` is that of unchanged names.
+    /// Adds entries with a mark for added, removed or changed, and `label`'s text. `role` is for unchanged names.
     mutating func changes(
         _ entries: [FieldDifference.Entry],
         named: (FieldDifference.Entry) -> String = { $0.name },

@@ -1,7 +1,7 @@
 import Content
 import HTTPModel
 
-/// Two JSON texts compared by what they mean: the order of members and white space do not count, that of elements does.
+/// Compares two JSON texts by meaning: the order of members and white space do not count, the order of elements does.
 struct JSONDifference {
     static let mostChanges = 2000
 
@@ -17,7 +17,7 @@ struct JSONDifference {
         let tree: JSONTree
         let node: Int
 
-        /// As it is written, on one line, cut where it is long.
+        /// The value as written, on one line, shortened if long.
         var text: String {
             let range = tree.nodes[node].range
             let text = String(decoding: tree.bytes[range].prefix(Value.longest), as: UTF8.self)
@@ -25,7 +25,7 @@ struct JSONDifference {
             return words + (range.count > Value.longest ? "…" : "")
         }
 
-        /// A string without quotes and escapes; another value as it is written.
+        /// A string without quotes and escapes; other values as written.
         var plain: String { tree.string(of: node) ?? tree.text(of: node) }
 
         /// Whether both are numbers, both strings and so on; `true`, `false` and `null` each have their own type.
@@ -39,7 +39,7 @@ struct JSONDifference {
     private let new: JSONTree
     private var changes: [Change] = []
 
-    /// The places where two texts differ, at most ``mostChanges`` and one; `nil` is no text.
+    /// The places where two texts differ; stops soon after ``mostChanges``. `nil` stands for no text.
     static func changes(_ old: JSONTree?, _ new: JSONTree?) -> [Change] {
         guard let old, let new else {
             let (before, after) = (old.map { Value(tree: $0, node: 0) }, new.map { Value(tree: $0, node: 0) })
@@ -67,7 +67,7 @@ struct JSONDifference {
         }
     }
 
-    /// Pairs members by name; the second one of a name with the second one, and so on.
+    /// Pairs members by name: the first of a name with the first, the second with the second, and so on.
     private mutating func compareMembers(_ left: [Int], _ right: [Int], _ steps: [Place.Step]) {
         func name(_ tree: JSONTree, _ node: Int) -> String { tree.name(of: node) ?? "" }
         // Most often both have the same names in the same order.
@@ -77,7 +77,7 @@ struct JSONDifference {
             }
             return
         }
-        // Names are the same by their bytes.
+        // Names are compared by their bytes.
         var waiting: [[UInt8]: [Int]] = [:]
         for child in right.reversed() { waiting[Array(name(new, child).utf8), default: []].append(child) }
         for child in left {
@@ -97,7 +97,7 @@ struct JSONDifference {
         return left.count == right.count && old.bytes[left].elementsEqual(new.bytes[right])
     }
 
-    /// Lets equal elements stay; of what is between them, the first is compared with the first, and so on.
+    /// Pairs equal elements; the elements between them are compared in order, the first with the first, and so on.
     private mutating func compareElements(_ left: [Int], _ right: [Int], _ steps: [Place.Step]) {
         let isWhole = !left.contains { old.nodes[$0].isIgnored } && !right.contains { new.nodes[$0].isIgnored }
         let hunks = isWhole ? EditScript.hunks(left.map { old.nodes[$0].hash }, right.map { new.nodes[$0].hash }) : nil

@@ -4,7 +4,7 @@ import Text
 struct LineDifference {
     private static let context = 3
     private static let mostLines = 4000
-    /// Of texts that differ too much to be compared, this many lines of each are shown.
+    /// How many lines of each text are shown if they differ too much to be compared.
     private static let mostOfEach = 200
 
     let old: String
@@ -60,7 +60,7 @@ struct LineDifference {
         return lines
     }
 
-    /// The places where two lists of lines differ; each line is compared by a number that stands for it.
+    /// The places where two lists of lines differ; `nil` if there are too many. Compares a number for each line.
     static func hunks(_ before: [Substring], _ after: [Substring]) -> [EditScript.Hunk]? {
         var numbers: [Substring: Int32] = [:]
         func numbered(_ lines: [Substring]) -> [Int32] {

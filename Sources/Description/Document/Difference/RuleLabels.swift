@@ -1,17 +1,17 @@
 package import HTTPModel
 
-/// Tells which rule made a change, by what the trace says that each did.
+/// Finds the rule that made a change, by the texts of the trace.
 package struct RuleLabels {
     private struct Deed {
         var label: String
-        /// What the tool changes without the text's naming it.
+        /// What the rule changes although the text does not name it.
         var change: TraceEntry.Change?
         var text: String
-        /// Whether the text begins with the direction that it is about.
+        /// The direction that the text begins with; `nil` if it begins with neither.
         var isRequest: Bool?
     }
 
-    /// Fields that a proxy takes out (RFC 9110 §7.6.1).
+    /// Fields that a proxy removes (RFC 9110 §7.6.1).
     private static let hopByHop: Set = ["proxy-connection", "keep-alive", "te", "upgrade", "proxy-authorization"]
     private static let framing: Set<String> = ["content-length", "transfer-encoding", "connection"]
 
@@ -26,7 +26,7 @@ package struct RuleLabels {
         }
     }
 
-    /// Who changed a header; Sluice itself where that frames the message.
+    /// The rule that changed a header field, or Sluice itself for fields of the connection and of the framing.
     package func header(_ name: String, isRequest: Bool) -> String? {
         let name = name.lowercased()
         if let deed = first(isRequest, where: { $0.text.contains(name) }) { return deed.label }

@@ -1,12 +1,12 @@
 import NIOCore
 import Text
 
-/// Bytes in hexadecimal: offset, sixteen bytes, and what of them is ASCII.
+/// Bytes in hexadecimal: offset, up to sixteen bytes, and the same bytes as ASCII.
 struct HexLayout {
     let bytes: ByteBuffer
 
     func write(into writer: inout DetailWriter) {
-        // The offset takes 10 columns, each byte 3 and 1 more as text, the gaps between them 1, and 1 amid sixteen.
+        // Columns: 10 for the offset, 3 per byte, 1 per byte as text, 1 between them, 1 in the middle of 16 bytes.
         let room = writer.options.width - writer.margin
         let perLine = room >= 76 ? 16 : room >= 43 ? 8 : 4
         let view = bytes.readableBytesView

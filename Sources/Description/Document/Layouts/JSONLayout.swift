@@ -2,7 +2,7 @@ import Content
 import HTTPModel
 import Text
 
-/// JSON laid out with one member or element a line. Numbers keep their digits, members their order and duplicates.
+/// Formats JSON with one member or element per line. Numbers keep their digits, members their order and duplicates.
 struct JSONLayout {
     private struct Open {
         var line: Int
@@ -11,14 +11,14 @@ struct JSONLayout {
     }
 
     private let bytes: [UInt8]
-    /// Whether the text is but the beginning of one.
+    /// Whether the bytes are only the beginning of a text.
     private let isCut: Bool
     private var open: [Open] = []
-    /// The text that the bytes are from, and where they begin in it.
+    /// The text that contains the bytes; they begin at `start`.
     private let whole: [UInt8]
     private let start: Int
     private let place: Place?
-    /// What stands before the next value.
+    /// The member name to write before the next value.
     private var name: [Span] = []
 
     init(_ bytes: [UInt8], isCut: Bool = false, at place: Place? = nil) {
@@ -27,14 +27,14 @@ struct JSONLayout {
         (whole, start, self.place) = (bytes, 0, place)
     }
 
-    /// Lays one value of a text out, after its name.
+    /// Formats one value of a text, after its name.
     init(_ whole: [UInt8], value: Range<Int>, name: [Span], at place: Place) {
         bytes = Array(whole[value])
         isCut = false
         (self.whole, start, self.name, self.place) = (whole, value.lowerBound, name, place)
     }
 
-    /// Adds the lines. Throws `JSONSyntaxError` where the bytes are not JSON; lines before the fault were added.
+    /// Adds the lines. Throws `JSONSyntaxError` if the bytes are not JSON, after adding the lines before the error.
     mutating func write(into writer: inout DetailWriter) throws(JSONSyntaxError) {
         var reader = JSONTokenReader(bytes)
         do throws(JSONSyntaxError) {
@@ -52,7 +52,7 @@ struct JSONLayout {
                 }
             }
         } catch {
-            // A cut may go through a word or an escape, at which the error then stands.
+            // The cut may be inside a word or an escape; the error is then at the beginning of that word or escape.
             guard isCut, error.offset + 8 >= bytes.count else { throw error }
             writer.add(name + [Span(writer.sign("…", "..."), .warning)], indent: open.count * 2)
         }
@@ -69,7 +69,7 @@ struct JSONLayout {
         if let next = next(after: token.range.upperBound), bytes[next] == UInt8(ascii: isObject ? "}" : "]") {
             let text = (isObject ? "{}" : "[]") + comma(after: next + 1)
             add(name + [Span(text, .punctuation)], token, &writer)
-            // Its end has just been shown.
+            // Skips the end of the value, which was just written.
             _ = try? reader.next()
             return
         }
@@ -98,7 +98,7 @@ struct JSONLayout {
         if token.kind == .number, let date = writer.date(bytes.text(token.range)) { spans.append(date) }
         let before = writer.place
         add(spans, token, &writer)
-        // The shortest thing that a string can hold and mean something else.
+        // Shorter strings do not mean anything else: encoded values have three characters or more.
         guard token.kind == .string, token.range.count > 4, writer.place > before else { return }
         guard writer.options.decodesValues || bytes[token.range.lowerBound + 1] == UInt8(ascii: "e") else { return }
         writer.indented(open.count * 2) { $0.explain(JSONTree.unescaped(bytes[token.range])) }
@@ -111,7 +111,7 @@ struct JSONLayout {
         writer.mark(.json(JSONPlace(whole, start + token.range.lowerBound, in: place)))
     }
 
-    /// A string as it stands, with characters in place of `\u` and digits where they can be seen.
+    /// A string as written, but with visible characters instead of their `\u` escapes.
     private func shown(_ range: Range<Int>) -> String {
         let text = bytes.text(range)
         guard text.utf8.contains(UInt8(ascii: "\\")), text.contains("\\u") else { return text }
@@ -137,7 +137,7 @@ struct JSONLayout {
         return String(shown)
     }
 
-    /// The unit whose four digits come next; with the one after it where the two are a pair.
+    /// The UTF-16 unit of the next four digits; with the unit after it if the first is a high surrogate.
     private static func units(_ rest: Substring.UnicodeScalarView) -> [UInt16] {
         guard let first = UInt16(String(rest.prefix(4)), radix: 16) else { return [] }
         guard (0xD800..<0xDC00).contains(first) else { return [first] }
@@ -152,7 +152,7 @@ struct JSONLayout {
         block.isObject ? "{ \(block.count.of("member")) }" : "[ \(block.count.of("element")) ]"
     }
 
-    /// `,` where one comes next.
+    /// `,` if a comma comes next; empty if not.
     private func comma(after end: Int) -> String {
         next(after: end).map { bytes[$0] == UInt8(ascii: ",") } ?? false ? "," : ""
     }
@@ -169,7 +169,7 @@ struct JSONLayout {
 }
 
 extension DetailWriter {
-    /// Adds JSON laid out; for other bytes it adds nothing and returns the error. `whole` is the place of the text.
+    /// Adds formatted JSON; if the bytes are not JSON, adds nothing and returns the error. `whole` is the text's place.
     @discardableResult
     mutating func json(_ bytes: [UInt8], isCut: Bool = false, at whole: Place? = nil) -> JSONSyntaxError? {
         let start = place

@@ -1,21 +1,21 @@
 import HTTPModel
 import Text
 
-/// HTML or XML laid out by its tags. White space around text is not kept; wrong and missing closing tags do no harm.
+/// Formats HTML or XML by its tags. White space around text is not kept; wrong or missing closing tags are tolerated.
 struct MarkupLayout {
     private struct Open {
         var name: String
         var line: Int
     }
 
-    /// Text up to this many bytes stands on one line with the tags around it.
+    /// Text up to this many bytes is written on one line with its tags.
     private static let shortText = 90
-    /// A closing tag closes one of this many elements.
+    /// How many open elements are searched for the element that a closing tag closes.
     private static let furthestOpen = 64
     private static let voidElements: Set<String> = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
     ]
-    /// Elements that end where another of them begins.
+    /// Elements that end when another element of the same name begins.
     private static let selfEnding: Set<String> = ["li", "p", "td", "th", "tr", "dt", "dd", "option"]
 
     private let bytes: [UInt8]
@@ -91,10 +91,10 @@ struct MarkupLayout {
         if !words.isEmpty { writer.add(words, indent: indent) }
     }
 
-    /// Whether white space within an element is shown as it stands.
+    /// Whether white space within an element is kept.
     private func keepsSpace(_ name: String) -> Bool { isHTML && (name == "pre" || name == "textarea") }
 
-    /// The lines of a text with their spaces; a line feed right after the tag is none of them (HTML §13.1.2.5).
+    /// Adds the lines of a text with their spaces, without the line feed right after the tag (HTML §13.1.2.5).
     private func kept(_ range: Range<Int>, _ writer: inout DetailWriter) {
         var lines = bytes.lines(range)
         if lines.first?.isEmpty == true { lines.removeFirst() }

@@ -1,14 +1,14 @@
-/// Splits HTML and XML into tags and text, whatever is wrong with them.
+/// Splits HTML and XML into tags and text, even if they have errors.
 struct MarkupReader {
     enum Kind {
         case text, openTag
-        /// A tag that needs no other, by its `/>`.
+        /// A tag that ends in `/>` and has no closing tag.
         case emptyTag
         case closeTag, comment
         /// `<!DOCTYPE …>` or `<?xml …?>`.
         case declaration
         case characterData
-        /// What stands within `script` and `style`.
+        /// The content of `script` and `style`.
         case rawText
     }
 
@@ -67,7 +67,7 @@ struct MarkupReader {
         return text.withUTF8Buffer { bytes[place..<place + count].elementsEqual($0) }
     }
 
-    /// The place after the `>` that ends a tag; those in quotes do not.
+    /// The position after the `>` that ends a tag; a `>` in quotation marks does not.
     private func endOfTag(from start: Int) -> Int {
         var quote: UInt8?
         for index in start..<bytes.count {
@@ -75,7 +75,7 @@ struct MarkupReader {
             if let open = quote {
                 if byte == open { quote = nil }
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                // A quote counts only where a value can begin.
+                // A quotation mark counts only if a value can begin with it.
                 if index > 0, bytes[index - 1] == UInt8(ascii: "=") || bytes[index - 1] <= 0x20 { quote = byte }
             } else if byte == UInt8(ascii: ">") {
                 return index + 1

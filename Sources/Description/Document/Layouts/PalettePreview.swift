@@ -1,6 +1,6 @@
 import Content
 
-/// A small image in half blocks: each sign has two pixels above each other, in colours of the 256-colour palette.
+/// A small image in half blocks: each character has an upper and a lower pixel, in colours of the 256-colour palette.
 struct PalettePreview {
     let image: Thumbnail
 
@@ -22,7 +22,7 @@ struct PalettePreview {
 
     private static let black: UInt8 = 16
 
-    /// The nearest colour; what can be seen through is upon a board of grey squares.
+    /// The nearest colour; transparent pixels are drawn on a chequerboard of greys.
     private func colour(_ row: Int, _ column: Int) -> UInt8 {
         let pixel = image.pixels[row * image.width + column]
         let board = (row / 2 + column / 2) % 2 == 0 ? 0x50 : 0x70
@@ -31,7 +31,7 @@ struct PalettePreview {
         return PalettePreview.nearest(shown(pixel.red), shown(pixel.green), shown(pixel.blue))
     }
 
-    /// The palette's colour that is nearest: one of its cube, or one of its greys.
+    /// The nearest colour of the palette: from its cube or its greys.
     static func nearest(_ red: Int, _ green: Int, _ blue: Int) -> UInt8 {
         let steps = [0, 95, 135, 175, 215, 255]
         func step(_ value: Int) -> Int { value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40 }

@@ -1,11 +1,11 @@
 import HTTPModel
 import Text
 
-/// A script in colours and with folds; one without line breaks of its own gets some.
+/// A script with colours and folds; a minified script gets line breaks.
 struct ScriptLayout {
-    /// A script with a line that is longer was made for machines.
+    /// A script that has a longer line counts as minified.
     private static let longestLine = 500
-    /// A script of one line that is longer gets breaks.
+    /// A script of one line gets line breaks if it is longer.
     private static let shortLine = 36
 
     private let bytes: [UInt8]
@@ -18,7 +18,7 @@ struct ScriptLayout {
 
     func write(into writer: inout DetailWriter) {
         let rows = bytes.split(separator: 0x0A)
-        // A script of one line that is not short was probably made for machines, too.
+        // A script of one line that is not short is probably minified, too.
         let isOneLine = rows.count == 1 && bytes.count > ScriptLayout.shortLine
         let isDense = isOneLine || rows.contains { $0.count > ScriptLayout.longestLine }
         var lines = ScriptLines(bytes, isDense: isDense, hasFields: language == .graphQL)
@@ -29,7 +29,7 @@ struct ScriptLayout {
 }
 
 private struct ScriptLines {
-    /// Dense lines get a break at the next comma from here on.
+    /// The length, in bytes, from which on a minified line ends at the next comma.
     private static let comfortableLine = 100
 
     private let bytes: [UInt8]
@@ -37,15 +37,15 @@ private struct ScriptLines {
     private let isDense: Bool
     private var spans: [Span] = []
     private var length = 0
-    /// The lines that open what is not closed yet.
+    /// The lines with opening braces that are not closed yet.
     private var braces: [Int] = []
     /// How many parentheses and brackets are open within each brace.
     private var groups = [0]
-    /// Whether the line ends here, unless what follows belongs to it.
+    /// Whether the line ends here, unless the next token belongs to it.
     private var wantsBreak = false
-    /// Braces that the line being put together closes: the line that opens them, and this line.
+    /// Braces that the current line closes: the line that opens them, and this line.
     private var closing: [(open: Int, close: Int)] = []
-    /// What is within braces, where those are fields side by side; `nil` for a language that has none.
+    /// Finds where fields begin within braces; `nil` except for GraphQL.
     private var fields: FieldBoundary?
 
     init(_ bytes: [UInt8], isDense: Bool, hasFields: Bool) {
@@ -83,7 +83,7 @@ private struct ScriptLines {
         case UInt8(ascii: "{"):
             append("{", .punctuation)
             if isDense { end(&writer) }
-            // What the brace opens begins on the line that has it.
+            // The block begins on the line of its brace.
             braces.append(isDense ? writer.place - 1 : writer.place)
             groups.append(0)
         case UInt8(ascii: "}"):
@@ -150,11 +150,11 @@ private struct ScriptLines {
     }
 }
 
-/// Tells where the next field of a GraphQL selection begins: only spaces divide fields (GraphQL, section 2.4).
+/// Finds where the next field of a GraphQL selection begins: only white space separates fields (GraphQL, section 2.4).
 private struct FieldBoundary {
-    /// Whether what came last goes on: a colon, a directive's or a spread's sign, and the like.
+    /// Whether the last token needs a continuation: a colon, an opening bracket, the dots of a spread, and the like.
     private var isOpen = true
-    /// Whether that is a spread, whose `on` and type belong to it.
+    /// Whether the last token is a spread (`...`), to which an `on` and a type may belong.
     private var isSpread = false
 
     /// Takes a token; returns whether a field, or a spread, begins with it.
@@ -170,7 +170,7 @@ private struct FieldBoundary {
             }
             return isDot && !isSpread && !isOpen
         case .word, .keyword, .literal, .number, .string, .expression:
-            // A directive belongs to what it stands behind.
+            // A directive belongs to the field before it.
             let isDirective = bytes[token.range.lowerBound] == UInt8(ascii: "@")
             let isType = isSpread && bytes[token.range].elementsEqual("on".utf8)
             defer { (isOpen, isSpread) = (isType, false) }

@@ -29,7 +29,7 @@ struct ScriptReader {
     private let keywords: Set<String>
     private let isScript: Bool
     private var place = 0
-    /// Whether what came before means that a `/` divides.
+    /// Whether a value was last, so that a `/` divides.
     private var isAfterValue = false
 
     init(_ bytes: [UInt8], _ language: Language = .script) {
@@ -93,11 +93,11 @@ struct ScriptReader {
         bytes[start...].firstIndex { !belongs($0) } ?? bytes.count
     }
 
-    /// The place after a regular expression and its flags; `nil` where the line ends before.
+    /// The position after a regular expression and its flags; `nil` if the line ends first.
     private func endOfExpression() -> Int? {
         var index = place + 1
         var isInClass = false
-        // An expression that is longer is more likely a division.
+        // A longer regular expression is more likely a division.
         let limit = min(bytes.count, place + 2000)
         while index < limit {
             switch bytes[index] {

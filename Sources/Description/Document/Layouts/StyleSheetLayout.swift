@@ -1,7 +1,7 @@
 import HTTPModel
 import Text
 
-/// A style sheet laid out with one declaration a line, in colours and with folds.
+/// Formats a style sheet: one declaration per line, with colours and folds.
 struct StyleSheetLayout {
     private let bytes: [UInt8]
 

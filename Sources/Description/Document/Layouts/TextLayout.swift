@@ -2,7 +2,7 @@ import HTTPModel
 import Text
 
 enum TextLayout {
-    /// Makes what cannot be seen visible, if asked also a carriage return at a line's end.
+    /// Writes a text with its hidden characters made visible; carriage returns at line ends only if `showsReturns`.
     static func write(_ text: String, showsReturns: Bool = false, role: Role = .text, into writer: inout DetailWriter) {
         var text = text
         text.withUTF8 { bytes in
@@ -35,7 +35,7 @@ extension [UInt8] {
         return self[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     }
 
-    /// The lines of a text, without their ends, as ``VisibleText/expandingTabs(_:)`` writes them.
+    /// The lines of a text, without their line breaks, with tabs expanded.
     func lines(_ range: Range<Int>) -> [String] {
         self[range].split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             VisibleText.expandingTabs(String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self))
@@ -55,7 +55,7 @@ extension [UInt8] {
         return count
     }
 
-    /// The position after the quote that ends the string at a position; only one in back quotes contains line breaks.
+    /// The position after the string that begins at `start`; only strings in backquotes may contain line breaks.
     func endOfString(at start: Int) -> Int {
         var index = start + 1
         while index < count {

@@ -3,10 +3,10 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// Two exchanges beside each other: what is different between them.
+/// Two exchanges side by side, and the differences between them.
 package enum Comparison {
-    /// Compares two exchanges, `bodyLimit` bytes of each body; errors become lines. `secondSource` has the second one's
-    /// bodies if it is set. `names` are those of two sessions.
+    /// Compares two exchanges, `bodyLimit` bytes of each body; errors become lines. `secondSource`, if set, has the
+    /// bodies of `second`. `names` are the names of the two sessions.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
@@ -61,7 +61,7 @@ package enum Comparison {
             let headers = responses.map { response in
                 FieldDifference.fields(response.head.map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection())
             }
-            // Which of the two versions, where they are not the same.
+            // Which version of the responses is compared, if the received and the sent version differ.
             let notes = responses.lazy.compactMap(\.note).first.map { [$0] } ?? []
             writer.section("Response headers", notes: notes) {
                 fields(Place(.response, .header), headers, &$0)

@@ -32,7 +32,7 @@ package struct DifferencePage {
         let after = messages.requestHeadSent.flatMap { StoredHead.request($0) }
         if let before, let after {
             change("req.method", before.method, after.method, labels.startLine("method", isRequest: true), &writer)
-            // A proxy is asked with the whole URL, a server with its path (RFC 9112 §3.2).
+            // A request to a proxy has the whole URL, a request to a server only the path (RFC 9112 §3.2).
             let isSame = exchange.record.sentURL == nil && exchange.record.url.description == before.target
             let label = isSame ? "sluice, as servers are asked" : labels.url()
             change("target", before.target, after.target, label, &writer)
@@ -46,7 +46,7 @@ package struct DifferencePage {
         let before = messages.responseHead.flatMap { StoredHead.response($0) }
         let after = messages.responseHeadSent.flatMap { StoredHead.response($0) }
         if let before, let after {
-            // HTTP/2 has no reason phrases, so that one is missing says nothing.
+            // HTTP/2 has no reason phrases, so a missing phrase is not a change.
             let isOther = !before.reason.isEmpty && !after.reason.isEmpty && before.reason != after.reason
             if before.status != after.status || isOther {
                 let texts = [before, after].map { $0.reason.isEmpty ? "\($0.status)" : "\($0.status) \($0.reason)" }

@@ -1,19 +1,19 @@
 import HTTPModel
 import Text
 
-/// How far a response that is still coming has come.
+/// The progress of a response that is still arriving.
 struct DownloadProgress {
     private static let (leastBar, mostBar) = (8, 30)
-    /// What stands at both ends of a row of the detail, in columns.
+    /// The columns that a row of the detail pane needs at both ends.
     private static let ends = 6
 
     private let received: Int64
-    /// By its Content-Length; `nil` where that is not known.
+    /// From Content-Length; `nil` if the length is not known.
     private let whole: Int64?
-    /// For how long it has been coming, in microseconds.
+    /// How long the response has been arriving, in microseconds.
     private let time: Int64
 
-    /// `nil` where no response is on its way.
+    /// `nil` if no response is arriving.
     init?(_ exchange: RecordedExchange, now: Int64) {
         let record = exchange.record
         guard record.state == .inFlight, record.kind == .http, exchange.messages.responseHead != nil else { return nil }
@@ -27,13 +27,13 @@ struct DownloadProgress {
         time = max(0, now &- record.startedAt &- waited)
     }
 
-    /// Bytes a second; `nil` while that cannot be told.
+    /// Bytes per second; `nil` until enough has arrived to tell.
     private var rate: Int64? {
         guard time >= 100_000, received > 0 else { return nil }
         return Int64(Double(received) / (Double(time) / 1_000_000))
     }
 
-    /// Writes a bar, as long as there is room for it in one row, and figures; `label` columns stand before them.
+    /// Writes a bar that fits into the row, and figures; `label` columns precede them.
     func write(into writer: inout DetailWriter, beside label: Int = 0) {
         let part = whole.map { min(1, Double(received) / Double($0)) } ?? 0
         let size = Measures.size(received)

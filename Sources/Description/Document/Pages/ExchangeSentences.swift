@@ -16,7 +16,7 @@ extension ExchangeRecord.Kind {
 }
 
 extension RecordedExchange {
-    /// Why the session does not have the bodies any more; `nil` where the recorder dropped none.
+    /// Why the session no longer has the bodies; `nil` if the recorder dropped none.
     package var wordsOfDroppedBodies: String? {
         guard record.flags.contains(.bodiesDropped) else { return nil }
         // The recorder's own note says how large the session may be.
@@ -33,13 +33,13 @@ extension ExchangeRecord {
         return "\(client.grouped) from the client, \(server.grouped) from the server\(soFar)"
     }
 
-    /// What is to be said of the server of an exchange that has no connection to one.
+    /// The text for the server of an exchange that has no connection to a server.
     package var wordsWithoutServer: String {
         if state == .inFlight { return "Nothing is known of it yet: there is no answer." }
-        // Its name was looked up, or the way to it was tried.
+        // The server's name was looked up, or a connection was tried.
         if state == .failed, timings.dns != nil || timings.connect != nil { return "No connection came about." }
         let isAnsweredHere = state == .blocked || flags.contains(.answeredLocally)
-        // A request that was read of a command, and that nobody has sent.
+        // A request that was imported as a command and never sent.
         let isUnsent = kind == .http && state == .complete && status == 0
         if extras.origin == nil || isAnsweredHere || isUnsent { return "No server was asked." }
         return "Not known: the exchange was imported, and the archive does not say."
@@ -68,6 +68,6 @@ extension ExchangeRecord.Flags {
         (.notIntercepted, "not decrypted: passed through by the profile's 'intercept', or at somebody's word"),
     ]
 
-    /// What is to be known of the exchange, a sentence for each flag that means something to people.
+    /// A sentence for each flag that means something to people.
     package var sentences: [String] { ExchangeRecord.Flags.meanings.filter { contains($0.0) }.map(\.1) }
 }

@@ -9,7 +9,7 @@ struct MessagePage {
     let source: any ExchangeSource
     let isRequest: Bool
     let labels: RuleLabels
-    /// Whether what is in flight goes on while it is shown.
+    /// Whether an exchange in flight may continue while it is shown.
     var isLive = false
 
     private var messages: ExchangeMessages { exchange.messages }
@@ -43,7 +43,7 @@ struct MessagePage {
             }
         }
         if isSent, writer.options.isPrinted {
-            // The received message, which is printed before, has the rest, and what was changed in its header.
+            // The received message, which is printed before, has the rest, and the changes of its header.
             if isBodyChanged { body(side, &writer) }
             return
         }
@@ -77,20 +77,20 @@ struct MessagePage {
         if isRequest, !isSent || sent == nil, let reason = reasonNotSent { return "not sent on: \(reason)" }
         let isOurs = !isRequest && isAnswered
         let isChanged = exchange.record.flags.contains(isRequest ? .requestChanged : .responseChanged)
-        // Between versions of HTTP a message is written anew, and means the same.
+        // A conversion between HTTP versions rewrites a message, but does not change its meaning.
         let isAsBefore = sent == nil && !isBodyChanged || !isChanged && !isSent
         if isAsBefore { return isOurs ? "made by Sluice or a rule" : "unchanged" }
         return isSent
             ? "as sent" : isOurs ? "as made by Sluice or a rule" : "as received; it was changed before it was sent"
     }
 
-    /// Why the request went nowhere; `nil` where it did, or where that is not known.
+    /// Why the request was not sent; `nil` if it was sent, or if that is unknown.
     private var reasonNotSent: String? {
         let record = exchange.record
         guard record.state != .inFlight else { return nil }
         let isAnswered = record.flags.contains(.answeredLocally) || record.kind == .malformed
         if isAnswered, exchange.upstream == nil { return "no server was asked" }
-        // The version is known once the server can be asked.
+        // `upstreamVersion` is set once the request can be sent to the server.
         guard record.state == .failed, record.extras.origin == nil, record.upstreamVersion == nil,
             record.timings.dns != nil || record.timings.connect != nil
         else { return nil }
@@ -122,7 +122,7 @@ struct MessagePage {
         }
     }
 
-    /// The fields in one line, what says most of the body first.
+    /// The fields in one line, the most informative fields first.
     private func summary(_ fields: FieldSection, _ writer: DetailWriter) -> String {
         let (first, rest) = (["content-type", "content-encoding", "location"], Array(fields))
         func isFirst(_ name: String) -> Bool { first.contains(name.lowercased()) }
@@ -194,7 +194,7 @@ struct MessagePage {
                 HexLayout(bytes: body.bytes).write(into: &writer)
             } else {
                 let isAnswer = !isRequest && !GraphQLView.operations(exchange, source: source).isEmpty
-                // The lines of two streams are numbered together.
+                // Lines of two streams are numbered together, so the number of a line in one body says nothing.
                 let formats = MessageTimeline(exchange, source: source)?.formats
                 let isNumbered = formats?.fromClient == nil || formats?.fromServer == nil
                 let place = isNumbered ? Place(json: side) : nil
@@ -207,7 +207,7 @@ struct MessagePage {
         exchange.record.flags.contains(isRequest ? .requestBodyIncomplete : .responseBodyIncomplete)
     }
 
-    /// Whether the body is a stream with messages, which are printed in its place.
+    /// Whether the body is a stream with messages, which are printed instead of the body.
     private var isListed: Bool {
         if let call = try? GRPCReport(exchange, source: source) {
             return (isRequest ? call.formats.fromClient : call.formats.fromServer) != nil
@@ -215,7 +215,7 @@ struct MessagePage {
         guard let timeline = MessageTimeline(exchange, source: source),
             (isRequest ? timeline.formats.fromClient : timeline.formats.fromServer) != nil
         else { return false }
-        // A body that has none of the messages that its type promises is better seen as it is.
+        // A body without messages, in spite of its type, is shown as a body.
         return exchange.record.kind == .webSocket || (try? timeline.next()) != nil
     }
 

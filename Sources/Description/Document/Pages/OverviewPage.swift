@@ -122,7 +122,7 @@ struct OverviewPage {
         coding(.responseReceived, &writer)
     }
 
-    /// What the content coding of a body saved, as far as its beginning shows.
+    /// Shows what the content coding of a body saved, as far as the beginning of the body shows it.
     private func coding(_ side: BodySide, _ writer: inout DetailWriter) {
         guard exchange.messages.fields(of: side).contains(.contentEncoding) else { return }
         let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
@@ -153,7 +153,7 @@ struct OverviewPage {
         writer.fact("version", version?.description)
         if isUpstream { handshakeTimes(connection, &writer) }
         guard let tls = connection.tls else {
-            // An archive has no address of ours, and does not say how the server was reached.
+            // An imported archive has no local address, and does not say whether the server was reached by TLS.
             let isSecure = record.url.scheme == "https" || record.url.scheme == "wss"
             let isUnknown = isUpstream && connection.localAddress.isEmpty && isSecure
             writer.fact("TLS", isUnknown ? "unknown: imported" : "none: plain text")
@@ -181,7 +181,7 @@ struct OverviewPage {
         writer.fact("took", Optional(words.joined(separator: ", ")))
     }
 
-    /// What the server asked of us, and what it got, or got when the session was made that is resumed.
+    /// The client certificate that the server requested and got, now or in the handshake of the resumed session.
     private func clientCertificate(_ asked: ClientCertificateDetails, _ writer: inout DetailWriter) {
         if let sent = asked.sent {
             let name = asked.name.map { "'\($0)': " } ?? ""

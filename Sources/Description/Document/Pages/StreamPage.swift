@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 import Text
 
-/// What a stream carried, one line for each message; each opens into its whole content.
+/// The messages of a stream, one line for each; a line opens into the whole message.
 struct StreamPage {
     private static let payloadLimit = 64 * 1024
     private static let beginning = 160
@@ -45,7 +45,7 @@ struct StreamPage {
         }
     }
 
-    /// Folds a message into its line, with as much of its fields as the row has room for.
+    /// Folds a message into its line, which shows as many of the message's fields as fit.
     private func foldPreview(from line: Int, _ writer: inout DetailWriter) {
         let fields = writer.lines[line...].dropFirst().flatMap(\.spans).map(\.text).filter { !$0.isEmpty }
         let text = fields.prefix(40).map { $0.drop { $0 == " " } }.joined(separator: "  ")
@@ -58,7 +58,7 @@ struct StreamPage {
 
     typealias Arrivals = [StreamedMessage.Direction: Int64]
 
-    /// A message, and how long after the one before it from the same side it came.
+    /// A message, and the time since the previous message from the same side, in microseconds.
     private struct Row {
         let message: StreamedMessage
         let gap: Int64?
@@ -177,7 +177,7 @@ struct StreamPage {
             notes.append("--message \(number) has all")
         }
         if !notes.isEmpty { spans.append(Span("  [\(notes.joined(separator: "; "))]", .warning)) }
-        // What is not whole, or has a form, is below.
+        // If the line does not show all of the message, or the message is JSON, the content is below.
         let isAll = writer.options.isPrinted || content.isWhole && !content.isJSON
         writer.add(spans, wraps: isAll)
         let line = writer.place - 1
@@ -197,7 +197,7 @@ struct StreamPage {
         writer.foldLines(from: line, startsFolded: true)
     }
 
-    /// Messages of a WebSocket have no such column.
+    /// WebSocket messages have no gap column.
     private func gap(_ row: Row) -> String {
         if exchange.record.kind == .webSocket { return "" }
         return row.gap.map { ("+" + Measures.duration($0)).aligned(to: 9) + "  " } ?? String(repeating: " ", count: 11)
@@ -211,7 +211,7 @@ struct StreamPage {
         }
     }
 
-    /// The beginning of what a message says on one line, and whether that shows all of it.
+    /// The beginning of a message's content on one line, and whether that is all of the content.
     private func beginning(
         _ message: StreamedMessage,
         _ writer: DetailWriter
@@ -234,7 +234,7 @@ struct StreamPage {
         return (VisibleText.expandingTabs(line) + (isCut ? writer.sign("…", "...") : ""), !isCut && !hasLines, isJSON)
     }
 
-    /// Whether a message has more than a line shows of it.
+    /// Whether a message is longer than its line shows.
     private static func isLong(_ message: StreamedMessage) -> Bool {
         message.leftOut > 0 || message.text.map { $0.count > beginning } ?? (message.size > 16)
     }

@@ -1,7 +1,7 @@
 import HTTPModel
 import Text
 
-/// Where the time of an exchange went: a bar for each phase, each with its name and its time as text.
+/// The time of an exchange by phases: a bar for each phase, with its name and its time as text.
 struct Waterfall {
     let phases: Phases
 
@@ -50,7 +50,7 @@ struct Waterfall {
         }
     }
 
-    /// The bar in its place; at least one sign wide.
+    /// The bar at its position; at least one character wide.
     private func bar(_ phase: Phase, _ end: Int64, _ width: Int, _ writer: DetailWriter) -> String {
         guard end > 0 else { return String(repeating: " ", count: width) }
         let scale = Double(width) / Double(end)

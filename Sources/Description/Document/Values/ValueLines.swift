@@ -2,12 +2,12 @@ import Content
 import HTTPModel
 import Text
 
-/// What values mean: certain meanings folded under the line, possible ones if asked.
+/// Shows what values mean: certain meanings folded under the line, possible meanings only on request.
 extension DetailWriter {
-    /// Explains the value in the last line. What is certain (tokens, credentials) opens under it.
+    /// Explains the value in the last line. Certain meanings (tokens, credentials) are folded under the line.
     mutating func explain(_ value: String, field: String = "") {
         let line = place - 1
-        // What decodes to something that decodes again ends where nothing could be indented any more.
+        // A value may decode to a value that decodes again: this ends at the deepest indentation.
         guard line >= 0, !options.isPrinted, !isFull, margin < DetailWriter.deepestIndent else { return }
         let name = field.lowercased()
         if let token = JSONWebToken.found(in: value) { return explain(token, from: line) }
@@ -32,7 +32,7 @@ extension DetailWriter {
         }
     }
 
-    /// A decoded text: JSON, a query or form, or as it is.
+    /// Adds a decoded text: as JSON, as a query or form, or as plain text.
     private mutating func lines(_ label: String, _ text: String) {
         let first = text.utf8.first { $0 > 0x20 }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "["), text.utf8.count <= 64 * 1024 {
@@ -70,7 +70,7 @@ extension DetailWriter {
         return moment > now ? "expires \(words)" : "expired \(words)"
     }
 
-    /// The moment that a number may be, as it stands behind it.
+    /// The time that a number may be, to write after the number; `nil` if not shown or not plausible.
     func date(_ number: String) -> Span? {
         guard showsDates, let time = EpochTime(number) else { return nil }
         let words = Timestamp.relative(time.microseconds, to: now)

@@ -31,13 +31,13 @@ final class BundleExport: ExchangeExport {
     private var members: [ZipWriter.Member] = []
     private let destination: ExportDestination
 
-    /// `source` is `reader` itself, or the same without its secrets.
+    /// `source` is `reader` itself, or `reader` with its secrets masked.
     init(_ source: any ExchangeSource, of reader: SessionReader, to destination: ExportDestination) throws {
         self.reader = reader
         self.destination = destination
         masked = source as? MaskedSource
         directory = try TemporaryDirectory("bundle")
-        // A part of its own for each reader, so that a place counts once.
+        // The slice masks by its own source, so that the summary counts each masked place only once.
         let other = masked.map { MaskedSource($0.original, $0.mask) }
         slice = try SessionSlice("\(directory.path)/\(ArchiveFile.bundledSession)", of: reader, other)
         story = BundleStory(session: reader.path)
@@ -46,7 +46,7 @@ final class BundleExport: ExchangeExport {
         for (index, entry) in BundleExport.exports.enumerated() {
             let path = "\(directory.path)/\(entry.name)"
             let file = try OutputFile(path, isSecret: true)
-            // The first one reads the source that was given, whose counts the summary has.
+            // The first export uses the given source, whose counts are in the summary.
             let own = index == 0 ? masked : masked.map { MaskedSource($0.original, $0.mask) }
             var place = ExportDestination(file, path: path)
             (place.title, place.note) = (destination.title, destination.note)
@@ -65,11 +65,11 @@ final class BundleExport: ExchangeExport {
             for index in parts.indices { try parts[index].export.add(exchange) }
             return
         }
-        // As recorded: the slice and further parts mask what they read.
+        // The unmasked exchange: the slice and the further parts mask it themselves.
         guard let recorded = try masked.original.exchange(exchange.record.id) else { return }
         try slice.add(recorded)
         for index in parts.indices {
-            // The first part has the given source, which has masked the exchange already, and counted its secrets.
+            // The first part uses the given source, which has already masked this exchange and counted its secrets.
             let own = index == 0 ? nil : parts[index].masked
             try parts[index].export.add(own?.masked(recorded) ?? exchange)
         }
@@ -90,7 +90,7 @@ final class BundleExport: ExchangeExport {
         try write(BundleStory.versions(story.runs), to: "versions")
         story.contents.append(("versions", "which Sluice and system wrote this, and which recorded it"))
         try write(story.text(masked), to: "README.txt")
-        // The first file says what it is.
+        // The first file of the zip explains the bundle.
         members.insert(members.removeLast(), at: 0)
         try destination.write(members, by: "\(directory.path)/bundle")
     }
@@ -102,7 +102,7 @@ final class BundleExport: ExchangeExport {
         add(name)
     }
 
-    /// The rules that the exchanges went through, without their secrets where there is a mask.
+    /// The rules that were in force for the exchanges; secrets are masked if the source is masked.
     private func rulesInForce() throws -> [StoredRules] {
         guard let range = story.moments else { return [] }
         let all = try reader.rules()

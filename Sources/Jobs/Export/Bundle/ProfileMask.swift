@@ -51,14 +51,14 @@ struct ProfileMask {
 
     private func plain(_ text: Substring) -> String { withoutSuspects(masked.masked(text: String(text))) }
 
-    /// A pattern without the secrets that are known or look like one; its escapes and sets of characters stay.
+    /// The pattern with known and suspected secrets masked; its escapes and character sets are kept.
     private func pattern(_ text: String) -> String {
         masked.masked(pattern: text).replacing(#/(\\.|\[(?:\\.|[^\]\\])*\])|[^\[\\]+/#) { match in
             match.output.1.map { String($0) } ?? withoutSuspects(String(match.output.0))
         }
     }
 
-    /// The placeholder of a value with a secret's name, the same as in the exports if possible; `nil` for other values.
+    /// The placeholder for a value whose name marks a secret, as in the exports if possible; `nil` for other values.
     private func placeholder(_ scalar: Scalar) -> String? {
         for name in scalar.names {
             let member = ProfileMask.member(name, scalar.value)
@@ -77,7 +77,7 @@ struct ProfileMask {
         var value: String
         /// With its quotes.
         var range: Range<String.Index>
-        /// Its key, or for a value the names in its rule.
+        /// The key; for a key such as `value`, the names in the same rule.
         var names: [String] = []
 
         /// Whether it is a regular expression, as in `match: '/token=([^&]+)/'`.
@@ -86,7 +86,7 @@ struct ProfileMask {
         }
     }
 
-    /// The texts under keys, in their order. A rule begins with its dash.
+    /// The values of keys, in their order. A dash at the beginning of a line begins a rule.
     private static func scalars(in text: String) -> [Scalar] {
         var starts = text.matches(of: #/(?m)^ *-/#).map(\.range.lowerBound)
         starts = [text.startIndex] + starts + [text.endIndex]
@@ -123,7 +123,7 @@ struct ProfileMask {
         return scalars
     }
 
-    /// A text without the runs that look made by chance.
+    /// Replaces the parts of a text that look random.
     private func withoutSuspects(_ text: String) -> String {
         let finder = MaskedSource(masked.original, TextMask(rules))
         finder.collect(shown: text)
@@ -142,7 +142,7 @@ struct ProfileMask {
         while let start = rest.range(of: beginning)?.lowerBound {
             result += rest[..<start]
             let run = rest[start...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+/=_-.~".contains($0)) }
-            // What begins alike and is short is a word.
+            // A short run with the same beginning is an ordinary word.
             result += run.count < 12 ? String(run) : word
             rest = rest[max(run.endIndex, rest.index(after: start))...]
         }

@@ -6,8 +6,8 @@ import Masking
 import NIOCore
 import Recording
 
-/// A new session with some exchanges of another one, and their numbers, connections, times and sizes. Masked bodies get
-/// their content coding again, or the head loses the field. Masked WebSockets are not compressed.
+/// A new session with some exchanges of another session; numbers, connections, times and sizes are kept. A masked body
+/// is encoded again, or the head loses its Content-Encoding. Masked WebSocket messages are not compressed.
 final class SessionSlice {
     private let reader: SessionReader
     private let masked: MaskedSource?
@@ -64,7 +64,7 @@ final class SessionSlice {
         let id = exchange.record.id
         let body = try TransferredBody(exchange, side, from: masked)
         if body.isAsRecorded { return try copy.copy(side, of: id, to: id) }
-        // A copy, since a slice keeps the whole read buffer in memory.
+        // A copy, because a buffer slice would keep the whole read buffer in memory.
         try body.forEachPiece { output.add(.body(id, side, ByteBuffer(bytes: $0.readableBytesView))) }
         let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
@@ -72,7 +72,7 @@ final class SessionSlice {
         try addArrivals(side, id, masked, isText: codings.isEmpty)
     }
 
-    /// Writes when the lines of a masked body arrived: a placeholder is in its secret's line, but has another length.
+    /// Writes when the lines of a masked body arrived. Masking keeps the lines but may change their lengths.
     private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
         var arrivals: [Arrival] = []
         try reader.forEachArrival(of: id, side: side) { arrivals.append($0) }

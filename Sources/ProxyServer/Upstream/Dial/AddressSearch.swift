@@ -33,7 +33,7 @@ final class AddressSearch {
         self.loop = loop
     }
 
-    /// Begins; `report` is called once or twice, or with a failure that is the end.
+    /// Begins; `report` is called once or twice with addresses, or once with a failure.
     func start(_ report: @escaping (Outcome) -> Void) {
         self.report = report
         for family in [AddressFamily.v6, .v4] { ask(family) }
@@ -91,7 +91,7 @@ final class AddressSearch {
         }
     }
 
-    /// The system's answer for any family: a name of this machine, or the reason.
+    /// The system's answer for any family: addresses for a name of this machine, or the reason for the failure.
     private func foundAny(_ result: Result<[SocketAddress], any Error>) {
         switch result {
         case .success(let addresses): tell(addresses, isLast: true)
@@ -118,7 +118,7 @@ struct AddressQueue {
     private var v6: ArraySlice<SocketAddress> = []
     private var v4: ArraySlice<SocketAddress> = []
     private var isV4Next = false
-    /// All that were added: `/etc/hosts` may name one twice.
+    /// All added addresses: `/etc/hosts` may list an address twice.
     private var known: Set<SocketAddress> = []
 
     var isEmpty: Bool { v6.isEmpty && v4.isEmpty }
@@ -141,7 +141,7 @@ struct AddressQueue {
     }
 }
 
-/// Looks up a client's name for the address of its tunnel, and checks that the address belongs to it.
+/// Looks up the name that a client uses for its tunnel's address, and checks that the name has this address.
 final class NameCheck {
     private let address: String
     private let search: AddressSearch

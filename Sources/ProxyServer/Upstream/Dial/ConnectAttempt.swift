@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// Connects to one of a peer's addresses until the connection is ready (RFC 8305 §5): families take turns, the next
+/// Connects to a peer and waits until the connection is ready (RFC 8305 §5): address families alternate, the next
 /// address is tried after a failure or 250 ms, and the first TCP connection wins.
 final class ConnectAttempt {
     typealias Outcome = Result<EstablishedUpstream, ExchangeFailure>
@@ -24,7 +24,7 @@ final class ConnectAttempt {
     private var hasMadeRoom = false
     private var underway = 0
     private var lastBegan = NIODeadline.distantPast
-    /// The tried addresses in order, with the outcome once there is one.
+    /// The tried addresses in order; `outcome` is `nil` while an attempt runs.
     private var tried: [(address: SocketAddress, outcome: String?)] = []
     /// The most telling error of an attempt.
     private var error: (any Error)?
@@ -53,7 +53,7 @@ final class ConnectAttempt {
         if underway == 0 {
             if addresses.isEmpty { endIfDone() } else { tryNext() }
         } else if next == nil, !addresses.isEmpty {
-            // One that comes late has waited already.
+            // The delay counts from the last attempt, not from the arrival of this address.
             scheduleNext(at: max(loop.eventLoop.now, lastBegan + Self.attemptDelay))
         }
     }
@@ -187,8 +187,8 @@ final class ConnectAttempt {
         }
     }
 
-    /// The tried addresses in words if one failed; `nil` if the others are of an unreachable family, and for a single
-    /// address that was asked for.
+    /// The tried addresses in words. `nil` if one connected and all others cannot be reached, and for a single address
+    /// that connected or that the client requested itself.
     func account(ofName isNamed: Bool) -> String? {
         guard tried.count > 1 || isNamed && !tried.isEmpty && connectedAt == nil else { return nil }
         let outcomes = tried.map { $0.outcome ?? Self.silentOutcome }
@@ -203,7 +203,7 @@ final class ConnectAttempt {
         finish(.failure(error.map(failure) ?? ExchangeFailure(.dns, "No address of \(authority) was found.")))
     }
 
-    /// Whether an error says only that this machine has no way to addresses of one family.
+    /// Whether an error says only that this machine has no route to addresses of this family.
     private static func isUnreachable(_ error: any Error) -> Bool {
         guard let code = (error as? IOError)?.errnoCode else { return false }
         return [ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains(code)
@@ -264,7 +264,7 @@ final class ConnectAttempt {
 }
 
 extension SocketAddress {
-    /// Whether it is an address of IPv6 that means something on one network only (RFC 4291 §2.5.6), and names none.
+    /// Whether this is a link-local IPv6 address (RFC 4291 §2.5.6) that names no interface.
     fileprivate var lacksInterface: Bool {
         guard self.protocol == .inet6 else { return false }
         // `sockaddr_in6`, the same everywhere: family, port and flow, 8 bytes; the address, 16; the interface, 4.

@@ -1,8 +1,8 @@
 import ExchangeCore
 
-/// The names that are looked up or wait, and their waiters. A look-up cannot be interrupted, so there is a limit for
-/// awaited names, and one for all. Each client has a part of each limit, so a name is looked up for each client;
-/// clients take turns.
+/// The running and waiting look-ups of names, and their waiters. A look-up cannot be interrupted, so awaited look-ups
+/// have one limit, and all running ones another. Each client has a share of each limit, so a name is looked up once for
+/// each client; clients take turns.
 struct NameLookUps<Name: Hashable & Sendable, Waiter> {
     struct Key: Hashable {
         let name: Name
@@ -18,12 +18,12 @@ struct NameLookUps<Name: Hashable & Sendable, Waiter> {
     private var lookUps: [Key: LookUp] = [:]
     private var queue = FairQueue<Key>()
     private var waiting: SharedLimit
-    /// Names that are looked up, and those of them that are awaited.
+    /// All running look-ups, and those that a waiter still awaits.
     private var running: SharedLimit
     private var awaited: SharedLimit
     private var lastWaiter = 0
 
-    /// Limits of awaited look-ups, of all, and of waiting names.
+    /// `limit` is for awaited look-ups, `threadLimit` for all running ones, `queueLimit` for waiting ones.
     init(limit: Int, threadLimit: Int, queueLimit: Int) {
         awaited = SharedLimit(total: limit)
         running = SharedLimit(total: threadLimit)
@@ -37,7 +37,7 @@ struct NameLookUps<Name: Hashable & Sendable, Waiter> {
             lookUps[key] = LookUp(ticket: queue.append(key, for: key.client))
         }
         lastWaiter += 1
-        // A running look-up counts beyond the limit.
+        // A running look-up that is awaited again counts even beyond the limit.
         if let known = lookUps[key], known.ticket == nil, known.waiters.isEmpty { awaited.add(for: key.client) }
         lookUps[key]?.waiters[lastWaiter] = waiter
         return lastWaiter

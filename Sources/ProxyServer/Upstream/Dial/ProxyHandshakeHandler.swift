@@ -5,11 +5,11 @@ package import Wire
 /// TCP with a proxy is connected; the connection to the server is not.
 package struct ProxyReached: Sendable {}
 
-/// Has a proxy open the connection to a server before the handlers above become active. It stands above the handler of
-/// a proxy's TLS; without a handshake, for requests that the proxy reads, it only waits for that TLS.
+/// Makes a proxy connect to a server before the later handlers become active. The handler of the proxy's own TLS comes
+/// earlier in the pipeline. Without a handshake (the proxy reads the requests), this only waits for that TLS.
 package final class ProxyHandshakeHandler: ByteHandler {
     private enum State {
-        /// TCP, or TLS, is not there yet. Successors: `talking`, `open`, `failed`.
+        /// TCP or TLS is not connected yet. Successors: `talking`, `open`, `failed`.
         case connecting
         /// Successors: `refused`, `open`, `failed`.
         case talking
@@ -73,7 +73,7 @@ package final class ProxyHandshakeHandler: ByteHandler {
         case .more: break
         case .send(let bytes):
             context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
-            // A proxy may be ahead of what it is asked.
+            // A proxy may already have sent its next answer.
             received(ByteBuffer(), context)
         case .open(let rest): open(context, rest: rest)
         case .refused(let refusal, let isWhole):

@@ -7,12 +7,12 @@ import Wire
 
 enum AddressFamily: Sendable, Hashable {
     case v4, v6
-    /// Both, even without an address of the family beside the loopback ones.
+    /// Both, even if this machine has only loopback addresses of a family.
     case any
 }
 
-/// Looks up names with the system's resolver, each on its own thread, and once at a time for a client. A name server
-/// that does not answer delays nothing else.
+/// Looks up names with the system's resolver, each on its own thread. A client's simultaneous requests for a name share
+/// one look-up. A name server that does not answer delays nothing else.
 final class Resolver: Sendable {
     struct Inquiry {
         /// Without ports, in the order to try them; fails with an `ExchangeFailure`, or `CancellationError` after a
@@ -36,8 +36,8 @@ final class Resolver: Sendable {
     fileprivate typealias Names = NameLookUps<Question, EventLoopPromise<[SocketAddress]>>
     private let names: Mutex<Names>
 
-    /// Limits of awaited questions, of all, and of waiting ones; a name is one question for each family. `lookUp` may
-    /// block.
+    /// `limit` is for running questions that are awaited, `threadLimit` for all running ones, `queueLimit` for waiting
+    /// ones; each family of a name is one question. `lookUp` may block.
     init(
         limit: Int = mostAtOnce,
         threadLimit: Int = 512,
@@ -82,7 +82,7 @@ final class Resolver: Sendable {
         }
     }
 
-    /// The address that a host is the text of; `nil` for a name.
+    /// The address if the host is the text of one; `nil` for a name.
     static func address(_ host: String, port: Int) -> SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
 
     /// The addresses of a host, in the order in which to try them; blocks.
@@ -95,7 +95,7 @@ final class Resolver: Sendable {
         case .v6: hints.ai_family = AF_INET6
         case .any: hints.ai_family = AF_UNSPEC
         }
-        // Without any address but loopback's, AI_ADDRCONFIG hides even localhost.
+        // If this machine has only loopback addresses, AI_ADDRCONFIG hides even localhost.
         let isHere = host == "localhost" || host.hasSuffix(".localhost")
         hints.ai_flags = family == .any || isHere ? 0 : AI_ADDRCONFIG
         var list: UnsafeMutablePointer<addrinfo>?

@@ -9,7 +9,7 @@ protocol UpstreamLayer: AnyObject {
     func begin()
     func received(_ bytes: ByteBuffer)
     func inputClosed()
-    /// The connection is gone; an error in writing is not known.
+    /// The connection is gone; `nil` after a failed write, because its error is not known.
     func broke(_ error: (any Error)?)
     func writabilityChanged(_ isWritable: Bool)
 }
@@ -44,7 +44,7 @@ final class UpstreamConnection: ByteHandler {
     private(set) var hasInputEnded = false
     /// Whether the server ended TLS only by closing the connection.
     private(set) var lacksCloseNotify = false
-    /// After our half-close the server's end is reported only with the end of the connection; else that is a reset.
+    /// After Sluice's half-close, the server's end is reported only as an inactive channel; otherwise that is a reset.
     private var hasEndedOutput = false
     var onConnected: (() -> Void)?
     var onReady: ((Result<EstablishedUpstream, any Error>) -> Void)?
@@ -128,7 +128,7 @@ final class UpstreamConnection: ByteHandler {
         output?.resetAfterWrites()
     }
 
-    /// The middle of a sentence about a broken connection; an error in writing is not known.
+    /// The middle of a sentence about a broken connection; `nil` after a failed write.
     static func whatBecame(_ error: (any Error)?) -> String {
         guard let error = error as? IOError, error.errnoCode != ECONNRESET, error.errnoCode != EPIPE else {
             return "reset the connection"
@@ -142,7 +142,7 @@ final class UpstreamConnection: ByteHandler {
         if context.channel.isActive { opened(context) }
     }
 
-    /// Also for a channel that was never connected.
+    /// Also called for a channel that was never connected.
     func handlerRemoved(context: ChannelHandlerContext) {
         onConnected = nil
         onReady = nil

@@ -3,37 +3,37 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// Finds or makes the connection for one exchange: pool, name, TCP, TLS, in this order.
+/// Finds or opens the connection for one exchange: looks in the pool, resolves the name, connects TCP, then TLS.
 final class UpstreamConnector {
     enum Purpose {
-        /// In the version that the server chooses, pooled; without TLS HTTP/2 must be expected.
+        /// HTTP in the version that the server selects, pooled; without TLS, HTTP/2 is tried only with `expectsHTTP2`.
         case http(expectsHTTP2: Bool)
-        /// A request that asks for another protocol (RFC 9110 §7.8), on an HTTP/1.1 connection of its own.
+        /// An HTTP/1.1 request to switch to another protocol (RFC 9110 §7.8), on a connection of its own.
         case upgrade
-        /// The same from an HTTP/2 client (RFC 8441): on a stream where the server offers that, else as an upgrade.
+        /// The same from an HTTP/2 client (RFC 8441): on a stream if the server supports this, otherwise as an upgrade.
         case extendedConnect
         case tunnel
-        /// Bytes passed through inside TLS of our own, offering these protocols.
+        /// Bytes that pass through inside Sluice's own TLS connection, which offers these ALPN protocols.
         case secureTunnel(protocols: [String])
     }
 
     private enum Work {
-        /// Waits for an origin's queue, a server's settings or the authorities. Successors: `resolving`, `connecting`.
+        /// Waits for an origin's queue, a server's settings or authorities. Successors: `resolving`, `connecting`.
         case none
         /// A name is looked up. Successors: `none`, `connecting`.
         case resolving(AddressSearch, limit: Scheduled<Void>)
-        /// Successor: `none`. The name may be looked up further.
+        /// Successor: `none`. The look-up of further addresses may still run.
         case connecting(ConnectAttempt, AddressSearch?)
     }
 
     private let loop: LoopContext
     private var purpose: Purpose
-    /// The exchange that waits for the connection; `nil` once it has one, or waits no more.
+    /// The exchange that waits for the connection; `nil` after it has received one, or no longer waits.
     private var exchange: Exchange?
-    /// For limits by client.
+    /// The client whose limits apply.
     private(set) var client = ClientKey.unknown
     private var destination = Destination(scheme: "http", host: "", port: 0)
-    /// Fixed with the destination, for the pool.
+    /// Set together with the destination, because both belong to the pool's key.
     private var skipsVerification = false
     private var route = UpstreamRoute.direct
     private var identity: TLSClientIdentity?
@@ -86,7 +86,7 @@ final class UpstreamConnector {
         case .http, .upgrade, .extendedConnect:
             hand(RecordedLeg(answers, url: exchange.sentURL, for: client, loop: loop))
         case .tunnel, .secureTunnel:
-            // Like a refused connection, not at once.
+            // Fails later, like a refused connection, not during this call.
             loop.eventLoop.assumeIsolated().execute { [self] in
                 guard self.exchange != nil else { return }
                 failed(answers.explainRefusal(of: destination.authority))
@@ -153,7 +153,7 @@ final class UpstreamConnector {
             if offersExtendedConnect || exchange == nil {
                 hand(stream)
             } else {
-                // The server has no streams for other protocols, but may have upgrades.
+                // The server does not support extended CONNECT, but may support upgrades.
                 stream.abandon(.cancel)
                 exchange?.note(WebSocketBridge.fallbackNote)
                 purpose = .upgrade
@@ -172,7 +172,7 @@ final class UpstreamConnector {
 
     // MARK: - The way there
 
-    /// By the requested and by the final URL.
+    /// Chooses the certificate by the destination, and the proxy by the sent URL with the destination's host and port.
     private func chooseRoute(_ exchange: Exchange) {
         identity = isSecure ? findIdentity(exchange) : nil
         guard let choose = loop.rules.route, loop.configuration.answers == nil else {
@@ -191,7 +191,7 @@ final class UpstreamConnector {
         }
     }
 
-    /// By the requested host, or by the client's name for it, but not by a name that no certificate proves.
+    /// The certificate for the host or the TLS server name; `nil` if no server certificate proves the client's name.
     private func findIdentity(_ exchange: Exchange) -> TLSClientIdentity? {
         guard let find = loop.rules.identity else { return nil }
         let byHost = find(destination.host, destination.port)
@@ -204,13 +204,13 @@ final class UpstreamConnector {
         return find(name.lowercased(), destination.port)
     }
 
-    /// Whether a rule has another address in the host's place; a name with the root's dot is the same host.
+    /// Whether the address to connect to differs from the host; a trailing dot is no difference.
     private var isSpoofed: Bool {
         guard let address = destination.address else { return false }
         return address != destination.host + "."
     }
 
-    /// Set if an HTTP proxy reads the requests: plain HTTP, unless a rule has set the address, which no proxy accepts.
+    /// Set if an HTTP proxy reads the requests: plain HTTP without a separate address, which no proxy accepts.
     private var forwarding: ProxyForwarding? {
         guard let proxy = route.proxy, proxy.kind != .socks5, case .http = purpose, !isSecure, !isSpoofed else {
             return nil
@@ -270,7 +270,7 @@ final class UpstreamConnector {
         max(0, (end - start).nanoseconds / 1_000)
     }
 
-    /// A failed look-up as that of the proxy, if it was the proxy's name that was looked up.
+    /// If the proxy's name was looked up, the failure is reported as the proxy's.
     private func ofRoute(_ failure: ExchangeFailure) -> ExchangeFailure {
         guard let proxy = route.proxy else { return failure }
         let code = failure.code == .dns ? ExchangeFailure.Code.upstreamProxy : failure.code
@@ -282,7 +282,7 @@ final class UpstreamConnector {
 
     private func add(_ found: AddressSearch.Found, to attempt: ConnectAttempt) {
         work = .connecting(attempt, found.isLast ? nil : currentSearch)
-        // One that leads back is not tried where another one may do.
+        // Skips addresses of this proxy, because another address may connect.
         let all = withPort(found.addresses)
         let others = all.filter { !loop.shared.isOwnAddress($0) }
         if others.count < all.count { hasOwnAddress = true }
@@ -351,7 +351,7 @@ final class UpstreamConnector {
         attempt.add(addresses, areAll: search == nil)
     }
 
-    /// Whether a name was asked for, even if a rule has its address.
+    /// Whether the peer was requested by name, even if a rule sets its address.
     private var isNamed: Bool { Resolver.address(route.proxy?.host ?? destination.host, port: port) == nil }
 
     private func noteAttempt(connectedAt: NIODeadline?, _ proxy: (connection: ConnectionID, address: String)?) {
@@ -377,7 +377,7 @@ final class UpstreamConnector {
             try pipeline.addHandler(TLSChannelHandler(session: session))
         }
         let isForwarded = forwarding != nil
-        // A proxy of plain HTTP that reads the requests is a server like any other.
+        // A plain HTTP proxy that reads the requests needs no handshake.
         if isForwarded, proxy.kind == .http { return false }
         let host = isSpoofed ? destination.address ?? destination.host : destination.host
         let handshake = isForwarded ? nil : proxy.handshake(host: host, port: destination.port)
@@ -453,6 +453,6 @@ final class UpstreamConnector {
         }
     }
 
-    /// How long a failed guess of HTTP/2 holds: the server may only have been starting.
+    /// How long Sluice uses HTTP/1 after a failed guess of HTTP/2: the server may only have been starting.
     private static let guessHolds = TimeAmount.seconds(10)
 }

@@ -3,9 +3,9 @@ package import Wire
 
 package enum UpstreamRoute: Sendable, Hashable {
     case direct
-    /// Because of a rule or an option, the reason for the trace.
+    /// A rule or an option excludes this server; `reason` is for the trace.
     case bypassing(reason: String)
-    /// Because of a rule or an option, the reason for the trace.
+    /// A rule or an option selects this proxy; `reason` is for the trace.
     case through(UpstreamProxy, reason: String)
 
     package var proxy: UpstreamProxy? {

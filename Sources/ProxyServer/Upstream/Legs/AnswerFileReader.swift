@@ -78,7 +78,7 @@ final class AnswerFileReader {
         exchange?.upstreamClosed(ExchangeFailure(.reset, text))
     }
 
-    /// Reads what the file has at a place, as much as a piece may be; nothing at its end.
+    /// Reads at most one piece of the file from `position`; returns no bytes at the file's end.
     private static func piece(of file: AnswerFile, at position: Int64) throws -> ByteBuffer {
         let size = Int(min(Int64(pieceSize), file.length - position))
         var piece = ByteBuffer()

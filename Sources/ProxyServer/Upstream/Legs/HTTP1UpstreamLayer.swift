@@ -21,7 +21,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         var hasHead = false
         var isResponseRead = false
         var keepsAlive = true
-        /// The key of an opening handshake (RFC 6455 §4.1).
+        /// The key of a WebSocket handshake (RFC 6455 §4.1).
         var webSocketKey: String?
 
         func isAnswered(by head: ResponseHead) -> Bool {
@@ -44,7 +44,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private var hasServed = false
     /// Whether the server may have authenticated the connection for its owner (RFC 4559 §6).
     private var isBound = false
-    /// The client's connection with which it is closed.
+    /// The client's connection to which this one belongs if it is bound; both close together.
     private weak var owner: ClientIdentity?
 
     init(_ connection: UpstreamConnection, key: UpstreamPool.Key, forwarding: ProxyForwarding? = nil) {
@@ -159,7 +159,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
         switch state {
-        // A server that checks for close_notify must not take half a request for a whole one.
+        // A server that checks for close_notify must not accept half a request as complete.
         case .exchanging(let progress) where !progress.isRequestSent:
             connection.withholdCloseNotify()
             connection.close()
@@ -242,14 +242,14 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     private var host: String { key.destination.host }
 
-    /// The peer has ended it too early; `how` is the end of a sentence.
+    /// The failure if the peer ended the connection too early; `how` is the end of a sentence.
     private func ended(_ how: String) -> ExchangeFailure {
         guard let proxy = forwarding?.proxy else { return ExchangeFailure(.reset, "\(host) \(how).") }
         let text = "The upstream proxy \(proxy) \(how), asked for \(key.destination.authority)."
         return ExchangeFailure(.upstreamProxy, text, hint: proxy.question)
     }
 
-    /// The same of a connection that did not end but broke.
+    /// The failure if the connection broke; `how` is the end of a sentence.
     private func broken(_ how: String) -> ExchangeFailure {
         var failure = ended(how)
         failure.isReset = true
@@ -258,7 +258,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     // MARK: - Authentication
 
-    /// The request has credentials, which may be the connection's from here on.
+    /// Binds the connection to its client if the request's credentials may authenticate the connection.
     private func noteAuthorization(_ fields: FieldSection) {
         if ConnectionAuthentication.isNamed(in: fields, by: .authorization)
             || loop.shared.authenticatesConnections(key.destination)

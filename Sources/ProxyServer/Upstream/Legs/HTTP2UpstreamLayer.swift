@@ -23,16 +23,16 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     /// Set while it is unknown whether the server speaks HTTP/2 at all.
     private var preface: Scheduled<Void>?
 
-    /// Few bytes in flight on each stream: a thousand stalled ones must not cost a gigabyte.
+    /// A small window for each stream: a thousand stalled streams must not cost a gigabyte.
     static let settings = {
         var settings = HTTP2Settings()
         settings.initialWindow = 128 << 10
         return settings
     }()
-    /// For streams that are read quickly: the window limits the speed on long ways.
+    /// For streams that are read quickly: the window limits the speed if the round trip is long.
     static let wideWindow: Int32 = 2 << 20
     static let wideLimit = 8
-    /// For a server without TLS to show that it speaks HTTP/2.
+    /// The time for a server without TLS to show that it speaks HTTP/2.
     private static let prefaceLimit = TimeAmount.seconds(3)
 
     init(_ connection: UpstreamConnection, key: UpstreamPool.Key) {
@@ -47,8 +47,8 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     private var session: HTTP2Session { driver.session }
     private var isClosed: Bool { driver.isStopped }
 
-    /// Before its SETTINGS a server has no limit (RFC 9113 §6.5.2), but one with a low limit takes more for an attack:
-    /// one stream until then.
+    /// One stream until the server's SETTINGS arrive: the default has no limit (RFC 9113 §6.5.2), but a server with a
+    /// low limit takes more streams for an attack.
     var hasRoom: Bool {
         guard !isClosed, !session.isGoingAway else { return false }
         return streams.count + reserved < (session.hasPeerSettings ? session.peerMaxConcurrentStreams : 1)
@@ -86,7 +86,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         return begun
     }
 
-    /// A stream that was given out is not needed after all.
+    /// An opened stream is not needed after all.
     func giveBack() {
         reserved -= 1
         origin?.serve()

@@ -17,7 +17,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     private var isRequestSent = false
     private var isResponseRead = false
     private var isOver = false
-    /// Set where the request asks for another protocol (RFC 8441).
+    /// Set if the request asks for another protocol (RFC 8441).
     private var upgrade: WebSocketBridge?
 
     init(_ connection: HTTP2UpstreamLayer, facts: UpstreamFacts) {
@@ -56,7 +56,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     }
 
     func sendRequestEnd(_ trailers: FieldSection?) {
-        // An upgrade's request ends, but the stream stays open for what follows.
+        // An upgrade's request ends, but the stream stays open for the other protocol.
         if let bridge = upgrade, !bridge.isOpen { return }
         guard let id, !isOver, !isRequestSent else { return }
         isRequestSent = true
@@ -82,7 +82,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
 
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
-        // A connection that was reset in the middle of a WebSocket (RFC 8441 §5).
+        // RFC 8441 §5: a TCP reset in the middle of a WebSocket becomes a stream reset with CANCEL.
         end(code == .connectError ? .cancel : code)
     }
 
@@ -118,7 +118,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         }
     }
 
-    /// A body of this size will be longer still.
+    /// A body that has reached this size is probably much longer.
     private static let worthWidening = 256 << 10
 
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {

@@ -10,7 +10,7 @@ struct ProxyForwarding {
 
     init(_ proxy: UpstreamProxy, to destination: Destination) {
         self.proxy = proxy
-        // A name with the root's dot stays one.
+        // Keeps a name's trailing dot.
         let host = destination.address ?? destination.host
         let url = RequestURL(scheme: "http", host: host, port: destination.port, path: "/")
         prefix = Array("http://\(url.authority)".utf8)

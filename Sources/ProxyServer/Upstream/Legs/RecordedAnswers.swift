@@ -9,7 +9,7 @@ package protocol RecordedAnswers: Sendable {
     func open(_ exchange: ExchangeID, for request: AskedRequest) throws -> RecordedAnswer
     func body(of exchange: ExchangeID, offset: Int64, limit: Int) throws -> ByteBuffer
     func explainMiss(_ request: AskedRequest) -> ExchangeFailure
-    /// For unread bytes. Reads nothing.
+    /// The failure for bytes that would pass unread. Reads nothing.
     func explainRefusal(of authority: String) -> ExchangeFailure
 }
 
@@ -29,7 +29,7 @@ package struct AskedRequest: Sendable {
 /// A received answer without its body.
 package struct RecordedAnswer: Sendable {
     package var exchange: ExchangeID
-    /// With the fields that were meant for the recorded connection.
+    /// With the hop-by-hop fields of the recorded connection.
     package var head: ResponseHead
     /// In bytes, with content codings.
     package var bodySize: Int64
@@ -38,7 +38,7 @@ package struct RecordedAnswer: Sendable {
     /// For the trace, one sentence each.
     package var notes: [String] = []
     package var delay = TimeAmount.zero
-    /// Where parts of the body begin, and their times after the head, ascending; empty for all at once.
+    /// The offsets of the body's parts, and their times after the head, ascending; empty if the body comes at once.
     package var arrivals: [(offset: Int64, after: TimeAmount)] = []
 
     package static let pieceSize = 64 << 10
@@ -50,14 +50,14 @@ package struct RecordedAnswer: Sendable {
     }
 }
 
-/// A request's body to compare: its bytes, or a digest of many.
+/// A request's body to compare: its bytes, or a digest if there are many.
 package struct ComparedBody: Sendable {
-    /// Longer bodies are compared by their bytes alone.
+    /// Longer bodies are compared only by a digest of their bytes.
     package static let longest = 1 << 20
     private static let block = 64 << 10
 
     package private(set) var size: Int64 = 0
-    /// The whole body up to ``longest``, else what is not in the digest yet.
+    /// The whole body up to ``longest``; of a longer body, the bytes that are not in the digest yet.
     private var pending = ByteBuffer()
     private var digest = ByteDigest()
 
@@ -65,7 +65,7 @@ package struct ComparedBody: Sendable {
 
     package var bytes: ByteBuffer? { size <= ComparedBody.longest ? pending : nil }
 
-    /// A digest of the bytes, the same in this process alone.
+    /// A digest of the bytes, comparable only within this process.
     package var fingerprint: Fingerprint {
         var result = digest
         var rest = pending
@@ -79,7 +79,7 @@ package struct ComparedBody: Sendable {
         size += Int64(part.readableBytes)
         pending.writeImmutableBuffer(part)
         guard size > ComparedBody.longest else { return }
-        // In blocks, whatever parts it came in.
+        // In blocks of one size, because the parts have any size.
         while let piece = pending.readSlice(length: ComparedBody.block) { digest.add(piece.readableBytesView) }
         pending.discardReadBytes()
     }

@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// A recording in place of a server: takes a whole request, finds its answer, and sends that as fast as wanted.
+/// A recording in place of a server: reads a whole request, finds its recorded answer, and sends it at a given speed.
 final class RecordedLeg: UpstreamLeg {
     var exchange: Exchange?
     let facts = UpstreamFacts(connection: nil, version: .http11, isReused: false)
@@ -13,7 +13,7 @@ final class RecordedLeg: UpstreamLeg {
     private let loop: LoopContext
     private var head: RequestHead?
     private var body = ComparedBody()
-    /// Of the memory for bodies; `nil` once the body was compared.
+    /// This request's share of the memory for bodies; `nil` after the body was compared.
     private var share: ByteShare?
     private var state = State.asked
     private var isReading = true
@@ -32,7 +32,7 @@ final class RecordedLeg: UpstreamLeg {
         var answer: RecordedAnswer
         var began: NIODeadline
         var position: Int64 = 0
-        /// The index of the first arrival that was not waited for.
+        /// The index of the next arrival to wait for.
         var nextArrival = 0
         var step = Step.resting
 
@@ -60,7 +60,7 @@ final class RecordedLeg: UpstreamLeg {
 
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
         self.head = head
-        // All of the body is wanted (RFC 9110 §10.1.1).
+        // Requests the body (RFC 9110 §10.1.1), because the comparison needs all of it.
         if framing != .none, head.fields.contains(.expect, token: "100-continue") {
             exchange?.interim(ResponseHead(status: 100))
         }
@@ -81,7 +81,7 @@ final class RecordedLeg: UpstreamLeg {
         let request = AskedRequest(url: url, head: head, body: body)
         let isShort = body.size <= RecordedLeg.shortBody
         body = ComparedBody()
-        // Answers of one request are given in the order in which it is asked.
+        // Looked up now, because equal requests get their recorded answers in the order of the requests.
         let found = isShort ? answers.find(request) : nil
         loop.offload { [answers] in
             guard let id = isShort ? found : answers.find(request) else { throw answers.explainMiss(request) }

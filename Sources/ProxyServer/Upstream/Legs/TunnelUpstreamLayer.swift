@@ -27,7 +27,7 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
         let bytes = early
         early = nil
         if let bytes, bytes.readableBytes > 0 { exchange?.responsePart(bytes) }
-        // The server may have ended it while the head was held.
+        // The server may have ended the connection while the head was held.
         if connection.hasInputEnded { inputClosed() }
     }
 

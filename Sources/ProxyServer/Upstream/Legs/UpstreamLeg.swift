@@ -4,10 +4,10 @@ import NIOCore
 
 /// The server's side of an exchange, for all versions of HTTP.
 protocol UpstreamLeg: AnyObject {
-    /// The exchange that uses it, which gets what the server sends.
+    /// The exchange that uses this leg and gets the server's events.
     var exchange: Exchange? { get set }
     var facts: UpstreamFacts { get }
-    /// The bytes of an incomplete head, if the exchange cannot know.
+    /// How many bytes of an incomplete response head have arrived.
     var partialHeadSize: Int { get }
     /// Sends the request's head; returns the bytes that were written.
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer
@@ -20,7 +20,7 @@ protocol UpstreamLeg: AnyObject {
     func withholdCloseNotify()
     /// The exchange is over; another one may follow.
     func release()
-    /// Whether a waiting request takes its place; then it must be abandoned.
+    /// Whether a waiting request takes this leg's place; then this leg must be abandoned.
     func givesWay() -> Bool
     /// The connection, or the stream, is unusable.
     func abandon(_ code: HTTP2ErrorCode)

@@ -15,7 +15,7 @@ enum ConnectionAuthentication {
     }
 
     private static func isNamed(in value: UnsafeRawBufferPointer) -> Bool {
-        // Most credentials are those of other schemes, and cost no text.
+        // Most credentials use other schemes; this check saves making a string of them.
         guard value.contains(where: { $0 | 0x20 == UInt8(ascii: "n") }) else { return false }
         return value.split(separator: UInt8(ascii: ",")).contains { challenge in
             let scheme = challenge.split(separator: UInt8(ascii: " "), maxSplits: 1).first ?? []

@@ -1,8 +1,8 @@
 import HTTPModel
 import NIOCore
 
-/// A server that may speak HTTP/2, its connections, and waiting requests. At first one request connects and the others
-/// wait for the version.
+/// A server that may speak HTTP/2, its connections, and waiting requests. At first one request connects, and the others
+/// wait until the version is known.
 final class UpstreamOrigin {
     enum Answer {
         case stream(HTTP2UpstreamStream)
@@ -59,7 +59,7 @@ final class UpstreamOrigin {
         return .wait(isFull: isFull)
     }
 
-    /// At the limit of connections, with known settings.
+    /// Whether there are as many connections as allowed, and the settings of all are known.
     private var isFull: Bool {
         connections.count == UpstreamOrigin.connectionLimit && connections.allSatisfy(\.hasSettings)
     }
@@ -82,7 +82,7 @@ final class UpstreamOrigin {
         if endConnecting(connector) { serve() }
     }
 
-    /// Whether this request made the awaited connection.
+    /// Ends the wait for a connection; returns whether this request was making it.
     private func endConnecting(_ connector: UpstreamConnector) -> Bool {
         guard connecting === connector else { return false }
         connecting = nil
@@ -97,8 +97,8 @@ final class UpstreamOrigin {
         serve()
     }
 
-    /// Waiting requests make their own connections. An ALPN choice holds forever, a guess without TLS for a while.
-    /// Returns whether this was awaited.
+    /// The server speaks HTTP/1.1, so waiting requests make their own connections. An ALPN choice counts forever, a
+    /// guess without TLS until `moment`. Returns whether requests waited for this connection.
     @discardableResult
     func turnedOutHTTP1(by connector: UpstreamConnector, until moment: NIODeadline = .distantFuture) -> Bool {
         guard endConnecting(connector) else { return false }
@@ -107,9 +107,9 @@ final class UpstreamOrigin {
         return true
     }
 
-    /// No connection came about: those that wait fail as well.
+    /// The connection failed; if there is no other one, waiting requests fail as well.
     func failed(_ failure: ExchangeFailure, by connector: UpstreamConnector) {
-        // The server that asked for HTTP/1.1 does not speak it either.
+        // The server that required HTTP/1.1 does not speak it either.
         if failure.code == .tls, requiresHTTP1 { version = .negotiable }
         guard endConnecting(connector), connections.isEmpty else { return }
         releaseAll { $0.failed(failure) }
@@ -140,7 +140,7 @@ final class UpstreamOrigin {
         let isFull = isFull
         defer { knowsFull = isFull }
         guard isFull, !knowsFull else { return }
-        // Later requests are told when they ask.
+        // Later requests learn this when they call `ask`.
         for waiter in waiting.elements { waiter.queued() }
     }
 
@@ -158,7 +158,7 @@ final class UpstreamOrigin {
         }
     }
 
-    /// A fresh connection takes their place.
+    /// Closes connections that have been idle since before `moment`; returns how many.
     @discardableResult
     func closeIdle(before moment: NIODeadline = .distantFuture) -> Int {
         let idle = connections.filter { $0.isIdle(since: moment) }

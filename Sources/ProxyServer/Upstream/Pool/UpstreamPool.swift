@@ -3,7 +3,7 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// The connections to servers of one event loop, by what they must have in common.
+/// One event loop's connections to servers, by the properties that an exchange and its connection must share.
 final class UpstreamPool {
     struct Key: Hashable {
         let destination: Destination
@@ -26,7 +26,7 @@ final class UpstreamPool {
         return origin
     }
 
-    /// The newest one: the server is least likely to close it now.
+    /// The newest idle connection: the server is least likely to close this one now.
     func take(_ key: Key) -> HTTP1UpstreamLayer? {
         while let connection = idle[key]?.popLast() {
             if connection.isUsable { return connection }
@@ -36,7 +36,7 @@ final class UpstreamPool {
 
     func put(_ connection: HTTP1UpstreamLayer) { idle[connection.key, default: []].append(connection) }
 
-    /// A fresh connection takes its place.
+    /// Closes the oldest idle connection; a fresh one replaces it.
     func closeOldest(_ key: Key) {
         guard let oldest = idle[key]?.first else { return }
         remove(oldest)

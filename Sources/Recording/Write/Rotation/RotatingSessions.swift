@@ -9,7 +9,7 @@ struct RotatingSessions {
     private var highest: Int64
     /// In nanoseconds of the monotonic clock.
     private var begunAt = DispatchTime.now().uptimeNanoseconds
-    /// After a failure.
+    /// No rotation before this time, after a failure or a pause.
     private var delayedUntil: UInt64 = 0
     private var failures = 0
 
@@ -24,7 +24,7 @@ struct RotatingSessions {
         connections[connection.id] = connection.closedAt == nil ? connection : nil
     }
 
-    /// `nil` if unknown, or if the file has no exchange.
+    /// When the next file begins; `nil` if unknown, or if the present file has no exchange.
     func due(_ current: SessionRecording?) -> UInt64? {
         guard let current, current.writer.totals.exchanges > 0 else { return nil }
         if let size = series.rotation.size, current.size >= size { return delayedUntil }

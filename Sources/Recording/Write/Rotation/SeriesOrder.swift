@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The order of a series' files as seen by one recorder: new files come after those that existed when it began. It uses
-/// no clock, which may be set back.
+/// The order of a series' files as one recorder sees them: new files come after files that existed when it began. Uses
+/// no clock, because clocks may be set back.
 final class SeriesOrder: Sendable {
     private struct State {
-        /// By name; 0 for existing files.
+        /// By name; 0 for files that existed before.
         var ranks: [String: Int64] = [:]
         var newest: Int64 = 0
         var hasLooked = false
@@ -21,8 +21,8 @@ final class SeriesOrder: Sendable {
 
     var newest: Int64 { state.withLock { $0.newest } }
 
-    /// `finished` files are not recorded here; `present` are all files at the time of `newest`. Files of equal rank
-    /// were first seen together.
+    /// `finished` files are not being recorded here; `present` are all files at the time of `newest`. Files of equal
+    /// rank were first seen at the same time.
     func ranks(of finished: [String], present: [String], upTo newest: Int64) -> [String: Int64] {
         state.withLock { state in
             let present = Set(present)

@@ -9,10 +9,10 @@ final class SessionCloser: Sendable {
     private let isEnding = Atomic(false)
     private let found = Mutex<(removing: SessionError?, closing: SessionError?)>((nil, nil))
 
-    /// For removing the log of a session with a reader: a console soon follows to the next session.
+    /// How often to retry while a reader keeps the log; a console soon continues with the next session.
     private static let (attempts, pauseMicroseconds): (Int, UInt32) = (20, 200_000)
 
-    /// Removes deleted exchanges and the log. `isWhole` if writing never failed.
+    /// Removes deleted exchanges and the log. `isWhole`: no write has failed.
     func close(_ session: WritableSession, isWhole: Bool) {
         work.async { [self] in
             if isWhole {
@@ -46,7 +46,7 @@ final class SessionCloser: Sendable {
         work.sync {}
     }
 
-    /// The failed removal, and the first error.
+    /// The error of the failed removal, and the first error.
     func problems(after error: SessionError?) -> (removing: SessionError?, first: SessionError?) {
         found.withLock { ($0.removing, error ?? $0.closing) }
     }

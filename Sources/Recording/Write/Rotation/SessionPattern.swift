@@ -1,8 +1,8 @@
 import Foundation
 
-/// A pattern for names: `traffic-%Y-%m-%dT%H-%M-%S.sluice`. `%Y` `%m` `%d` `%H` `%M` `%S` `%j` are the local time as in
-/// `strftime`, `%N` is a running number of at least four digits, `%%` a percent sign. Without `%N` a taken name gets
-/// `-2`, `-3` and so on before its ending.
+/// A pattern for names: `traffic-%Y-%m-%dT%H-%M-%S.sluice`. `%Y` `%m` `%d` `%H` `%M` `%S` `%j` are the local time like
+/// in `strftime`, `%N` is a running number of at least four digits, `%%` a percent sign. Without `%N`, a name that is
+/// taken gets `-2`, `-3` and so on before its ending.
 package struct SessionPattern: Sendable, Hashable {
     package let text: String
     private let folder: String
@@ -31,11 +31,11 @@ package struct SessionPattern: Sendable, Hashable {
         try self.init(folder: String(text[..<end]), name: String(text[end...]))
     }
 
-    /// `folder` is literal: empty, or with a slash at its end.
+    /// `folder` has no directives; it is empty, or ends with a slash.
     package init(folder: String, name: String) throws(PatternError) {
         (text, self.folder) = (folder + name, folder)
         guard !name.isEmpty, !text.utf8.contains(0) else { throw PatternError(description: "'\(text)' names no file.") }
-        // The suffix of a taken name precedes its ending.
+        // The suffix of a name that is taken comes before the ending.
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
         parts = try Self.parts(of: name[..<dot])
         if !parts.contains(.number) { parts.append(.copy) }
@@ -84,7 +84,7 @@ package struct SessionPattern: Sendable, Hashable {
 
     var isNumbered: Bool { parts.contains(.number) }
 
-    /// `time` is in seconds since 1970; `number` runs, or distinguishes taken names.
+    /// `time` is in seconds since 1970; `number` is the running number, or the number of the copy.
     func name(at time: time_t, number: Int) -> String {
         var (time, fields) = (time, tm())
         localtime_r(&time, &fields)
@@ -106,7 +106,7 @@ package struct SessionPattern: Sendable, Hashable {
         return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// 1 without a number; `nil` for other names.
+    /// The number in a name, 1 if it has no number; `nil` if the name does not match the pattern.
     package func number(in name: String) -> Int? { Self.number(in: Substring(name), parts[...]) }
 
     private static func number(in name: Substring, _ parts: ArraySlice<Part>, _ found: Int = 1) -> Int? {
@@ -119,7 +119,7 @@ package struct SessionPattern: Sendable, Hashable {
             guard field.count == digits, field.allSatisfy(isDigit) else { return nil }
             return number(in: name.dropFirst(digits), rest, found)
         case .number:
-            // As many digits as possible; a field of the time may follow.
+            // Tries the most digits first, because a field of the time may follow.
             for count in stride(from: min(18, name.prefix(while: isDigit).count), through: 4, by: -1) {
                 guard let value = Int(name.prefix(count)) else { continue }
                 if let found = number(in: name.dropFirst(count), rest, value) { return found }

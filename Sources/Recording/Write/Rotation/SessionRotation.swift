@@ -1,9 +1,9 @@
-/// When a recording continues in another file, the names of its files, and which of them stay.
+/// When a recording continues in a new file, the names of its files, and which files are kept.
 package struct SessionRotation: Sendable, Hashable {
     package enum Keep: Sendable, Hashable {
-        /// The newest, with the current one.
+        /// Keeps the newest files, including the current one.
         case files(Int)
-        /// By the last change, in microseconds.
+        /// Keeps files that changed within this many microseconds.
         case age(Int64)
     }
 
@@ -24,6 +24,6 @@ package enum RecorderRemark: Sendable, Hashable {
     case rotated(from: String, to: String)
     case cannotRotate(String, SessionError)
     case removed([String])
-    /// To keep the session below its largest size.
+    /// Bodies or exchanges are dropped to keep the session below its largest size.
     case dropping(String, largest: Int64)
 }

@@ -4,7 +4,7 @@ import HTTPModel
 
 /// The files of a rotation. Only unused files whose label names the series are removed.
 struct SessionSeries: Sendable {
-    /// Its value is the name's pattern.
+    /// The label's value is the name's pattern.
     static let label = "series"
     private static let mostNames = 10_000
 
@@ -19,10 +19,10 @@ struct SessionSeries: Sendable {
 
     var name: String { (rotation.pattern.text as NSString).lastPathComponent }
 
-    /// An older part, in microseconds, was left by a crash.
+    /// Ending of incomplete files; a crash has left those that are older than `oldestPart` microseconds.
     private static let (ending, oldestPart) = (".part", Int64(60_000_000))
 
-    /// A new file gets its name when it is complete, so that no crash leaves a part under that name.
+    /// A new file gets its name when it is complete, so that a crash leaves no incomplete file under that name.
     func next(_ configuration: RecorderConfiguration, following: Int64) throws -> WritableSession {
         let path = try claim(labels: configuration.labels)
         do {
@@ -38,7 +38,7 @@ struct SessionSeries: Sendable {
     private func claim(labels: [String: String], at time: time_t = Foundation.time(nil)) throws -> String {
         let pattern = rotation.pattern
         removeParts()
-        // Removed numbers are not used again, so that the names stay in order.
+        // Numbers below the highest one are not used again, so that the names stay in order.
         let taken = names().filter { pattern.isNumbered || $0.name == pattern.name(at: time, number: $0.number) }
         var number = (taken.map(\.number).max() ?? 0) + 1
         for _ in 0..<Self.mostNames {
@@ -65,7 +65,7 @@ struct SessionSeries: Sendable {
         switch errno {
         case EEXIST: return false
         case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
-            // Without hard links.
+            // The file system has no hard links.
             guard FileFacts(link: path) == nil else { return false }
             if rename(part, path) == 0 { return true }
             throw SessionError.cannotOpen(path, errno)
@@ -98,13 +98,13 @@ struct SessionSeries: Sendable {
         var name: String
         var path: String
         var identity: FileFacts.Identity
-        /// Independent of the clock; 0 without numbers.
+        /// The running number in the name, which no clock affects; 0 if the pattern has no number.
         var number: Int
         var begunAt: Int64
     }
 
-    /// Returns the removed paths. Files that others use, or that are not surely of this series, stay. `current` files
-    /// are being recorded here.
+    /// Removes old files of the series, and returns their paths. Keeps files that are in use or may not be of this
+    /// series. `current` is the number of files that are being recorded here.
     func prune(current: Int, now: Int64? = nil) -> [String] {
         guard let keep = rotation.keep else { return [] }
         let now = now ?? clock.now()
@@ -120,7 +120,7 @@ struct SessionSeries: Sendable {
         return finished.filter(Self.remove).map(\.path)
     }
 
-    /// `nil` if it is too young to be removed.
+    /// `nil` if the file must stay, for example because it is too young.
     private func old(_ name: String, _ number: Int, _ keep: SessionRotation.Keep, _ now: Int64) -> Finished? {
         let path = rotation.pattern.path(of: name)
         // A rotation does not write links.
@@ -135,11 +135,11 @@ struct SessionSeries: Sendable {
         return Finished(name: name, path: path, identity: facts.identity, number: place, begunAt: run.startedAt)
     }
 
-    /// Unless it is in use or was replaced.
+    /// Removes the file, unless it is in use or was replaced.
     private static func remove(_ file: Finished) -> Bool {
         let descriptor = open(file.path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
-        // Nobody records it here, so closing releases no lock of SQLite.
+        // This process does not record the file, so closing it releases no lock of SQLite.
         defer { close(descriptor) }
         guard FileFacts(descriptor: descriptor)?.identity == file.identity, flock(descriptor, LOCK_EX | LOCK_NB) == 0,
             OpenFiles.isAlone(descriptor), FileFacts(link: file.path)?.identity == file.identity,
@@ -152,14 +152,14 @@ struct SessionSeries: Sendable {
     }
 }
 
-/// Microseconds since 1970; the clock cannot be set forward, which would make files old at once.
+/// Microseconds since 1970. Ignores that a clock is set forward, because files would then be old at once.
 struct SteadyClock: Sendable {
     private let startedAt: Int64
     private let uptime: Int64
 
     init(startedAt: Int64 = WallClock.now()) { (self.startedAt, uptime) = (startedAt, Self.uptime()) }
 
-    /// Never ahead of the machine's time.
+    /// Never later than the machine's time.
     func now() -> Int64 { min(WallClock.now(), startedAt + Self.uptime() - uptime) }
 
     /// Includes suspended time.
@@ -180,11 +180,11 @@ enum OpenFiles {
     private static let (setLease, setSignal): (CInt, CInt) = (1_024, 10)
     #endif
 
-    /// In this process or another; `true` if the system does not say.
+    /// Whether no process, including this one, has the file open; `true` if the system does not say.
     static func isAlone(_ descriptor: CInt) -> Bool {
         #if os(Linux)
-        // A write lease is only granted if nobody else has the file open (fcntl(2)). Another who opens it waits for the
-        // lease's end, and causes a signal that does nothing.
+        // The system grants a write lease only if nobody else has the file open (fcntl(2)). A process that opens the
+        // file meanwhile waits for the lease's end, and causes a signal that does nothing.
         guard fcntl(descriptor, setSignal, SIGURG) == 0 else { return true }
         if fcntl(descriptor, setLease, CInt(F_WRLCK)) == 0 {
             _ = fcntl(descriptor, setLease, CInt(F_UNLCK))
