@@ -5,6 +5,8 @@ import NIOCore
 /// Masks a body that comes in pieces, without its content coding; the split into pieces changes nothing. At most 16
 /// windows are in memory.
 final class BodyMask {
+    typealias Output = ([UInt8]) throws -> Void
+
     static let window = 256 * 1024
     /// How many settled bytes are kept to find the name before a value.
     private static let context = 2 * 1024
@@ -14,9 +16,7 @@ final class BodyMask {
     private let mediaType: MediaType?
     private let window: Int
     private var wanted: Int
-    private var syntax: ScanSyntax?
-    private var isBinary = false
-    private var hasBegun = false
+    private var syntax: (ScanSyntax?, isBinary: Bool)?
     private var bytes: [UInt8] = []
     private var contextCount = 0
     /// Whether the bytes continue a secret that was too long to be read whole.
@@ -28,20 +28,7 @@ final class BodyMask {
         wanted = window
     }
 
-    func add(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
-        if !hasBegun {
-            bytes += piece
-            guard isLast || bytes.count >= BodySyntax.lookedAt else { return }
-            hasBegun = true
-            let beginning = bytes
-            bytes = []
-            (syntax, isBinary) = BodySyntax.of(mediaType, Array(beginning.prefix(BodySyntax.lookedAt)))
-            return try beginning.withUnsafeBytes { try fill($0, isLast: isLast, output) }
-        }
-        try fill(piece, isLast: isLast, output)
-    }
-
-    private func fill(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
+    func add(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: Output) rethrows {
         var rest = piece[...]
         repeat {
             let taken = rest.prefix(max(0, wanted - (bytes.count - contextCount)))
@@ -60,17 +47,15 @@ final class BodyMask {
     }
 
     /// Writes the bytes that no later ones can change; returns up to where, `nil` if more are needed.
-    private func settle(
-        _ bytes: UnsafeRawBufferPointer,
-        isLast: Bool,
-        _ output: ([UInt8]) throws -> Void
-    ) rethrows -> Int? {
+    private func settle(_ bytes: UnsafeRawBufferPointer, isLast: Bool, _ output: Output) rethrows -> Int? {
         var start = contextCount
         let wasInSecret = isInSecret
         if isInSecret {
             start = bytes[start...].firstIndex { "\"'&<>\r\n".utf8.contains($0) } ?? bytes.count
             isInSecret = start == bytes.count
         }
+        let (syntax, isBinary) = syntax ?? BodySyntax.of(mediaType, Array(bytes.prefix(BodySyntax.lookedAt)))
+        self.syntax = (syntax, isBinary)
         // A longer secret is masked up to a byte that can end it.
         let mayGrow = !isLast && bytes.count - contextCount < 16 * window
         var marks = mask.marks(in: bytes, syntax, isCut: mayGrow, isBinary: isBinary)
@@ -128,7 +113,7 @@ enum BodySyntax {
         let rest = beginning.drop { $0 <= 0x20 }
         let next = rest.dropFirst().first { $0 > 0x20 } ?? 0
         switch rest.first {
-        case UInt8(ascii: "<") where ValueShape.isLetter(next) || "?!".utf8.contains(next): return (.markup, false)
+        case UInt8(ascii: "<") where next.isLetter || "?!".utf8.contains(next): return (.markup, false)
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             return "\"{[".utf8.contains(next) ? (.text, false) : (isForm ? .form : .text, false)
         default: return (isForm || mediaType == nil && looksLikeForm(rest) ? .form : .text, false)
@@ -136,7 +121,7 @@ enum BodySyntax {
     }
 
     private static func looksLikeForm(_ text: ArraySlice<UInt8>) -> Bool {
-        let name = text.prefix { ValueShape.isLetterOrDigit($0) || "_-.[]%".utf8.contains($0) }
+        let name = text.prefix { $0.isLetterOrDigit || "_-.[]%".utf8.contains($0) }
         return !name.isEmpty && text.dropFirst(name.count).first == UInt8(ascii: "=") && !text.contains(0x20)
     }
 

@@ -18,7 +18,7 @@ enum Cookies {
         var start = value.lowerBound
         while start < value.upperBound {
             let next = nextCookie(in: bytes, start..<value.upperBound)
-            let end = next.map { $0.comma } ?? value.upperBound
+            let end = next?.comma ?? value.upperBound
             pairs.append(start..<(bytes[start..<end].firstIndex(of: UInt8(ascii: ";")) ?? end))
             start = next?.start ?? value.upperBound
         }
@@ -36,9 +36,9 @@ enum Cookies {
             case UInt8(ascii: "="):
                 guard let found = comma else { continue }
                 comma = nil
-                let name = bytes[(found + 1)..<place].drop(while: StructureScanner.isSpace)
+                let name = bytes[(found + 1)..<place].drop(while: \.isSpace)
                 let hasSpace = name.startIndex > found + 1
-                if !name.isEmpty, hasSpace || isPastPair, !name.contains(where: StructureScanner.isSpace) {
+                if !name.isEmpty, hasSpace || isPastPair, !name.contains(where: \.isSpace) {
                     return (found, name.startIndex)
                 }
             default: break
@@ -54,21 +54,18 @@ enum Cookies {
         _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8]
     ) -> FoundSecret? {
         let equals = bytes[cookie].firstIndex(of: UInt8(ascii: "="))
-        let name = bytes[cookie.lowerBound..<(equals ?? cookie.lowerBound)].drop(while: StructureScanner.isSpace)
-        var (start, end) = (equals.map { $0 + 1 } ?? cookie.lowerBound, cookie.upperBound)
-        func isAround(_ byte: UInt8) -> Bool {
-            StructureScanner.isSpace(byte) || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        let name = bytes[cookie.lowerBound..<(equals ?? cookie.lowerBound)].drop(while: \.isSpace)
+        let whole = bytes.trimmed((equals.map { $0 + 1 } ?? cookie.lowerBound)..<cookie.upperBound) {
+            $0.isSpace || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
         }
-        while start < end, isAround(bytes[start]) { start += 1 }
-        while end > start, isAround(bytes[end - 1]) { end -= 1 }
         let kind = names.kind(of: name) ?? .cookie
-        start = CredentialScheme.end(in: bytes, start..<end, kind)
-        let value = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        let range = CredentialScheme.end(in: bytes, whole, kind)..<whole.upperBound
+        let value = bytes.part(range)
         guard !value.isEmpty, !Placeholder.isOne(value), !names.isExempt(name) else { return nil }
         // The settings of a page are no secrets elsewhere.
         let isSought = kind == .cookie ? ValueShape.isRandom(value) : !OrdinaryValue.isCommonWord(value)
         let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }
-        let secret = decode(bytes[start..<end])
-        return FoundSecret(range: start..<end, kind: kind, name: "cookie \(label)", secret: secret, isSought: isSought)
+        let secret = decode(bytes[range])
+        return FoundSecret(range: range, kind: kind, name: "cookie \(label)", secret: secret, isSought: isSought)
     }
 }

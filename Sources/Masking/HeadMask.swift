@@ -65,19 +65,12 @@ struct HeadMask {
         }
     }
 
-    func masked(_ url: RequestURL) -> (RequestURL, count: Int) {
+    func masked(_ url: RequestURL) -> RequestURL {
         mask.origin = .request
         var masked = url
-        var count = 0
-        if let query = url.query, let text = mask.masked(query, .form) {
-            masked.query = text
-            count += 1
-        }
-        if let path = mask.masked(url.path, .field) {
-            masked.path = path
-            count += 1
-        }
-        return (masked, count)
+        if let query = url.query.flatMap({ mask.masked($0, .form) }) { masked.query = query }
+        if let path = mask.masked(url.path, .field) { masked.path = path }
+        return masked
     }
 
     private func offset(
@@ -86,7 +79,7 @@ struct HeadMask {
         _ find: (UnsafeRawBufferPointer) -> [Mark]
     ) -> [Mark] {
         guard !range.isEmpty else { return [] }
-        return find(UnsafeRawBufferPointer(rebasing: bytes[range])).map { mark in
+        return find(bytes.part(range)).map { mark in
             Mark(range: mark.range.moved(by: range.lowerBound), placeholder: mark.placeholder, isNumber: mark.isNumber)
         }
     }
@@ -106,9 +99,7 @@ struct HeadMask {
 
     private func statusLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
         offset(line, in: bytes) { line in
-            mask.marks(inLine: line) {
-                marks(line, (line.firstIndex(of: 0x20) ?? 0)..<line.count, .field)
-            }
+            mask.marks(inLine: line) { marks(line, (line.firstIndex(of: 0x20) ?? 0)..<line.count, .field) }
         }
     }
 
@@ -123,40 +114,30 @@ struct HeadMask {
         guard let colon = line[nameStart...].firstIndex(of: UInt8(ascii: ":")) else {
             return mask.marks(in: line, .field)
         }
-        var (start, end) = (colon + 1, line.count)
-        while start < end, StructureScanner.isSpace(line[start]) { start += 1 }
-        while end > start, StructureScanner.isSpace(line[end - 1]) { end -= 1 }
-        let (value, label) = (start..<end, String(decoding: line[nameStart..<colon], as: UTF8.self))
-        let facts = mask.facts(ofField: label)
+        let value = line.trimmed(colon + 1..<line.count)
+        let facts = mask.facts(ofField: String(decoding: line[nameStart..<colon], as: UTF8.self))
         if nameStart == 1, facts.name == "path" { return target(line, value) }
-        (mask.field, mask.suspectsNothing) = (label, facts.isOrdinary)
+        (mask.field, mask.suspectsNothing) = (facts.label, facts.isOrdinary)
         defer { (mask.field, mask.suspectsNothing) = ("", false) }
-        var named: [FoundSecret] = []
-        switch facts.name {
-        case "cookie", "cookie2", "x-cookie": named = Cookies.secrets(in: line, value, mask.names, isResponse: false)
-        case "set-cookie", "set-cookie2", "x-set-cookie":
-            named = Cookies.secrets(in: line, value, mask.names, isResponse: true)
-        default:
-            if let kind = facts.kind { named = secrets(in: line, value, kind, label, facts.name) }
-        }
+        let named = found(in: line, value, facts)
         return mask.marks(in: line, named.isEmpty && facts.hasNames ? .field : nil, named: named)
     }
 
-    private func secrets(
-        in line: UnsafeRawBufferPointer,
-        _ value: Range<Int>,
-        _ kind: SecretKind,
-        _ label: String,
-        _ name: String
-    ) -> [FoundSecret] {
-        if kind == .credential { return Credentials(line, value, label).secrets.filter { isSecret($0) } }
+    private func found(in line: UnsafeRawBufferPointer, _ value: Range<Int>, _ facts: FieldNameFacts) -> [FoundSecret] {
+        switch facts.name {
+        case "cookie", "cookie2", "x-cookie": return Cookies.secrets(in: line, value, mask.names, isResponse: false)
+        case "set-cookie", "set-cookie2", "x-set-cookie":
+            return Cookies.secrets(in: line, value, mask.names, isResponse: true)
+        default: break
+        }
+        guard let kind = facts.kind else { return [] }
+        if kind == .credential { return Credentials(line, value, facts.label).secrets.filter(isSecret) }
         let range = CredentialScheme.end(in: line, value, kind)..<value.upperBound
-        let text = UnsafeRawBufferPointer(rebasing: line[range])
-        let mustBeRandom = ["ticket", "x-ticket", "key", "code"].contains(name)
+        let text = line.part(range)
+        let mustBeRandom = ["ticket", "x-ticket", "key", "code"].contains(facts.name)
         guard !mustBeRandom || ValueShape.isMadeByChance(text, least: 12) else { return [] }
         let plain = PercentEncoding.decoded(text) ?? Array(text)
-        let secret = FoundSecret(range: range, kind: kind, name: label, secret: plain)
-        return isSecret(secret) ? [secret] : []
+        return [FoundSecret(range: range, kind: kind, name: facts.label, secret: plain)].filter(isSecret)
     }
 
     private func isSecret(_ found: FoundSecret) -> Bool {
@@ -181,16 +162,15 @@ private struct Credentials {
 
     init(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ label: String) {
         (self.bytes, self.label) = (bytes, label)
-        guard let space = bytes[value].firstIndex(where: StructureScanner.isSpace) else {
+        guard let space = bytes[value].firstIndex(where: \.isSpace) else {
             secrets = [FoundSecret(range: value, kind: .token, name: label, secret: Array(bytes[value]))]
             return
         }
-        let start = bytes[space..<value.upperBound].firstIndex { !StructureScanner.isSpace($0) } ?? value.upperBound
-        let rest = start..<value.upperBound
+        let rest = bytes.trimmed(space..<value.upperBound)
         let isBasic = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased() == "basic"
         // A token, then parameters behind a comma; or parameters alone; or anything else, which is a secret as a whole.
         let word = bytes[rest].prefix { !",; \t\r\n".utf8.contains($0) }
-        let next = bytes[word.endIndex..<value.upperBound].first { !StructureScanner.isSpace($0) }
+        let next = bytes[word.endIndex..<value.upperBound].first { !$0.isSpace }
         let isToken =
             !word.isEmpty && !word.drop(while: { $0 != UInt8(ascii: "=") }).contains { $0 != UInt8(ascii: "=") }
         let isFollowed = word.endIndex < value.upperBound
@@ -224,37 +204,27 @@ private struct Credentials {
         takesAnyBytes: true
     )
 
-    /// Adds the parameters with secret names; after a token also those with unknown names.
-    private mutating func takeParameters(_ range: Range<Int>, othersAreSecrets: Bool) {
-        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
-        try? Credentials.parameter?.forEachMatch(in: part) { match in
-            guard let name = match.group(1), let value = match.group(2) ?? match.group(3) else { return true }
-            take(
-                value.moved(by: range.lowerBound),
-                name: String(decoding: part[name], as: UTF8.self),
-                isQuoted: match.group(2) != nil,
-                othersAreSecrets: othersAreSecrets
-            )
-            return true
-        }
-    }
-
-    private static let names = SecretNames()
-
     private static let plainParameters: Set<String> = [
         "realm", "scope", "charset", "username", "uri", "algorithm", "qop", "nc", "version", "error",
     ]
 
-    private mutating func take(_ value: Range<Int>, name: String, isQuoted: Bool, othersAreSecrets: Bool) {
-        // AWS has the number of a key in `Credential`.
-        let isNamed = Credentials.names.kind(of: name.utf8).map { $0 != .credential } ?? false
-        let isOther = othersAreSecrets && !Credentials.plainParameters.contains(name.lowercased())
-        guard !value.isEmpty, isNamed || isOther || Credentials.secretParameters.contains(name.lowercased()) else {
-            return
+    /// Adds the parameters with secret names; after a token also those with unknown names.
+    private mutating func takeParameters(_ range: Range<Int>, othersAreSecrets: Bool) {
+        let part = bytes.part(range)
+        try? Credentials.parameter?.forEachMatch(in: part) { match in
+            guard let labelRange = match.group(1), let value = match.group(2) ?? match.group(3) else { return true }
+            let label = String(decoding: part[labelRange], as: UTF8.self)
+            let name = label.lowercased()
+            // AWS has the number of a key in `Credential`.
+            let isNamed = SecretNames.standard.kind(of: name.utf8).map { $0 != .credential } ?? false
+            let isOther = othersAreSecrets && !Credentials.plainParameters.contains(name)
+            guard !value.isEmpty, isNamed || isOther || Credentials.secretParameters.contains(name) else { return true }
+            let secret = match.group(2) != nil ? PlainValue.ofQuoted(part[value]) : Array(part[value])
+            let kind: SecretKind = name.hasSuffix("signature") ? .signature : .token
+            let moved = value.moved(by: range.lowerBound)
+            secrets.append(FoundSecret(range: moved, kind: kind, name: label, secret: secret))
+            return true
         }
-        let secret = isQuoted ? PlainValue.ofQuoted(bytes[value]) : Array(bytes[value])
-        let kind: SecretKind = name.lowercased().hasSuffix("signature") ? .signature : .token
-        secrets.append(FoundSecret(range: value, kind: kind, name: name, secret: secret))
     }
 }
 
@@ -272,12 +242,15 @@ struct FieldNameFacts {
         "nel", "user-agent", "reporting-endpoints",
     ]
 
+    let label: String
+    /// The label in lower case.
     let name: String
     let kind: SecretKind?
     let isOrdinary: Bool
     let hasNames: Bool
 
     init(_ label: String, _ names: SecretNames) {
+        self.label = label
         name = label.lowercased()
         let isExempt = names.isExempt(name.utf8)
         kind = names.kind(ofField: name) ?? (isExempt ? nil : StructureScanner.kindOfParameter(name.utf8))

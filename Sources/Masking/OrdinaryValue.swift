@@ -109,12 +109,12 @@ enum OrdinaryValue {
     }
 
     private static func isNoPassword(_ value: UnsafeRawBufferPointer, _ name: String, _ origin: Origin) -> Bool {
-        if withDigits.contains(name) { return !value.contains(where: ValueShape.isDigit) }
+        if withDigits.contains(name) { return !value.contains(where: \.isDigit) }
         if ["mnemonic", "seedphrase"].contains(name) {
             return value.count { $0 == 0x20 || $0 == UInt8(ascii: "+") } < 5
         }
         // mustChangePassword=1; the number of tests that pass
-        if value.allSatisfy(ValueShape.isDigit), value.count == 1 || name == "pass" && value.count < 4 { return true }
+        if value.allSatisfy(\.isDigit), value.count == 1 || name == "pass" && value.count < 4 { return true }
         if ["pwd", "oldpwd"].contains(name), value.first == UInt8(ascii: "/") { return true }
         return isPlaceholderWord(value, .password, origin) || origin == .response && isSentence(value)
     }
@@ -128,21 +128,19 @@ enum OrdinaryValue {
             "characters", "digits", "blank", "too short", "too long", "invalid", "incorrect", "must ", "…", "?",
         ]
         .contains { text.contains($0) }
-            || !text.utf8.contains(where: ValueShape.isDigit) && ".!".contains(text.last ?? " ")
+            || !text.utf8.contains(where: \.isDigit) && ".!".contains(text.last ?? " ")
     }
 
     /// The name of a secret: `"apiKey": "API key"`, `"csrf": "X-CSRF-Token"`.
     private static func isLabel(_ value: UnsafeRawBufferPointer, _ name: String) -> Bool {
-        guard value.count <= 40, !value.contains(where: ValueShape.isDigit) else { return false }
+        guard value.count <= 40, !value.contains(where: \.isDigit) else { return false }
         if SecretNames.normalised(String(decoding: value, as: UTF8.self)) == name { return true }
         guard !name.hasSuffix("secret") || value.contains(UInt8(ascii: "_")) else { return false }
-        return value.contains(where: { !ValueShape.isLetter($0) || $0 < 0x60 }) && names.kind(of: value) != nil
+        return value.contains(where: { !$0.isLetter || $0 < 0x60 }) && SecretNames.standard.kind(of: value) != nil
     }
 
-    private static let names = SecretNames()
-
     private static func isDigitsInGroups(_ value: UnsafeRawBufferPointer) -> Bool {
-        value.allSatisfy { ValueShape.isDigit($0) || $0 == 0x20 || $0 == UInt8(ascii: "-") }
+        value.allSatisfy { $0.isDigit || $0 == 0x20 || $0 == UInt8(ascii: "-") }
     }
 
     private static let versions = whole(
@@ -163,9 +161,9 @@ enum OrdinaryValue {
         let isURL =
             value.prefix(16).firstIndex(of: UInt8(ascii: ":")).map { value[$0...].starts(with: "://".utf8) } ?? false
         guard isPath || isURL || value.count(where: { $0 == UInt8(ascii: "/") }) > 2 else { return false }
-        return value.split { !ValueShape.isLetterOrDigit($0) }.allSatisfy { part in
+        return value.split { !$0.isLetterOrDigit }.allSatisfy { part in
             let part = UnsafeRawBufferPointer(rebasing: part)
-            let digits = part.count(where: ValueShape.isDigit)
+            let digits = part.count(where: \.isDigit)
             return part.count <= 32 && (digits == 0 || digits == part.count || part.count <= 8)
                 && (part.count < 6 || !ValueShape.isInPieces(part))
         }
@@ -185,11 +183,11 @@ enum OrdinaryValue {
         let isPath =
             value.contains(UInt8(ascii: "/"))
             && (value.first == UInt8(ascii: "/") || value.prefix(8).contains(UInt8(ascii: ":")))
-        let parts = value.split { !ValueShape.isLetterOrDigit($0) }
+        let parts = value.split { !$0.isLetterOrDigit }
         return (isPath || parts.count <= 1)
             && parts.allSatisfy {
-                $0.count <= 12 && ValueShape.isLetter($0[$0.startIndex])
-                    && $0.dropFirst().allSatisfy { $0 &- 0x61 < 26 }
+                $0.count <= 12 && $0[$0.startIndex].isLetter
+                    && $0.dropFirst().allSatisfy { $0.isSmall }
             }
     }
 }

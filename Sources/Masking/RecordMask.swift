@@ -40,10 +40,10 @@ package struct RecordMask {
         var parts: [String] = []
         let heads = HeadMask(mask: mask)
         mask.part = "URL"
-        let url = heads.masked(record.url)
-        let sent = record.sentURL.map { heads.masked($0) }
-        (record.url, record.sentURL) = (url.0, sent?.0)
-        if url.count + (sent?.count ?? 0) > 0 { parts.append("URL") }
+        let urls = [record.url, record.sentURL]
+        record.url = heads.masked(record.url)
+        record.sentURL = record.sentURL.map(heads.masked)
+        if [record.url, record.sentURL] != urls { parts.append("URL") }
         func masked(_ part: String, _ text: String?, _ syntax: ScanSyntax? = .text) -> String? {
             mask.part = part
             let masked = text.flatMap { mask.masked($0, syntax) }

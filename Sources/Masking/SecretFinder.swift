@@ -88,7 +88,7 @@ struct SecretFinder: Sendable {
         for length in lengths[key] ?? [] {
             let count = Int(length)
             guard place + count <= bytes.count else { continue }
-            let text = UnsafeRawBufferPointer(rebasing: bytes[place..<place + count])
+            let text = bytes.part(place..<place + count)
             guard let form = slots[slot(of: text)].map({ forms[Int($0)] }) else { continue }
             if form.standsAlone, count < 16, isPartOfWord(place..<place + count, bytes) { continue }
             return form
@@ -98,7 +98,7 @@ struct SecretFinder: Sendable {
 
     private func isPartOfWord(_ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
         func joins(_ left: Int) -> Bool {
-            ValueShape.isLetterOrDigit(bytes[left]) && ValueShape.isLetterOrDigit(bytes[left + 1])
+            bytes[left].isLetterOrDigit && bytes[left + 1].isLetterOrDigit
         }
         let (start, end) = (range.lowerBound, range.upperBound)
         return start > 0 && joins(start - 1) && !SecretPatterns.endsEscape(bytes, start)
@@ -111,7 +111,7 @@ enum SecretForms {
     static let longest = 4_096
 
     static func plain(of secret: [UInt8]) -> [[UInt8]] {
-        guard secret.contains(where: { !ValueShape.isLetterOrDigit($0) && !"-._".utf8.contains($0) }) else {
+        guard secret.contains(where: { !$0.isLetterOrDigit && !"-._".utf8.contains($0) }) else {
             return [secret]
         }
         var forms = [secret]
@@ -123,7 +123,7 @@ enum SecretForms {
                 add(
                     secret.flatMap { byte -> [UInt8] in
                         if byte == 0x20 { return Array(space.utf8) }
-                        if ValueShape.isLetterOrDigit(byte) || kept.contains(byte) { return [byte] }
+                        if byte.isLetterOrDigit || kept.contains(byte) { return [byte] }
                         return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
                     }
                 )

@@ -32,7 +32,7 @@ package struct Placeholder: Sendable, Hashable {
 
     /// Whether a byte has no meaning for a shell between double quotes.
     static func isOfHost(_ byte: UInt8) -> Bool {
-        byte &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+        byte.isSmall || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
     /// Unknown to recorded peers; different in each process.

@@ -4,6 +4,8 @@ import HTTPModel
 /// case: `X-Api-Key`, `api_key` and `apiKey` are one name.
 package struct SecretNames: Sendable {
     static let longest = MaskRules.longestName
+    /// Without the names of a profile.
+    static let standard = SecretNames()
 
     private static let exact: [SecretKind: [String]] = [
         .password: [

@@ -153,7 +153,7 @@ struct SecretPatterns {
                 range = range.lowerBound..<(end ?? bytes.count)
             }
             if pattern.kind == .privateKey, !isKey(range) { return range.upperBound }
-            if pattern.isRandom, !SecretPatterns.isNoName(UnsafeRawBufferPointer(rebasing: bytes[range])) { continue }
+            if pattern.isRandom, !SecretPatterns.isNoName(bytes.part(range)) { continue }
             let secret = Array(bytes[range])
             let plain = pattern.kind == .privateKey ? PlainValue.ofForm(PlainValue.ofJSON(secret)) : secret
             found.append(FoundSecret(range: range, kind: pattern.kind, name: pattern.name, secret: plain))
@@ -163,7 +163,7 @@ struct SecretPatterns {
     }
 
     private func match(_ pattern: Pattern, at place: Int, longest: Int = SecretPatterns.longest) -> Range<Int>? {
-        let subject = UnsafeRawBufferPointer(rebasing: bytes[place..<min(bytes.count, place + longest)])
+        let subject = bytes.part(place..<min(bytes.count, place + longest))
         var range: Range<Int>?
         try? pattern.expression.forEachMatch(in: subject) { match in
             let found = (pattern.kind == .card ? nil : match.group(1) ?? match.group(2)) ?? match.whole
@@ -179,7 +179,7 @@ struct SecretPatterns {
         if content.prefix(4).allSatisfy({ $0 | 0x20 == 0x78 }) { return false }
         var run = 0
         for byte in content.prefix(4_096) {
-            run = ValueShape.isLetterOrDigit(byte) || "+/%".utf8.contains(byte) ? run + 1 : 0
+            run = byte.isLetterOrDigit || "+/%".utf8.contains(byte) ? run + 1 : 0
             if run >= 16 { return true }
         }
         return !content.isEmpty && !".\"',`])<".utf8.contains(content[content.startIndex])
@@ -188,17 +188,16 @@ struct SecretPatterns {
     /// Whether a key is not made of words; it may have no digit.
     private static func isNoName(_ key: UnsafeRawBufferPointer) -> Bool {
         if ValueShape.isKey(key) { return true }
-        let (large, small) = (key.count { $0 &- 0x41 < 26 }, key.count { $0 &- 0x61 < 26 })
-        return (ValueShape.isInPieces(key) || min(large, small) * 6 >= key.count) && ValueShape.entropy(key) > 3
+        return (ValueShape.isInPieces(key) || ValueShape.rarerCase(key) * 6 >= key.count) && ValueShape.entropy(key) > 3
     }
 
-    private func isOfWord(_ byte: UInt8) -> Bool { ValueShape.isLetterOrDigit(byte) || "_-.".utf8.contains(byte) }
+    private func isOfWord(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "_-.".utf8.contains(byte) }
 
     /// Whether a word begins here: after a sign, a JSON escape or a percent-encoded byte.
     static func beginsWord(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = bytes[place - 1]
-        guard ValueShape.isLetterOrDigit(before) || before == UInt8(ascii: "_") || before == UInt8(ascii: "-") else {
+        guard before.isLetterOrDigit || before == UInt8(ascii: "_") || before == UInt8(ascii: "-") else {
             return true
         }
         return endsEscape(bytes, place)
@@ -223,7 +222,7 @@ struct SecretPatterns {
             }
             var start = place
             while start > end, place - start < 64,
-                ValueShape.isLetterOrDigit(bytes[start - 1]) || ".+_-".utf8.contains(bytes[start - 1])
+                bytes[start - 1].isLetterOrDigit || ".+_-".utf8.contains(bytes[start - 1])
             {
                 start -= 1
             }
@@ -242,12 +241,12 @@ struct SecretPatterns {
     private mutating func scanCards(_ pattern: Pattern) {
         var place = 0
         while place < bytes.count {
-            guard ValueShape.isDigit(bytes[place]) else {
+            guard bytes[place].isDigit else {
                 place += 1
                 continue
             }
             let isStart =
-                place == 0 || !ValueShape.isLetterOrDigit(bytes[place - 1]) || SecretPatterns.endsEscape(bytes, place)
+                place == 0 || !bytes[place - 1].isLetterOrDigit || SecretPatterns.endsEscape(bytes, place)
             if isStart, let range = match(pattern, at: place, longest: 40) {
                 let digits = PlainValue.ofForm(bytes[range])
                 if digits.withUnsafeBytes(ValueShape.isCard) {
@@ -256,7 +255,7 @@ struct SecretPatterns {
                     continue
                 }
             }
-            while place < bytes.count, ValueShape.isDigit(bytes[place]) { place += 1 }
+            while place < bytes.count, bytes[place].isDigit { place += 1 }
         }
     }
 }

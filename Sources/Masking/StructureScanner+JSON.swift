@@ -36,18 +36,12 @@ extension StructureScanner {
     }
 
     private func memberName(before colon: Int) -> (Range<Int>, Quote)? {
-        var end = colon
-        while end > 0, colon - end < 16, StructureScanner.isSpace(bytes[end - 1]) { end -= 1 }
-        guard end > 0, bytes[end - 1] == UInt8(ascii: "\"") else { return nil }
-        end -= 1
-        var start = end
-        while start > 0, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
-        guard let quote = Quote(backslashes: end - start) else { return nil }
-        end = start
-        while start > 0, end - start < 256, bytes[start - 1] != UInt8(ascii: "\""), bytes[start - 1] >= 0x20 {
-            start -= 1
-        }
-        return start < end ? (start..<end, quote) : nil
+        let close = bytes.runStart(before: colon, most: 16) { $0.isSpace } - 1
+        guard close >= 0, bytes[close] == UInt8(ascii: "\"") else { return nil }
+        let end = bytes.runStart(before: close) { $0 == UInt8(ascii: "\\") }
+        let start = bytes.runStart(before: end, most: 256) { $0 != UInt8(ascii: "\"") && $0 >= 0x20 }
+        guard start < end, let quote = Quote(backslashes: close - end) else { return nil }
+        return (start..<end, quote)
     }
 
     private mutating func takeValue(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int {
@@ -86,17 +80,16 @@ extension StructureScanner {
         var (place, depth) = (start, 0)
         while place < bytes.count {
             switch bytes[place] {
-            case UInt8(ascii: "["): (depth, place) = (depth + 1, place + 1)
-            case UInt8(ascii: "]"):
-                (depth, place) = (depth - 1, place + 1)
-                if depth == 0 { return place }
-            case UInt8(ascii: ","): place += 1
-            case let byte where StructureScanner.isSpace(byte): place += 1
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): place += 1
+            case UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "]"): depth -= 1
+            case let byte where byte == UInt8(ascii: ",") || byte.isSpace || byte.isSmall: break
             default:
                 guard let end = takeScalar(at: place, kind, name, quote), end > place else { return place }
                 place = end
+                continue
             }
+            place += 1
+            if depth == 0 { return place }
         }
         return place
     }
@@ -107,9 +100,7 @@ extension StructureScanner {
     private mutating func takeObject(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) {
         var place = start
         for _ in 0..<StructureScanner.mostMembers {
-            while place < bytes.count, StructureScanner.isSpace(bytes[place]) || bytes[place] == UInt8(ascii: ",") {
-                place += 1
-            }
+            place = bytes.runEnd(from: place) { $0.isSpace || $0 == UInt8(ascii: ",") }
             guard let member = string(at: place, quote) else { return }
             let colon = afterSpaces(member.end)
             guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return }
@@ -121,10 +112,7 @@ extension StructureScanner {
                 place = value.end
             } else {
                 // Lists and objects are scanned by their own names.
-                while place < bytes.count, ValueShape.isLetterOrDigit(bytes[place]) || "+-.".utf8.contains(bytes[place])
-                {
-                    place += 1
-                }
+                place = bytes.runEnd(from: place) { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
             }
         }
     }
@@ -139,8 +127,7 @@ extension StructureScanner {
         var place = content
         let period = 2 * (quote.backslashes + 1)
         while let close = find(UInt8(ascii: "\""), from: place) {
-            var first = close
-            while first > content, bytes[first - 1] == UInt8(ascii: "\\") { first -= 1 }
+            let first = bytes.runStart(before: close, from: content) { $0 == UInt8(ascii: "\\") }
             let count = close - first
             if count % period != period - 1 {
                 let isOwn = count % period == quote.backslashes
@@ -155,13 +142,12 @@ extension StructureScanner {
 enum JSONNumber {
     private static let longest = 64
 
-    private static func isPart(_ byte: UInt8) -> Bool { ValueShape.isDigit(byte) || "+-.eE".utf8.contains(byte) }
+    private static func isPart(_ byte: UInt8) -> Bool { byte.isDigit || "+-.eE".utf8.contains(byte) }
 
     static func range(at start: Int, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
         let number = bytes[start...].prefix(longest + 1).prefix { isPart($0) }
-        guard let first = number.first, ValueShape.isDigit(first) || first == UInt8(ascii: "-"),
-            number.count <= longest,
-            number.last.map(ValueShape.isDigit) ?? false
+        guard let first = number.first, first.isDigit || first == UInt8(ascii: "-"),
+            number.count <= longest, number.last.map(\.isDigit) ?? false
         else { return nil }
         return number.startIndex..<number.endIndex
     }
@@ -169,16 +155,15 @@ enum JSONNumber {
     /// The number around a range, between signs of JSON.
     static func range(around range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
         guard range.count <= longest, bytes[range].allSatisfy(isPart) else { return nil }
-        var start = range.lowerBound
-        while start > 0, range.lowerBound - start <= longest, isPart(bytes[start - 1]) { start -= 1 }
+        let start = bytes.runStart(before: range.lowerBound, most: longest + 1, isPart)
         guard let number = self.range(at: start, in: bytes), number.upperBound >= range.upperBound else { return nil }
-        let after = bytes[number.upperBound...].first { !StructureScanner.isSpace($0) }
+        let after = bytes[number.upperBound...].first { !$0.isSpace }
         guard after.map({ ",]}".utf8.contains($0) }) ?? true else { return nil }
-        var before = bytes[..<start].reversed().drop(while: StructureScanner.isSpace)
+        var before = bytes[..<start].reversed().drop(while: \.isSpace)
         switch before.popFirst() {
         case UInt8(ascii: "["), UInt8(ascii: ","): return number
         case UInt8(ascii: ":"):
-            return before.drop(while: StructureScanner.isSpace).first == UInt8(ascii: "\"") ? number : nil
+            return before.drop(while: \.isSpace).first == UInt8(ascii: "\"") ? number : nil
         default: return nil
         }
     }

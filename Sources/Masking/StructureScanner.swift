@@ -59,7 +59,7 @@ struct StructureScanner {
     }
 
     mutating func scan(_ range: Range<Int>, _ syntax: ScanSyntax) {
-        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
+        let part = bytes.part(range)
         for var secret in StructureScanner.secrets(in: part, syntax, names, origin, depth: depth + 1) {
             secret.range = secret.range.moved(by: range.lowerBound)
             found.append(secret)
@@ -106,8 +106,8 @@ struct StructureScanner {
         origin: OrdinaryValue.Origin? = nil,
         _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8]
     ) {
-        var range = range
-        if kind != .named { range = CredentialScheme.end(in: bytes, range, kind)..<range.upperBound }
+        let start = kind == .named ? range.lowerBound : CredentialScheme.end(in: bytes, range, kind)
+        let range = start..<range.upperBound
         let secret = decode(bytes[range])
         let isOrdinary = secret.withUnsafeBytes { OrdinaryValue.isOne($0, kind, name: name, origin ?? self.origin) }
         guard !isOrdinary else { return }
@@ -138,17 +138,7 @@ struct StructureScanner {
         return true
     }
 
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
-
-    func afterSpaces(_ start: Int) -> Int {
-        var place = start
-        while place < bytes.count, StructureScanner.isSpace(bytes[place]) { place += 1 }
-        return place
-    }
-}
-
-extension Range<Int> {
-    func moved(by distance: Int) -> Range<Int> { lowerBound + distance..<upperBound + distance }
+    func afterSpaces(_ start: Int) -> Int { bytes.runEnd(from: start) { $0.isSpace } }
 }
 
 enum CredentialScheme {

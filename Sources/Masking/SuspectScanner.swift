@@ -8,7 +8,7 @@ enum SuspectScanner {
 
     private static let isOfRun: [Bool] = (0...255).map { number in
         let byte = UInt8(number)
-        return ValueShape.isLetterOrDigit(byte) || "-_.+/=~".utf8.contains(byte)
+        return byte.isLetterOrDigit || "-_.+/=~".utf8.contains(byte)
     }
 
     static func forEach(in bytes: UnsafeRawBufferPointer, _ names: SecretNames, _ body: (Range<Int>, String?) -> Void) {
@@ -45,7 +45,7 @@ enum SuspectScanner {
             start = place + 1
             defer { before = word }
             guard (least...most).contains(word.count) else { continue }
-            let value = UnsafeRawBufferPointer(rebasing: bytes[word])
+            let value = bytes.part(word)
             guard isSuspicious(value, isPath: isPath), !isIdentifier(value) else { continue }
             if isPath, isFile(bytes, word, run.upperBound) || before.map({ isOfDigests(bytes[$0]) }) ?? false {
                 continue
@@ -64,7 +64,7 @@ enum SuspectScanner {
         }
         if isPath {
             return ValueShape.isInPieces(value) && ValueShape.isMadeByChance(value, least: least)
-                && value.count(where: ValueShape.isLetter) > 3
+                && value.count(where: \.isLetter) > 3
         }
         return ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: least)
     }
@@ -75,7 +75,7 @@ enum SuspectScanner {
         let hexadecimal = value.count { $0.hexadecimalValue != nil || $0 == UInt8(ascii: "-") }
         if hexadecimal == value.count, [24, 32, 40, 56, 64, 96, 128].contains(value.count) { return true }
         if ["sha1-", "sha256-", "sha384-", "sha512-"].contains(where: { value.starts(with: $0.utf8) }) { return true }
-        if value.count == 26, value[0] == UInt8(ascii: "0"), !value.contains(where: { $0 &- 0x61 < 26 }) { return true }
+        if value.count == 26, value[0] == UInt8(ascii: "0"), !value.contains(where: { $0.isSmall }) { return true }
         guard let plain = Base64Text.decode(value) else { return false }
         return plain.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A }
     }
@@ -113,23 +113,15 @@ enum SuspectScanner {
 
     /// The name before a colon or an equals sign, or of the element around the value.
     private static func name(before value: Int, in bytes: UnsafeRawBufferPointer) -> String? {
-        var place = value
-        while place > 0, value - place < 8, "\"'\\ \n".utf8.contains(bytes[place - 1]) { place -= 1 }
+        let place = bytes.runStart(before: value, most: 8) { "\"'\\ \n".utf8.contains($0) }
         guard place > 0, ":=>".utf8.contains(bytes[place - 1]) else { return nil }
-        let sign = bytes[place - 1]
-        var end = place - 1
-        if sign == UInt8(ascii: ">") {
+        if bytes[place - 1] == UInt8(ascii: ">") {
             guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")) else { return nil }
-            let tag = bytes[(open + 1)..<end].prefix { ValueShape.isLetterOrDigit($0) || "-_.:".utf8.contains($0) }
+            let tag = bytes[(open + 1)..<place].prefix { $0.isLetterOrDigit || "-_.:".utf8.contains($0) }
             return tag.isEmpty ? nil : String(decoding: tag, as: UTF8.self)
         }
-        while end > 0, place - end < 8, "\"'\\ ]".utf8.contains(bytes[end - 1]) { end -= 1 }
-        var start = end
-        while start > 0, end - start < 80,
-            ValueShape.isLetterOrDigit(bytes[start - 1]) || "-_.".utf8.contains(bytes[start - 1])
-        {
-            start -= 1
-        }
+        let end = bytes.runStart(before: place - 1, most: 7) { "\"'\\ ]".utf8.contains($0) }
+        let start = bytes.runStart(before: end, most: 80) { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
         return start < end ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
     }
 }
