@@ -17,7 +17,7 @@ enum OrdinaryValue {
         guard !value.isEmpty, !Placeholder.isOne(value) else { return true }
         if kind == .named { return isLiteral(value) }
         if isLiteral(value) || isTemplate(value) { return true }
-        let plain = SecretNames.normalised(String(decoding: name.suffix(SecretNames.longest), as: UTF8.self))
+        let plain = SecretNames.normalised(name)
         if kind == .password { return isNoPassword(value, plain, origin) }
         if kind == .card { return !ValueShape.isCard(value) }
         if isPlaceholderWord(value, kind, origin) { return true }
@@ -134,7 +134,7 @@ enum OrdinaryValue {
     /// The name of a secret: `"apiKey": "API key"`, `"csrf": "X-CSRF-Token"`.
     private static func isLabel(_ value: UnsafeRawBufferPointer, _ name: String) -> Bool {
         guard value.count <= 40, !value.contains(where: \.isDigit) else { return false }
-        if SecretNames.normalised(String(decoding: value, as: UTF8.self)) == name { return true }
+        if SecretNames.normalised(value) == name { return true }
         guard !name.hasSuffix("secret") || value.contains(UInt8(ascii: "_")) else { return false }
         return value.contains(where: { !$0.isLetter || $0 < 0x60 }) && SecretNames.standard.kind(of: value) != nil
     }

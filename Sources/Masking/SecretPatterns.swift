@@ -9,29 +9,26 @@ struct SecretPatterns {
         let kind: SecretKind
         let name: String
         let beginnings: [[UInt8]]
-        let expression: RegularExpression
-        let isAnywhere: Bool
+        let expression: RegularExpression?
         /// Whether words are excluded: names may begin like keys.
         let isRandom: Bool
 
         /// `beginnings` has spaces between them.
-        init?(
+        init(
             _ kind: SecretKind,
             _ name: String,
             _ beginnings: String,
             _ expression: String,
-            isAnywhere: Bool = false,
             isRandom: Bool = true
         ) {
-            let pattern = "\\A(?:\(expression))"
-            guard let compiled = try? RegularExpression(pattern, isCaseSensitive: true, takesAnyBytes: true) else {
-                return nil
-            }
             self.kind = kind
             self.name = name
             self.beginnings = beginnings.split(separator: " ").map { Array($0.utf8) }
-            self.expression = compiled
-            self.isAnywhere = isAnywhere
+            self.expression = try? RegularExpression(
+                "\\A(?:\(expression))",
+                isCaseSensitive: true,
+                takesAnyBytes: true
+            )
             self.isRandom = isRandom
         }
     }
@@ -41,19 +38,13 @@ struct SecretPatterns {
 
     // From the rules of gitleaks; a group is the secret, if there is one.
     private static let table: [Pattern] = [
-        Pattern(
-            .token,
-            "JSON Web Token",
-            "eyJ",
-            #"eyJ[\w-]{8,}\.(?:[\w-]*\.){3}[\w-]+|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"#,
-            isRandom: false
-        ),
+        Pattern(.token, "JSON Web Token", "eyJ", #"eyJ[\w-]{8,}\.(?:[\w-]*\.){3}[\w-]+"#, isRandom: false),
+        Pattern(.token, "JSON Web Token", "eyJ", #"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"#, isRandom: false),
         Pattern(
             .privateKey,
             "private key",
             "-----BEGIN",
             #"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]+(?:[ +]|%20)){0,3}PRIVATE(?:[ +]|%20)KEY(?:(?:[ +]|%20)BLOCK)?-----((?:(?!-----)[^\0])*+)"#,
-            isAnywhere: true,
             isRandom: false
         ),
         Pattern(.apiKey, "AWS access key", "AKIA ASIA ABIA ACCA", #"A[KSBC][ICA]A[A-Z2-7]{16}\b"#, isRandom: false),
@@ -83,11 +74,9 @@ struct SecretPatterns {
             .token,
             "webhook",
             "/services/T /webhooks/",
-            #"/services/T\w{6,}/B\w{6,}/(\w{20,})|/webhooks/\d{8,}/([\w-]{20,})"#,
-            isAnywhere: true
+            #"/services/T\w{6,}/B\w{6,}/(\w{20,})|/webhooks/\d{8,}/([\w-]{20,})"#
         ),
     ]
-    .compactMap(\.self)
 
     private static let email = Pattern(
         .email,
@@ -111,9 +100,7 @@ struct SecretPatterns {
     }()
 
     private static let starts: [[(beginning: [UInt8], pattern: Pattern)]] = (0...255).map { byte in
-        table.flatMap { pattern in
-            pattern.beginnings.filter { Int($0[0]) == byte }.map { ($0, pattern) }
-        }
+        table.flatMap { pattern in pattern.beginnings.filter { Int($0[0]) == byte }.map { ($0, pattern) } }
     }
 
     private let bytes: UnsafeRawBufferPointer
@@ -122,8 +109,8 @@ struct SecretPatterns {
     static func secrets(in bytes: UnsafeRawBufferPointer, _ choice: Set<MaskRules.Pattern>) -> [FoundSecret] {
         var patterns = SecretPatterns(bytes: bytes)
         patterns.scan()
-        if choice.contains(.email), let email { patterns.scanAddresses(email) }
-        if choice.contains(.card), let card { patterns.scanCards(card) }
+        if choice.contains(.email) { patterns.scanAddresses() }
+        if choice.contains(.card) { patterns.scanCards() }
         return patterns.found
     }
 
@@ -145,7 +132,9 @@ struct SecretPatterns {
     private mutating func secret(at place: Int) -> Int? {
         let rest = bytes[place...]
         for (beginning, pattern) in SecretPatterns.starts[Int(bytes[place])] where rest.starts(with: beginning) {
-            guard pattern.isAnywhere || SecretPatterns.beginsWord(bytes, place), var range = match(pattern, at: place)
+            // Only letters may belong to a word before them.
+            guard !beginning[0].isLetter || SecretPatterns.beginsWord(bytes, place),
+                var range = match(pattern, at: place)
             else { continue }
             if range.upperBound == place + SecretPatterns.longest {
                 let isPEM = pattern.kind == .privateKey
@@ -156,7 +145,7 @@ struct SecretPatterns {
             if pattern.isRandom, !SecretPatterns.isNoName(bytes.part(range)) { continue }
             let secret = Array(bytes[range])
             let plain = pattern.kind == .privateKey ? PlainValue.ofForm(PlainValue.ofJSON(secret)) : secret
-            found.append(FoundSecret(range: range, kind: pattern.kind, name: pattern.name, secret: plain))
+            add(pattern, range, plain)
             return range.upperBound
         }
         return nil
@@ -165,7 +154,7 @@ struct SecretPatterns {
     private func match(_ pattern: Pattern, at place: Int, longest: Int = SecretPatterns.longest) -> Range<Int>? {
         let subject = bytes.part(place..<min(bytes.count, place + longest))
         var range: Range<Int>?
-        try? pattern.expression.forEachMatch(in: subject) { match in
+        try? pattern.expression?.forEachMatch(in: subject) { match in
             let found = (pattern.kind == .card ? nil : match.group(1) ?? match.group(2)) ?? match.whole
             range = found.moved(by: place)
             return false
@@ -197,65 +186,56 @@ struct SecretPatterns {
     static func beginsWord(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = bytes[place - 1]
-        guard before.isLetterOrDigit || before == UInt8(ascii: "_") || before == UInt8(ascii: "-") else {
-            return true
-        }
-        return endsEscape(bytes, place)
+        return !(before.isLetterOrDigit || "_-".utf8.contains(before)) || endsEscape(bytes, place)
     }
 
     static func endsEscape(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
-        if place > 1, bytes[place - 2] == UInt8(ascii: "\\"), "nrtbf".utf8.contains(bytes[place - 1]) { return true }
-        return place > 2 && bytes[place - 3] == UInt8(ascii: "%") && bytes[place - 2].hexadecimalValue != nil
-            && bytes[place - 1].hexadecimalValue != nil
+        place > 1 && bytes[place - 2] == UInt8(ascii: "\\") && "nrtbf".utf8.contains(bytes[place - 1])
+            || place > 2 && bytes[place - 3] == UInt8(ascii: "%") && bytes[place - 2].hexadecimalValue != nil
+                && bytes[place - 1].hexadecimalValue != nil
     }
 
     // MARK: By choice
 
     private static let longestAddress = 320
 
-    private mutating func scanAddresses(_ pattern: Pattern) {
+    private mutating func scanAddresses() {
         var end = 0
         for place in bytes.indices {
             let isAt = bytes[place] == UInt8(ascii: "@")
             guard isAt || bytes[place] == UInt8(ascii: "%") && bytes[place...].starts(with: "%40".utf8) else {
                 continue
             }
-            var start = place
-            while start > end, place - start < 64,
-                bytes[start - 1].isLetterOrDigit || ".+_-".utf8.contains(bytes[start - 1])
-            {
-                start -= 1
+            var start = bytes.runStart(before: place, from: end, most: 64) {
+                $0.isLetterOrDigit || ".+_-".utf8.contains($0)
             }
             // The letter of `\n` and the digits of `%20` are not part of the address.
             if start > 0, bytes[start - 1] == UInt8(ascii: "\\"), "nrt".utf8.contains(bytes[start]) { start += 1 }
             if start > 0, bytes[start - 1] == UInt8(ascii: "%"), start + 2 < place { start += 2 }
-            guard start < place, let range = match(pattern, at: start, longest: SecretPatterns.longestAddress),
+            guard start < place,
+                let range = match(SecretPatterns.email, at: start, longest: SecretPatterns.longestAddress),
                 range.upperBound > place
             else { continue }
-            let secret = PercentEncoding.decoded(bytes[range]) ?? Array(bytes[range])
-            found.append(FoundSecret(range: range, kind: .email, name: pattern.name, secret: secret))
+            add(SecretPatterns.email, range, PercentEncoding.decoded(bytes[range]) ?? Array(bytes[range]))
             end = range.upperBound
         }
     }
 
-    private mutating func scanCards(_ pattern: Pattern) {
+    private mutating func scanCards() {
         var place = 0
-        while place < bytes.count {
-            guard bytes[place].isDigit else {
-                place += 1
-                continue
-            }
-            let isStart =
-                place == 0 || !bytes[place - 1].isLetterOrDigit || SecretPatterns.endsEscape(bytes, place)
-            if isStart, let range = match(pattern, at: place, longest: 40) {
-                let digits = PlainValue.ofForm(bytes[range])
-                if digits.withUnsafeBytes(ValueShape.isCard) {
-                    found.append(FoundSecret(range: range, kind: .card, name: pattern.name, secret: digits))
-                    place = range.upperBound
-                    continue
-                }
-            }
-            while place < bytes.count, bytes[place].isDigit { place += 1 }
+        while let start = bytes[place...].firstIndex(where: \.isDigit) {
+            place = bytes.runEnd(from: start) { $0.isDigit }
+            guard start == 0 || !bytes[start - 1].isLetterOrDigit || SecretPatterns.endsEscape(bytes, start),
+                let range = match(SecretPatterns.card, at: start, longest: 40)
+            else { continue }
+            let digits = PlainValue.ofForm(bytes[range])
+            guard digits.withUnsafeBytes(ValueShape.isCard) else { continue }
+            add(SecretPatterns.card, range, digits)
+            place = range.upperBound
         }
+    }
+
+    private mutating func add(_ pattern: Pattern, _ range: Range<Int>, _ secret: [UInt8]) {
+        found.append(FoundSecret(range: range, kind: pattern.kind, name: pattern.name, secret: secret))
     }
 }

@@ -87,7 +87,7 @@ enum SuspectScanner {
     ]
 
     static func isNameOfIdentifiers(_ name: String) -> Bool {
-        let plain = SecretNames.normalised(name)
+        let plain = SecretNames.normalised(name.utf8)
         return endingsOfIdentifiers.contains { plain.hasSuffix($0) } || plain.contains("requestid")
             || plain == "xamzid2"
             || plain.contains("trace") || plain.contains("hash")
