@@ -13,7 +13,7 @@ struct PlaceholderReading {
 
     private static let expression = try? RegularExpression(
         #"\A\#(Placeholder.prefix)(?:(\#(Placeholder.mark))-)?(\#(SecretKind.allCases.map(\.rawValue).joined(separator: "|")))"#
-            + #"-(\d{1,9})(?:e(\d{1,9})(?(1)-([a-z0-9.-]*)_))?"#,
+            + #"-(\d{1,9})(?(1)e(\d{1,9})-([a-z0-9.-]*)_|(?:e\d{1,9})?)"#,
         isCaseSensitive: true,
         takesAnyBytes: true
     )
@@ -22,7 +22,7 @@ struct PlaceholderReading {
 
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         guard bytes[start...].starts(with: Placeholder.prefix.utf8) else { return nil }
-        let text = UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(PlaceholderReading.longest))
+        let text = bytes.part(start..<min(bytes.count, start + PlaceholderReading.longest))
         var groups: [Range<Int>?] = []
         try? PlaceholderReading.expression?.forEachMatch(in: text) { match in
             groups = (0...5).map { match.group($0) }
@@ -34,12 +34,7 @@ struct PlaceholderReading {
         else { return nil }
         isMarked = groups[1] != nil
         host = word(5) ?? ""
-        var placeholder = Placeholder(kind: kind, number: number)
-        if isMarked {
-            guard groups[5] != nil else { return nil }
-            placeholder.encoding = word(4).flatMap { Int($0) } ?? 0
-        }
-        self.placeholder = placeholder
+        placeholder = Placeholder(kind: kind, number: number, encoding: word(4).flatMap { Int($0) } ?? 0)
         range = start..<start + (isMarked ? whole : digits).upperBound
         end = start + whole.upperBound
     }
@@ -105,15 +100,6 @@ extension SecretBook {
         }
         let variables = text.matches(of: /\$\{(SLUICE_[A-Z_]+?_[0-9]+)(?:_ENCODED(?:_[0-9]+)?)?:\?/).map(\.output.1)
         return found.count + Set(variables).count
-    }
-
-    /// The host where a secret was found first; empty if it has a secret or cannot be in a command.
-    func host(of placeholder: Placeholder) -> String {
-        guard let place = place(of: placeholder.ofSecret) else { return "" }
-        let host = Array(entries[place].host.utf8)
-        var isPlain = host.allSatisfy(Placeholder.isOfHost)
-        host.withUnsafeBytes { forEachSought(in: $0) { _, _ in isPlain = false } }
-        return isPlain ? entries[place].host : ""
     }
 
     /// The name or host of an entry may contain another secret, for example in the name of a cookie.
