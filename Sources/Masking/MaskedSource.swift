@@ -55,8 +55,6 @@ package final class MaskedSource: ExchangeSource {
         }
     }
 
-    package func collectHeads(_ exchange: RecordedExchange) { _ = masked(exchange) }
-
     private static func sides(of exchange: RecordedExchange) -> [BodySide] {
         let flags = exchange.record.flags
         var sides: [BodySide] = [.requestReceived, .responseReceived]
@@ -69,9 +67,7 @@ package final class MaskedSource: ExchangeSource {
 
     /// Whether a stage changed how an unchanged body is read; then other secrets are found in it.
     private static func reads(_ sent: BodySide, unlike received: BodySide, in messages: ExchangeMessages) -> Bool {
-        guard sent == .requestSent ? messages.requestHeadSent != nil : messages.responseHeadSent != nil else {
-            return false
-        }
+        guard (sent == .requestSent ? messages.requestHeadSent : messages.responseHeadSent) != nil else { return false }
         let (before, after) = (messages.fields(of: received), messages.fields(of: sent))
         return before.value(of: .contentType) != after.value(of: .contentType)
             || before.values(of: .contentEncoding) != after.values(of: .contentEncoding)
@@ -86,28 +82,26 @@ package final class MaskedSource: ExchangeSource {
         mask.book.isForCommands = marksSecrets
         defer { mask.book.isForCommands = false }
         var masked = exchange
-        let recordParts = RecordMask(mask).mask(&masked.record)
-        (recorded, parts) = (exchange, recordParts)
-        count += mask.isCollecting ? 0 : recordParts.count
+        (recorded, parts) = (exchange, RecordMask(mask).mask(&masked.record))
+        count += parts.count
         for part in HeadMask.parts {
             guard let bytes = exchange.messages[keyPath: part.path] else { continue }
             mask.part = part.name
-            bytes.withUnsafeReadableBytes { mask.noteEarlier(in: $0) }
             let (head, found) = HeadMask(mask: mask).masked(bytes, as: part)
             masked.messages[keyPath: part.path] = head
             add(part.name, found)
         }
         (mask.part, mask.origin) = ("trace", .response)
         for (index, entry) in exchange.messages.trace.enumerated() {
-            if let rule = entry.rule.flatMap({ mask.masked($0, .text) }) {
-                masked.messages.trace[index].rule = rule
-                add("trace", 1)
-            }
-            if let text = mask.masked(entry.text, .text) {
-                masked.messages.trace[index].text = text
-                add("trace", 1)
-            }
+            masked.messages.trace[index].rule = entry.rule.map { self.masked($0, "trace") }
+            masked.messages.trace[index].text = self.masked(entry.text, "trace")
         }
+        return masked
+    }
+
+    private func masked(_ text: String, _ part: String) -> String {
+        guard let masked = mask.masked(text, .text) else { return text }
+        add(part, 1)
         return masked
     }
 
@@ -182,9 +176,7 @@ package final class MaskedSource: ExchangeSource {
 
     private func recorded(_ id: ExchangeID) -> RecordedExchange? { recorded.flatMap { $0.record.id == id ? $0 : nil } }
 
-    package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? {
-        openBody(id, side)?.problem
-    }
+    package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? { openBody(id, side)?.problem }
 
     private func openBody(_ id: ExchangeID, _ side: BodySide) -> OpenBody? {
         open.flatMap { $0.id == id && $0.side == side ? $0 : nil }
@@ -220,18 +212,13 @@ package final class MaskedSource: ExchangeSource {
         masked.maskedGrowth = Int64(masked.payload.readableBytes - message.payload.readableBytes)
         switch message.kind {
         case .webSocket(var details):
-            guard let reason = details.close.flatMap({ mask.masked($0.reason, .text) }) else { break }
-            details.close?.reason = reason
+            guard let reason = details.close?.reason else { break }
+            details.close?.reason = self.masked(reason, "messages")
             masked.kind = .webSocket(details)
-            add("messages", 1)
         case .event(var details):
-            let type = mask.masked(details.type, .text)
-            let id = details.id.flatMap { mask.masked($0, .text) }
-            guard type != nil || id != nil else { break }
-            details.type = type ?? details.type
-            details.id = id ?? details.id
+            details.type = self.masked(details.type, "messages")
+            details.id = details.id.map { self.masked($0, "messages") }
             masked.kind = .event(details)
-            add("messages", (type == nil ? 0 : 1) + (id == nil ? 0 : 1))
         case .line: break
         }
         return masked

@@ -44,20 +44,22 @@ package struct RecordMask {
         record.url = heads.masked(record.url)
         record.sentURL = record.sentURL.map(heads.masked)
         if [record.url, record.sentURL] != urls { parts.append("URL") }
-        func masked(_ part: String, _ text: String?, _ syntax: ScanSyntax? = .text) -> String? {
+        func masked(_ part: String, _ text: String, _ syntax: ScanSyntax? = .text) -> String {
             mask.part = part
-            let masked = text.flatMap { mask.masked($0, syntax) }
-            if masked != nil, parts.last != part { parts.append(part) }
+            guard let masked = mask.masked(text, syntax) else { return text }
+            if parts.last != part { parts.append(part) }
             return masked
         }
-        if record.method.utf8.count >= SecretBook.shortestSought, let method = masked("method", record.method, nil) {
-            record.method = method
+        if record.method.utf8.count >= SecretBook.shortestSought {
+            record.method = masked("method", record.method, nil)
         }
-        if let message = masked("failure", record.failure?.message) { record.failure?.message = message }
-        if let hint = masked("failure", record.failure?.hint) { record.failure?.hint = hint }
-        if let message = masked("gRPC message", record.grpc?.message) { record.grpc?.message = message }
-        if let comment = masked("comment", record.extras.annotation.comment) {
-            record.extras.annotation.comment = comment
+        if let failure = record.failure {
+            record.failure?.message = masked("failure", failure.message)
+            record.failure?.hint = masked("failure", failure.hint)
+        }
+        if let message = record.grpc?.message { record.grpc?.message = masked("gRPC message", message) }
+        if let comment = record.extras.annotation.comment {
+            record.extras.annotation.comment = masked("comment", comment)
         }
         return parts
     }

@@ -38,8 +38,9 @@ struct SecretFinder: Sendable {
             let key = text.loadUnaligned(as: UInt64.self)
             let bit = SecretFinder.bit(key)
             filter[bit >> 6] |= 1 << UInt64(bit & 63)
-            let place = lengths[key, default: []].firstIndex { Int($0) <= text.count } ?? lengths[key]?.count ?? 0
-            guard lengths[key]?.dropFirst(place).first != Int32(text.count) else { return }
+            let known = lengths[key] ?? []
+            let place = known.firstIndex { Int($0) <= text.count } ?? known.count
+            guard known.dropFirst(place).first != Int32(text.count) else { return }
             lengths[key, default: []].insert(Int32(text.count), at: place)
         }
     }
@@ -116,17 +117,14 @@ enum SecretForms {
         }
         var forms = [secret]
         func add(_ form: [UInt8]) { if !forms.contains(form) { forms.append(form) } }
-        for alphabet in ["0123456789ABCDEF", "0123456789abcdef"] {
-            let digits = Array(alphabet.utf8)
+        for digits in ["0123456789ABCDEF", "0123456789abcdef"].map({ Array($0.utf8) }) {
             for (spared, space) in [("-._~", "%20"), ("-._*", "+"), ("-._~/:@!$'()*,;", "%20")] {
-                let kept = Array(spared.utf8)
-                add(
-                    secret.flatMap { byte -> [UInt8] in
-                        if byte == 0x20 { return Array(space.utf8) }
-                        if byte.isLetterOrDigit || kept.contains(byte) { return [byte] }
-                        return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-                    }
-                )
+                let form = secret.flatMap { byte -> [UInt8] in
+                    if byte == 0x20 { return Array(space.utf8) }
+                    if byte.isLetterOrDigit || spared.utf8.contains(byte) { return [byte] }
+                    return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                }
+                add(form)
             }
         }
         let escapes: [UInt8: String] = [0x22: "\\\"", 0x5C: "\\\\", 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"]

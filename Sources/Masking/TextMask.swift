@@ -134,16 +134,13 @@ package final class TextMask {
         found += SecretPatterns.secrets(in: bytes, isBinary ? [] : patterns)
         // The first place decides the kind of a secret, however the bytes are split.
         if found.count > 1 { found.sort { $0.range.lowerBound < $1.range.lowerBound } }
-        var marks: [Mark] = []
-        for found in found {
-            if !isCut || found.range.upperBound < bytes.count { note(found) }
-            guard !isCollecting else { continue }
-            let placeholder = book.placeholder(of: found.secret, found.kind)
-            marks.append(Mark(range: found.range, placeholder: placeholder, isNumber: found.isNumber))
-        }
+        for found in found where !isCut || found.range.upperBound < bytes.count { note(found) }
         guard !isCollecting else {
-            if !isBinary, !suspectsNothing { noteSuspects(in: bytes, syntax, besides: found) }
+            if !isBinary, !suspectsNothing { noteSuspects(in: bytes, besides: found) }
             return []
+        }
+        var marks = found.map {
+            Mark(range: $0.range, placeholder: book.placeholder(of: $0.secret, $0.kind), isNumber: $0.isNumber)
         }
         book.forEachSought(in: bytes) { range, entry in
             marks.append(Mark(range: range, placeholder: book.placeholder(at: entry)))
@@ -163,8 +160,8 @@ package final class TextMask {
         return copy.withUTF8 { utf8 in
             let bytes = UnsafeRawBufferPointer(utf8)
             let marks = marks(in: bytes, syntax)
-            return marks.isEmpty
-                ? nil : String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, book), as: UTF8.self)
+            guard !marks.isEmpty else { return nil }
+            return String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, book), as: UTF8.self)
         }
     }
 
@@ -180,16 +177,15 @@ package final class TextMask {
 
     package var suspects: [Suspect] {
         if let settledSuspects { return settledSuspects }
-        let suspects = candidates.filter { candidate in
-            !book.knows(candidate.text)
-                && candidate.text.withUnsafeBytes { isCollecting || marks(in: $0, .text).isEmpty }
+        let suspects = candidates.filter { _, text in
+            !book.knows(text) && (isCollecting || text.withUnsafeBytes { marks(in: $0, .text).isEmpty })
         }
         .map(\.suspect)
         if !isCollecting, book.isClosed { settledSuspects = suspects }
         return suspects
     }
 
-    private func noteSuspects(in bytes: UnsafeRawBufferPointer, _ syntax: ScanSyntax?, besides found: [FoundSecret]) {
+    private func noteSuspects(in bytes: UnsafeRawBufferPointer, besides found: [FoundSecret]) {
         guard candidates.count < TextMask.mostSuspects else { return }
         SuspectScanner.forEach(in: bytes, names) { range, name in
             guard candidates.count < TextMask.mostSuspects, !found.contains(where: { $0.range.overlaps(range) }),
