@@ -54,7 +54,7 @@ final class BodyMask {
             start = bytes[start...].firstIndex { "\"'&<>\r\n".utf8.contains($0) } ?? bytes.count
             isInSecret = start == bytes.count
         }
-        let (syntax, isBinary) = syntax ?? BodySyntax.of(mediaType, Array(bytes.prefix(BodySyntax.lookedAt)))
+        let (syntax, isBinary) = syntax ?? BodySyntax.of(mediaType, bytes)
         self.syntax = (syntax, isBinary)
         // A longer secret is masked up to a byte that can end it.
         let mayGrow = !isLast && bytes.count - contextCount < 16 * window
@@ -93,18 +93,15 @@ final class BodyMask {
 
 /// How a body's names and values are written, by its media type and its beginning.
 enum BodySyntax {
-    static let lookedAt = 4_096
+    private static let lookedAt = 4_096
 
-    static func of(_ bytes: UnsafeRawBufferPointer) -> (ScanSyntax?, isBinary: Bool) {
-        of(nil, Array(bytes.prefix(lookedAt)))
-    }
-
-    static func of(_ mediaType: MediaType?, _ beginning: [UInt8]) -> (ScanSyntax?, isBinary: Bool) {
+    static func of(_ mediaType: MediaType?, _ body: some Collection<UInt8>) -> (ScanSyntax?, isBinary: Bool) {
         let essence = mediaType?.essence ?? ""
         if mediaType?.type == "multipart" { return (.multipart, false) }
         let scripts = ["javascript", "ecmascript", "typescript", "/jsx", "/tsx", "/css"]
         if scripts.contains(where: { essence.hasSuffix($0) }) { return (nil, false) }
         if essence.hasSuffix("html") || essence.hasSuffix("xml") { return (.markup, false) }
+        let beginning = Array(body.prefix(lookedAt))
         let isForm = essence == "application/x-www-form-urlencoded"
         guard isForm || mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning)) else {
             return (nil, true)

@@ -43,20 +43,19 @@ struct HeadMask {
                 }
                 let next = min(end + 1, bytes.count)
                 if end > place, bytes[end - 1] == 0x0D { end -= 1 }
-                let whole = place..<end
-                if isStartLine {
-                    marks += isRequest ? startLine(bytes, whole) : statusLine(bytes, whole)
-                    isStartLine = false
-                } else if !whole.isEmpty {
-                    marks += offset(whole, in: bytes) { line in mask.marks(inLine: line) { self.line(line) } }
+                let line = place..<end
+                if isStartLine, isRequest {
+                    marks += startLine(bytes, line)
+                } else if isStartLine || !line.isEmpty {
+                    let text = bytes.part(line)
+                    let found = mask.marks(inLine: text) { isStartLine ? statusLine(text) : self.line(text) }
+                    marks += found.map { $0.moved(by: place) }
                 } else if isRequest {
-                    guard next < bytes.count else { break }
-                    marks += offset(next..<bytes.count, in: bytes) { mask.marks(in: $0, BodySyntax.of($0).0) }
+                    marks += self.marks(bytes, next..<bytes.count, BodySyntax.of(nil, bytes[next...]).0)
                     break
-                } else {
-                    // Interim heads are one behind the other.
-                    isStartLine = hasStartLine
                 }
+                // Interim heads are one behind the other.
+                isStartLine = hasStartLine && !isStartLine && line.isEmpty
                 place = next
             }
             guard !marks.isEmpty else { return (head, 0) }
@@ -73,19 +72,8 @@ struct HeadMask {
         return masked
     }
 
-    private func offset(
-        _ range: Range<Int>,
-        in bytes: UnsafeRawBufferPointer,
-        _ find: (UnsafeRawBufferPointer) -> [Mark]
-    ) -> [Mark] {
-        guard !range.isEmpty else { return [] }
-        return find(bytes.part(range)).map { mark in
-            Mark(range: mark.range.moved(by: range.lowerBound), placeholder: mark.placeholder, isNumber: mark.isNumber)
-        }
-    }
-
     private func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
-        offset(range, in: bytes) { mask.marks(in: $0, syntax) }
+        range.isEmpty ? [] : mask.marks(in: bytes.part(range), syntax).map { $0.moved(by: range.lowerBound) }
     }
 
     private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
@@ -97,10 +85,8 @@ struct HeadMask {
         return marks(bytes, line.lowerBound..<space, nil) + target(bytes, space + 1..<last)
     }
 
-    private func statusLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        offset(line, in: bytes) { line in
-            mask.marks(inLine: line) { marks(line, (line.firstIndex(of: 0x20) ?? 0)..<line.count, .field) }
-        }
+    private func statusLine(_ line: UnsafeRawBufferPointer) -> [Mark] {
+        marks(line, (line.firstIndex(of: 0x20) ?? 0)..<line.count, .field)
     }
 
     private func target(_ bytes: UnsafeRawBufferPointer, _ target: Range<Int>) -> [Mark] {

@@ -51,7 +51,7 @@ package final class MaskedSource: ExchangeSource {
         _ = masked(exchange)
         guard exchange.record.kind != .webSocket else { return }
         for side in MaskedSource.sides(of: exchange) {
-            _ = try OpenBody(exchange, side, original, mask, growth).readAll()
+            _ = try OpenBody(exchange, side, of: self).readAll()
         }
     }
 
@@ -158,7 +158,7 @@ package final class MaskedSource: ExchangeSource {
     package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool {
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return false }
         mask.begin(exchange.record)
-        let body = OpenBody(exchange, side, original, mask, growth)
+        let body = OpenBody(exchange, side, of: self)
         return try body.readAll() == 0 && body.problem == nil && !hasSecretInRecordedBytes(id, side: side)
     }
 
@@ -187,7 +187,7 @@ package final class MaskedSource: ExchangeSource {
         closeBody()
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return nil }
         mask.begin(exchange.record)
-        open = OpenBody(exchange, side, original, mask, growth)
+        open = OpenBody(exchange, side, of: self)
         return open
     }
 
@@ -203,7 +203,7 @@ package final class MaskedSource: ExchangeSource {
         masked.payload = message.payload.withUnsafeReadableBytes { bytes in
             if !message.isText, BodySyntax.isPacked(bytes) { mask.addUnread() }
             // Many programs send text in binary messages.
-            let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(bytes)
+            let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(nil, bytes)
             let marks = mask.marks(in: bytes, syntax, isBinary: isBinary)
             guard !marks.isEmpty else { return message.payload }
             add("messages", marks.count)
@@ -245,20 +245,14 @@ package final class MaskedSource: ExchangeSource {
         var count: Int { masking.count }
         var problem: DecodingProblem? { uncoded ?? decoder.problem }
 
-        init(
-            _ exchange: RecordedExchange,
-            _ side: BodySide,
-            _ source: any ExchangeSource,
-            _ mask: TextMask,
-            _ growth: DecodedGrowth
-        ) {
+        init(_ exchange: RecordedExchange, _ side: BodySide, of masked: MaskedSource) {
             let fields = exchange.messages.fields(of: side)
             codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
             let limit = codings.isEmpty ? .max : ContentDecoder.mostDecoded
-            (id, self.side, self.source) = (exchange.record.id, side, source)
-            decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)
-            masking = BodyMask(mask, fields.value(of: .contentType).flatMap { MediaType($0) })
-            textMask = mask
+            (id, self.side, source) = (exchange.record.id, side, masked.original)
+            decoder = ContentDecoder(codings: codings, limit: limit, growth: masked.growth)
+            masking = BodyMask(masked.mask, fields.value(of: .contentType).flatMap { MediaType($0) })
+            textMask = masked.mask
         }
 
         func read(_ offset: Int64, _ limit: Int) throws -> ByteBuffer {
@@ -283,6 +277,7 @@ package final class MaskedSource: ExchangeSource {
         private func readPiece(isKept: Bool = true) throws {
             textMask.part = part
             textMask.origin = side.isRequest ? .request : .response
+            func keep(_ masked: [UInt8]) { if isKept { bytes.writeBytes(masked) } }
             let piece = try source.body(of: id, side: side, offset: readCount, limit: MaskedSource.pieceSize)
             if readCount == 0, !codings.isEmpty { beginning = piece }
             readCount += Int64(piece.readableBytes)
@@ -291,14 +286,12 @@ package final class MaskedSource: ExchangeSource {
                 decoder.finish()
                 if startsOver() { return }
                 if !codings.isEmpty, decodedCount == 0, readCount > 0 { textMask.addUnread() }
-                masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) {
-                    if isKept { bytes.writeBytes($0) }
-                }
+                masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, keep)
             } else {
                 decoder.decode(piece) { part in
                     if decodedCount == 0, BodySyntax.isPacked(part) { textMask.addUnread() }
                     decodedCount += part.count
-                    masking.add(part, isLast: false) { if isKept { bytes.writeBytes($0) } }
+                    masking.add(part, isLast: false, keep)
                 }
             }
         }

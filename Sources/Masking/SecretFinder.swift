@@ -23,8 +23,6 @@ struct SecretFinder: Sendable {
     private var filter: [UInt64] = []
     private(set) var longest = 0
 
-    var isEmpty: Bool { forms.isEmpty }
-
     mutating func add(_ text: [UInt8], _ entry: Int32, standsAlone: Bool) {
         guard text.count >= SecretFinder.shortest else { return }
         if filter.isEmpty { filter = Array(repeating: 0, count: 1 << (SecretFinder.filterBits - 6)) }

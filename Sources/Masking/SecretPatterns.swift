@@ -14,21 +14,12 @@ struct SecretPatterns {
         let isRandom: Bool
 
         /// `beginnings` has spaces between them.
-        init(
-            _ kind: SecretKind,
-            _ name: String,
-            _ beginnings: String,
-            _ expression: String,
-            isRandom: Bool = true
-        ) {
+        init(_ kind: SecretKind, _ name: String, _ beginnings: String, _ expression: String, isRandom: Bool = true) {
             self.kind = kind
             self.name = name
             self.beginnings = beginnings.split(separator: " ").map { Array($0.utf8) }
-            self.expression = try? RegularExpression(
-                "\\A(?:\(expression))",
-                isCaseSensitive: true,
-                takesAnyBytes: true
-            )
+            let beginning = "\\A(?:\(expression))"
+            self.expression = try? RegularExpression(beginning, isCaseSensitive: true, takesAnyBytes: true)
             self.isRandom = isRandom
         }
     }
@@ -70,12 +61,8 @@ struct SecretPatterns {
         ),
         Pattern(.apiKey, "age key", "AGE-SECRET-KEY-", "AGE-SECRET-KEY-1[A-Z0-9]{40,}"),
         Pattern(.token, "token of a bot", "bot", #"bot\d{8,10}:([\w-]{35})\b"#),
-        Pattern(
-            .token,
-            "webhook",
-            "/services/T /webhooks/",
-            #"/services/T\w{6,}/B\w{6,}/(\w{20,})|/webhooks/\d{8,}/([\w-]{20,})"#
-        ),
+        Pattern(.token, "webhook", "/services/T", #"/services/T\w{6,}/B\w{6,}/(\w{20,})"#),
+        Pattern(.token, "webhook", "/webhooks/", #"/webhooks/\d{8,}/([\w-]{20,})"#),
     ]
 
     private static let email = Pattern(
@@ -155,7 +142,7 @@ struct SecretPatterns {
         let subject = bytes.part(place..<min(bytes.count, place + longest))
         var range: Range<Int>?
         try? pattern.expression?.forEachMatch(in: subject) { match in
-            let found = (pattern.kind == .card ? nil : match.group(1) ?? match.group(2)) ?? match.whole
+            let found = (pattern.kind == .card ? nil : match.group(1)) ?? match.whole
             range = found.moved(by: place)
             return false
         }

@@ -21,8 +21,7 @@ extension StructureScanner {
             }
             .first
             if type?.type == "multipart" { continue }
-            let syntax = BodySyntax.of(type, Array(bytes[content].prefix(BodySyntax.lookedAt))).0
-            if let syntax { scan(content, syntax) }
+            if let syntax = BodySyntax.of(type, bytes[content]).0 { scan(content, syntax) }
         }
     }
 

@@ -29,19 +29,13 @@ struct StructureScanner {
     let origin: OrdinaryValue.Origin
     let bytes: UnsafeRawBufferPointer
     /// The nesting of scans: parts of a body, values of a form, URLs in values.
-    private let depth: Int
+    var depth = 0
     var found: [FoundSecret] = []
 
     private static let deepest = 3
 
-    static func secrets(
-        in bytes: UnsafeRawBufferPointer,
-        _ syntax: ScanSyntax,
-        _ names: SecretNames,
-        _ origin: OrdinaryValue.Origin,
-        depth: Int = 0
-    ) -> [FoundSecret] {
-        var scanner = StructureScanner(names: names, origin: origin, bytes: bytes, depth: depth)
+    func secrets(_ syntax: ScanSyntax) -> [FoundSecret] {
+        var scanner = self
         scanner.scan(syntax)
         return scanner.found
     }
@@ -59,9 +53,18 @@ struct StructureScanner {
     }
 
     mutating func scan(_ range: Range<Int>, _ syntax: ScanSyntax) {
-        let part = bytes.part(range)
-        for var secret in StructureScanner.secrets(in: part, syntax, names, origin, depth: depth + 1) {
-            secret.range = secret.range.moved(by: range.lowerBound)
+        scan(bytes.part(range), syntax) { $0.moved(by: range.lowerBound) }
+    }
+
+    /// Scans bytes that are in these ones; `place` says where.
+    private mutating func scan(
+        _ part: UnsafeRawBufferPointer,
+        _ syntax: ScanSyntax,
+        _ place: (Range<Int>) -> Range<Int>
+    ) {
+        let scanner = StructureScanner(names: names, origin: origin, bytes: part, depth: depth + 1)
+        for var secret in scanner.secrets(syntax) {
+            secret.range = place(secret.range)
             found.append(secret)
         }
     }
@@ -91,10 +94,7 @@ struct StructureScanner {
         }
         starts.append(range.upperBound)
         plain.withUnsafeBytes { plain in
-            for var secret in StructureScanner.secrets(in: plain, .text, names, origin, depth: depth + 1) {
-                secret.range = starts[secret.range.lowerBound]..<starts[secret.range.upperBound]
-                found.append(secret)
-            }
+            scan(plain, .text) { starts[$0.lowerBound]..<starts[$0.upperBound] }
         }
     }
 

@@ -130,7 +130,7 @@ package final class TextMask {
     ) -> [Mark] {
         noteEarlier(in: bytes)
         var found = named
-        if let syntax { found += StructureScanner.secrets(in: bytes, syntax, names, origin) }
+        if let syntax { found += StructureScanner(names: names, origin: origin, bytes: bytes).secrets(syntax) }
         found += SecretPatterns.secrets(in: bytes, isBinary ? [] : patterns)
         // The first place decides the kind of a secret, however the bytes are split.
         if found.count > 1 { found.sort { $0.range.lowerBound < $1.range.lowerBound } }
