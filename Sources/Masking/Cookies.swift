@@ -1,23 +1,20 @@
-enum Cookies {
-    static func secrets(
-        in bytes: UnsafeRawBufferPointer,
-        _ value: Range<Int>,
-        _ names: SecretNames,
-        isResponse: Bool,
-        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8] = { Array($0) }
-    ) -> [FoundSecret] {
-        let pairs =
-            isResponse
-            ? responsePairs(in: bytes, value) : bytes[value].split(separator: UInt8(ascii: ";")).map(\.indices)
-        return pairs.compactMap { secret(in: bytes, $0, names, decode) }
+/// The values of `Cookie` and `Set-Cookie`, in a head or in JSON.
+struct Cookies {
+    let bytes: UnsafeRawBufferPointer
+    let names: SecretNames
+    var decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8] = { Array($0) }
+
+    func secrets(in value: Range<Int>, isResponse: Bool) -> [FoundSecret] {
+        let pairs = isResponse ? responsePairs(value) : bytes[value].split(separator: UInt8(ascii: ";")).map(\.indices)
+        return pairs.compactMap { secret(in: $0) }
     }
 
     /// The first pair of each cookie; several may be joined by commas.
-    private static func responsePairs(in bytes: UnsafeRawBufferPointer, _ value: Range<Int>) -> [Range<Int>] {
+    private func responsePairs(_ value: Range<Int>) -> [Range<Int>] {
         var pairs: [Range<Int>] = []
         var start = value.lowerBound
         while start < value.upperBound {
-            let next = nextCookie(in: bytes, start..<value.upperBound)
+            let next = nextCookie(in: start..<value.upperBound)
             let end = next?.comma ?? value.upperBound
             pairs.append(start..<(bytes[start..<end].firstIndex(of: UInt8(ascii: ";")) ?? end))
             start = next?.start ?? value.upperBound
@@ -26,7 +23,7 @@ enum Cookies {
     }
 
     /// The next cookie begins after a comma and a space, with a name and an equals sign; the comma of a date has none.
-    private static func nextCookie(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> (comma: Int, start: Int)? {
+    private func nextCookie(in range: Range<Int>) -> (comma: Int, start: Int)? {
         var (comma, isPastPair): (Int?, Bool) = (nil, false)
         for place in range {
             switch bytes[place] {
@@ -47,12 +44,7 @@ enum Cookies {
         return nil
     }
 
-    private static func secret(
-        in bytes: UnsafeRawBufferPointer,
-        _ cookie: Range<Int>,
-        _ names: SecretNames,
-        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8]
-    ) -> FoundSecret? {
+    private func secret(in cookie: Range<Int>) -> FoundSecret? {
         let equals = bytes[cookie].firstIndex(of: UInt8(ascii: "="))
         let name = bytes[cookie.lowerBound..<(equals ?? cookie.lowerBound)].drop(while: \.isSpace)
         let whole = bytes.trimmed((equals.map { $0 + 1 } ?? cookie.lowerBound)..<cookie.upperBound) {

@@ -110,10 +110,10 @@ struct HeadMask {
     }
 
     private func found(in line: UnsafeRawBufferPointer, _ value: Range<Int>, _ facts: FieldNameFacts) -> [FoundSecret] {
+        let cookies = Cookies(bytes: line, names: mask.names)
         switch facts.name {
-        case "cookie", "cookie2", "x-cookie": return Cookies.secrets(in: line, value, mask.names, isResponse: false)
-        case "set-cookie", "set-cookie2", "x-set-cookie":
-            return Cookies.secrets(in: line, value, mask.names, isResponse: true)
+        case "cookie", "cookie2", "x-cookie": return cookies.secrets(in: value, isResponse: false)
+        case "set-cookie", "set-cookie2", "x-set-cookie": return cookies.secrets(in: value, isResponse: true)
         default: break
         }
         guard let kind = facts.kind else { return [] }

@@ -62,12 +62,12 @@ extension StructureScanner {
     private mutating func takeScalar(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int? {
         guard place < bytes.count else { return nil }
         if let value = string(at: place, quote) {
+            let decode = { (text: Slice<UnsafeRawBufferPointer>) in PlainValue.ofJSON(text, depth: quote.depth) }
             if kind == .cookie {
-                found += Cookies.secrets(in: bytes, value.content, names, isResponse: name.count > 7) {
-                    PlainValue.ofJSON($0, depth: quote.depth)
-                }
+                let cookies = Cookies(bytes: bytes, names: names, decode: decode)
+                found += cookies.secrets(in: value.content, isResponse: isSame(name, "set-cookie"))
             } else {
-                take(value.content, kind, name: bytes[name]) { PlainValue.ofJSON($0, depth: quote.depth) }
+                take(value.content, kind, name: bytes[name], decode)
             }
             return value.end
         }

@@ -2,7 +2,10 @@ import HTTPModel
 import Text
 
 /// Finds random texts whose name does not say what they are.
-enum SuspectScanner {
+struct SuspectScanner {
+    let bytes: UnsafeRawBufferPointer
+    let names: SecretNames
+
     private static let least = 20
     private static let most = 512
 
@@ -11,24 +14,19 @@ enum SuspectScanner {
         return byte.isLetterOrDigit || "-_.+/=~".utf8.contains(byte)
     }
 
-    static func forEach(in bytes: UnsafeRawBufferPointer, _ names: SecretNames, _ body: (Range<Int>, String?) -> Void) {
-        isOfRun.withUnsafeBufferPointer { isOfRun in
+    func scan(_ body: (Range<Int>, String?) -> Void) {
+        SuspectScanner.isOfRun.withUnsafeBufferPointer { isOfRun in
             var place = 0
             while place < bytes.count {
                 let start = place
                 while place < bytes.count, isOfRun[Int(bytes[place])] { place += 1 }
-                if place - start >= least { scan(bytes, start..<place, names, body) }
+                if place - start >= SuspectScanner.least { scan(start..<place, body) }
                 place += 1
             }
         }
     }
 
-    private static func scan(
-        _ bytes: UnsafeRawBufferPointer,
-        _ run: Range<Int>,
-        _ names: SecretNames,
-        _ body: (Range<Int>, String?) -> Void
-    ) {
+    private func scan(_ run: Range<Int>, _ body: (Range<Int>, String?) -> Void) {
         let isPath =
             run.count <= 4_096 && bytes[run].contains(UInt8(ascii: "/"))
             && (bytes[run.lowerBound] == UInt8(ascii: "/")
@@ -44,33 +42,31 @@ enum SuspectScanner {
             let word = start..<place
             start = place + 1
             defer { before = word }
-            guard (least...most).contains(word.count) else { continue }
+            guard (SuspectScanner.least...SuspectScanner.most).contains(word.count) else { continue }
             let value = bytes.part(word)
             guard isSuspicious(value, isPath: isPath), !isIdentifier(value) else { continue }
-            if isPath, isFile(bytes, word, run.upperBound) || before.map({ isOfDigests(bytes[$0]) }) ?? false {
-                continue
-            }
-            let name = self.name(before: word.lowerBound, in: bytes)
-            if let name, isNameOfIdentifiers(name) || names.isExempt(name.utf8) { continue }
+            if isPath, isFile(word, run.upperBound) || before.map(isOfDigests) ?? false { continue }
+            let name = self.name(before: word.lowerBound)
+            if let name, SuspectScanner.isNameOfIdentifiers(name) || names.isExempt(name.utf8) { continue }
             body(word, name)
         }
     }
 
-    private static func isSuspicious(_ value: UnsafeRawBufferPointer, isPath: Bool) -> Bool {
+    private func isSuspicious(_ value: UnsafeRawBufferPointer, isPath: Bool) -> Bool {
         // Two hyphens begin a multipart boundary (RFC 2046 §5.1.1).
         guard !value.starts(with: "--".utf8), ValueShape.entropy(value) > (isPath ? 3 : 3.6) else { return false }
         if value.contains(UInt8(ascii: "/")) {
             return !value.contains(UInt8(ascii: "-")) && ValueShape.isMixed(value, least: 32)
         }
         if isPath {
-            return ValueShape.isInPieces(value) && ValueShape.isMadeByChance(value, least: least)
+            return ValueShape.isInPieces(value) && ValueShape.isMadeByChance(value, least: SuspectScanner.least)
                 && value.count(where: \.isLetter) > 3
         }
-        return ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: least)
+        return ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: SuspectScanner.least)
     }
 
     /// A UUID, digest, ULID, MongoDB identifier, or text in base64.
-    private static func isIdentifier(_ value: UnsafeRawBufferPointer) -> Bool {
+    private func isIdentifier(_ value: UnsafeRawBufferPointer) -> Bool {
         if PathShape.isUUID(value) { return true }
         let hexadecimal = value.count { $0.hexadecimalValue != nil || $0 == UInt8(ascii: "-") }
         if hexadecimal == value.count, [24, 32, 40, 56, 64, 96, 128].contains(value.count) { return true }
@@ -99,12 +95,13 @@ enum SuspectScanner {
         "images", "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable", "fonts", "compare", "raw",
     ]
 
-    private static func isOfDigests(_ segment: Slice<UnsafeRawBufferPointer>) -> Bool {
-        segment.count <= 16 && digests.contains(String(decoding: segment, as: UTF8.self).lowercased())
+    private func isOfDigests(_ segment: Range<Int>) -> Bool {
+        segment.count <= 16
+            && SuspectScanner.digests.contains(String(decoding: bytes[segment], as: UTF8.self).lowercased())
     }
 
     /// Whether a segment belongs to a file name: `main-8d3f2a1b.chunk.js`.
-    private static func isFile(_ bytes: UnsafeRawBufferPointer, _ word: Range<Int>, _ end: Int) -> Bool {
+    private func isFile(_ word: Range<Int>, _ end: Int) -> Bool {
         let rest = bytes[word.upperBound..<end].prefix { $0 != UInt8(ascii: "/") }
         let start = bytes[..<word.lowerBound].lastIndex(of: UInt8(ascii: "/")) ?? 0
         return rest.first == UInt8(ascii: ".") && rest.count < 16
@@ -112,7 +109,7 @@ enum SuspectScanner {
     }
 
     /// The name before a colon or an equals sign, or of the element around the value.
-    private static func name(before value: Int, in bytes: UnsafeRawBufferPointer) -> String? {
+    private func name(before value: Int) -> String? {
         let place = bytes.runStart(before: value, most: 8) { "\"'\\ \n".utf8.contains($0) }
         guard place > 0, ":=>".utf8.contains(bytes[place - 1]) else { return nil }
         if bytes[place - 1] == UInt8(ascii: ">") {

@@ -187,7 +187,7 @@ package final class TextMask {
 
     private func noteSuspects(in bytes: UnsafeRawBufferPointer, besides found: [FoundSecret]) {
         guard candidates.count < TextMask.mostSuspects else { return }
-        SuspectScanner.forEach(in: bytes, names) { range, name in
+        SuspectScanner(bytes: bytes, names: names).scan { range, name in
             guard candidates.count < TextMask.mostSuspects, !found.contains(where: { $0.range.overlaps(range) }),
                 candidateTexts.insert(Array(bytes[range])).inserted
             else { return }
