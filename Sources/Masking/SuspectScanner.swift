@@ -62,7 +62,7 @@ struct SuspectScanner {
             return ValueShape.isInPieces(value) && ValueShape.isMadeByChance(value, least: SuspectScanner.least)
                 && value.count(where: \.isLetter) > 3
         }
-        return ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: SuspectScanner.least)
+        return ValueShape.isRandom(value, least: 24) || ValueShape.isMixed(value, least: SuspectScanner.least)
     }
 
     /// A UUID, digest, ULID, MongoDB identifier, or text in base64.
@@ -77,16 +77,14 @@ struct SuspectScanner {
     }
 
     private static let endingsOfIdentifiers = [
-        "id", "ids", "uuid", "guid", "hash", "digest", "etag", "checksum", "md5", "sha", "sha1", "sha256", "sha512",
-        "crc32", "fingerprint", "integrity", "nonce", "revision", "version", "cursor", "trace", "traceparent",
-        "correlation", "boundary",
+        "id", "ids", "digest", "etag", "checksum", "md5", "sha", "sha1", "sha256", "sha512", "crc32", "fingerprint",
+        "integrity", "nonce", "revision", "version", "cursor", "correlation", "boundary",
     ]
 
     static func isNameOfIdentifiers(_ name: String) -> Bool {
         let plain = SecretNames.normalised(name.utf8)
-        return endingsOfIdentifiers.contains { plain.hasSuffix($0) } || plain.contains("requestid")
-            || plain == "xamzid2"
-            || plain.contains("trace") || plain.contains("hash")
+        return endingsOfIdentifiers.contains { plain.hasSuffix($0) }
+            || ["requestid", "xamzid2", "trace", "hash"].contains { plain.contains($0) }
     }
 
     /// Folders whose files are named by digests.
