@@ -77,11 +77,10 @@ struct HeadMask {
     }
 
     private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        guard let space = bytes[line].firstIndex(of: 0x20) else { return marks(bytes, line, .field) }
-        let last = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20)
-        let hasVersion = last.map { bytes[($0 + 1)..<line.upperBound].starts(with: "HTTP/".utf8) } ?? false
         // Without a version, as in HTTP/0.9 and in malformed lines, the target goes to the end, and may have spaces.
-        guard hasVersion, let last else { return marks(bytes, line, .field) }
+        guard let space = bytes[line].firstIndex(of: 0x20), let last = bytes[line].lastIndex(of: 0x20), space < last,
+            bytes[(last + 1)..<line.upperBound].starts(with: "HTTP/".utf8)
+        else { return marks(bytes, line, .field) }
         return marks(bytes, line.lowerBound..<space, nil) + target(bytes, space + 1..<last)
     }
 
@@ -128,9 +127,8 @@ struct HeadMask {
 
     private func isSecret(_ found: FoundSecret) -> Bool {
         found.secret.withUnsafeBytes { value in
-            guard !value.isEmpty, !Placeholder.isOne(value) else { return false }
-            if found.kind == .named { return true }
-            return !OrdinaryValue.isTemplate(value) && !OrdinaryValue.isPlaceholderWord(value, found.kind, mask.origin)
+            let isFiller = OrdinaryValue.isTemplate(value) || OrdinaryValue.isWord(value, found.kind, mask.origin)
+            return !value.isEmpty && !Placeholder.isOne(value) && (found.kind == .named || !isFiller)
         }
     }
 }

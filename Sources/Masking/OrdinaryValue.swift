@@ -20,7 +20,7 @@ enum OrdinaryValue {
         let plain = SecretNames.normalised(name)
         if kind == .password { return isNoPassword(value, plain, origin) }
         if kind == .card { return !ValueShape.isCard(value) }
-        if isPlaceholderWord(value, kind, origin) { return true }
+        if isWord(value, kind, origin) { return true }
         if kind == .code {
             return value.contains(0x20) && !isDigitsInGroups(value) || value.count > 4 && isVersion(value)
         }
@@ -77,7 +77,7 @@ enum OrdinaryValue {
         return ("$%<[{#@_*:(.-".utf8.contains(first) || mayBeCovered || mayEndCovered) && matches(value, templates)
     }
 
-    static func isPlaceholderWord(_ value: UnsafeRawBufferPointer, _ kind: SecretKind, _ origin: Origin) -> Bool {
+    static func isWord(_ value: UnsafeRawBufferPointer, _ kind: SecretKind, _ origin: Origin) -> Bool {
         if kind == .password, origin == .request { return false }
         return isWord(value) || matches(value, documentation)
     }
@@ -116,7 +116,7 @@ enum OrdinaryValue {
         // mustChangePassword=1; the number of tests that pass
         if value.allSatisfy(\.isDigit), value.count == 1 || name == "pass" && value.count < 4 { return true }
         if ["pwd", "oldpwd"].contains(name), value.first == UInt8(ascii: "/") { return true }
-        return isPlaceholderWord(value, .password, origin) || origin == .response && isSentence(value)
+        return isWord(value, .password, origin) || origin == .response && isSentence(value)
     }
 
     /// A sentence about a secret: `Enter your password`, `This field is required.`

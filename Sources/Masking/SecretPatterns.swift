@@ -152,13 +152,9 @@ struct SecretPatterns {
     /// Whether it is a private key and not text about keys.
     private func isKey(_ range: Range<Int>) -> Bool {
         let content = bytes[range].drop { $0 <= 0x20 || "\\nr".utf8.contains($0) }
-        if content.prefix(4).allSatisfy({ $0 | 0x20 == 0x78 }) { return false }
-        var run = 0
-        for byte in content.prefix(4_096) {
-            run = byte.isLetterOrDigit || "+/%".utf8.contains(byte) ? run + 1 : 0
-            if run >= 16 { return true }
-        }
-        return !content.isEmpty && !".\"',`])<".utf8.contains(content[content.startIndex])
+        guard let first = content.first, !content.prefix(4).allSatisfy({ $0 | 0x20 == 0x78 }) else { return false }
+        let runs = content.prefix(4_096).split { !$0.isLetterOrDigit && !"+/%".utf8.contains($0) }
+        return runs.contains { $0.count >= 16 } || !".\"',`])<".utf8.contains(first)
     }
 
     /// Whether a key is not made of words; it may have no digit.

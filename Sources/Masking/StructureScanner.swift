@@ -93,9 +93,7 @@ struct StructureScanner {
             }
         }
         starts.append(range.upperBound)
-        plain.withUnsafeBytes { plain in
-            scan(plain, .text) { starts[$0.lowerBound]..<starts[$0.upperBound] }
-        }
+        plain.withUnsafeBytes { scan($0, .text) { starts[$0.lowerBound]..<starts[$0.upperBound] } }
     }
 
     mutating func take(
@@ -132,10 +130,7 @@ struct StructureScanner {
     }
 
     func has(_ text: StaticString, at start: Int) -> Bool {
-        let count = text.utf8CodeUnitCount
-        guard start >= 0, start + count <= bytes.count else { return false }
-        for place in 0..<count where bytes[start + place] != text.utf8Start[place] { return false }
-        return true
+        (0...bytes.count).contains(start) && text.withUTF8Buffer { bytes[start...].starts(with: $0) }
     }
 
     func afterSpaces(_ start: Int) -> Int { bytes.runEnd(from: start) { $0.isSpace } }
