@@ -22,7 +22,8 @@ enum OrdinaryValue {
         if kind == .card { return !ValueShape.isCard(value) }
         if isWord(value, kind, origin) { return true }
         if kind == .code {
-            return value.contains(0x20) && !isDigitsInGroups(value) || value.count > 4 && isVersion(value)
+            let hasGroups = value.allSatisfy { $0.isDigit || $0 == 0x20 || $0 == UInt8(ascii: "-") }
+            return value.contains(0x20) && !hasGroups || value.count > 4 && isVersion(value)
         }
         let isPair = kind == .credential && value.contains(UInt8(ascii: ":")) && !value.contains(UInt8(ascii: "\""))
         if randomOnly.contains(plain), !isPair { return !ValueShape.isMadeByChance(value, least: 12) }
@@ -49,10 +50,9 @@ enum OrdinaryValue {
     private static let templates: RegularExpression? = {
         let framed = [
             #"\$\{\{?[^{}]*\}?\}"#, #"\{\{\{?[^{}]*\}?\}\}"#, "<%[^%]*%>", #"<\?[^?]*\?>"#, #"\{%[^%]*%\}"#,
-            #"\[\[[^\]]*\]\]"#,
-            "<[^<>\"=]{1,80}>", #"[#@%]\{[\w .-]+\}"#, #"\$\([^()]+\)"#, #"%\(\w+\)s"#, #"%env\([^()]*\)%"#,
-            #"\{[A-Za-z_. -]+\}"#, #"\{\d{0,2}\}"#, #"\[[A-Za-z_ .-]+\]"#, "__[A-Z_]+__", "@@?[A-Z_]+@@?",
-            #"\$[A-Z][A-Z0-9_]*"#, #"\$\d"#, "%[A-Z][A-Z0-9_]+%", "%[sdv]", #"\*+[A-Z _-]+\*+"#,
+            #"\[\[[^\]]*\]\]"#, "<[^<>\"=]{1,80}>", #"[#@%]\{[\w .-]+\}"#, #"\$\([^()]+\)"#, #"%\(\w+\)s"#,
+            #"%env\([^()]*\)%"#, #"\{[A-Za-z_. -]+\}"#, #"\{\d{0,2}\}"#, #"\[[A-Za-z_ .-]+\]"#, "__[A-Z_]+__",
+            "@@?[A-Z_]+@@?", #"\$[A-Z][A-Z0-9_]*"#, #"\$\d"#, "%[A-Z][A-Z0-9_]+%", "%[sdv]", #"\*+[A-Z _-]+\*+"#,
         ]
         let covered = [
             "(?:[*.x_ -]|•|●|∙|·|…|X)+", #"[\w.-]{0,10}(?:\*{3}|•|…|\.\.\.)(?:[\w.*-]|•|…){0,10}"#,
@@ -71,7 +71,7 @@ enum OrdinaryValue {
 
     static func isTemplate(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let first = value.first else { return false }
-        // Most values are none: these need no expression.
+        // The expression is slow, and most values are no templates.
         let mayBeCovered = value.contains { $0 == UInt8(ascii: "*") || $0 == 0xE2 || $0 == 0xC2 }
         let mayEndCovered = value.suffix(3).allSatisfy { ".xX".utf8.contains($0) }
         return ("$%<[{#@_*:(.-".utf8.contains(first) || mayBeCovered || mayEndCovered) && matches(value, templates)
@@ -137,10 +137,6 @@ enum OrdinaryValue {
         if SecretNames.normalised(value) == name { return true }
         guard !name.hasSuffix("secret") || value.contains(UInt8(ascii: "_")) else { return false }
         return value.contains(where: { !$0.isLetter || $0 < 0x60 }) && SecretNames.standard.kind(of: value) != nil
-    }
-
-    private static func isDigitsInGroups(_ value: UnsafeRawBufferPointer) -> Bool {
-        value.allSatisfy { $0.isDigit || $0 == 0x20 || $0 == UInt8(ascii: "-") }
     }
 
     private static let versions = whole(

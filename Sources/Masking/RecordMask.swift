@@ -20,8 +20,8 @@ package struct RecordMask {
             // A part may contain a secret that is found in a later part.
             masked = record
             parts = mask(&masked)
+            masked.extras.masked = record.extras.masked.filter { !parts.contains($0) } + parts
         }
-        if !parts.isEmpty { masked.extras.masked = record.extras.masked.filter { !parts.contains($0) } + parts }
         return masked
     }
 

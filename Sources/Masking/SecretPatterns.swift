@@ -106,11 +106,8 @@ struct SecretPatterns {
         SecretPatterns.pairs.withUnsafeBufferPointer { pairs in
             var place = 0
             while place + 1 < bytes.count {
-                guard pairs[Int(bytes[place]) << 8 | Int(bytes[place + 1])] else {
-                    place += 1
-                    continue
-                }
-                place = max(place + 1, secret(at: place) ?? 0)
+                let mayBegin = pairs[Int(bytes[place]) << 8 | Int(bytes[place + 1])]
+                place = max(place + 1, mayBegin ? secret(at: place) ?? 0 : 0)
             }
         }
     }
@@ -125,8 +122,10 @@ struct SecretPatterns {
             else { continue }
             if range.upperBound == place + SecretPatterns.longest {
                 let isPEM = pattern.kind == .privateKey
-                let end = bytes[range.upperBound...].firstIndex { isPEM ? $0 == UInt8(ascii: "-") : !isOfWord($0) }
-                range = range.lowerBound..<(end ?? bytes.count)
+                let end = bytes.runEnd(from: range.upperBound) {
+                    isPEM ? $0 != UInt8(ascii: "-") : $0.isLetterOrDigit || "_-.".utf8.contains($0)
+                }
+                range = range.lowerBound..<end
             }
             if pattern.kind == .privateKey, !isKey(range) { return range.upperBound }
             if pattern.isRandom, !SecretPatterns.isNoName(bytes.part(range)) { continue }
@@ -162,8 +161,6 @@ struct SecretPatterns {
         if ValueShape.isKey(key) { return true }
         return (ValueShape.isInPieces(key) || ValueShape.rarerCase(key) * 6 >= key.count) && ValueShape.entropy(key) > 3
     }
-
-    private func isOfWord(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "_-.".utf8.contains(byte) }
 
     /// Whether a word begins here: after a sign, a JSON escape or a percent-encoded byte.
     static func beginsWord(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {

@@ -1,26 +1,14 @@
-/// Members of JSON, also of JSON in JSON strings, where each quote has backslashes before it.
+/// Members of JSON, also of JSON in JSON strings. At level 0 quotes have no backslash before them, then 1, 3 and 7.
 extension StructureScanner {
-    /// A quote with 0 backslashes before it, 1 in a string within a string, then 3 and 7.
-    private struct Quote {
-        let backslashes: Int
-
-        var depth: Int { (backslashes + 1).trailingZeroBitCount + 1 }
-
-        init?(backslashes: Int) {
-            guard [0, 1, 3, 7].contains(backslashes) else { return nil }
-            self.backslashes = backslashes
-        }
-    }
-
     private static let mostMembers = 16
 
     mutating func scanMembers() {
         var place = 0
         while let colon = find(UInt8(ascii: ":"), from: place) {
             place = colon + 1
-            guard let (name, quote) = memberName(before: colon) else { continue }
+            guard let (name, level) = memberName(before: colon) else { continue }
             let value = afterSpaces(place)
-            if let kind = kind(ofMember: name, at: value) { place = takeValue(at: value, kind, name, quote) }
+            if let kind = kind(ofMember: name, at: value) { place = takeValue(at: value, kind, name, level) }
         }
     }
 
@@ -35,34 +23,34 @@ extension StructureScanner {
         return names.kind(of: bytes[name].dropLast())
     }
 
-    private func memberName(before colon: Int) -> (Range<Int>, Quote)? {
+    private func memberName(before colon: Int) -> (Range<Int>, level: Int)? {
         let close = bytes.runStart(before: colon, most: 16) { $0.isSpace } - 1
         guard close >= 0, bytes[close] == UInt8(ascii: "\"") else { return nil }
         let end = bytes.runStart(before: close) { $0 == UInt8(ascii: "\\") }
         let start = bytes.runStart(before: end, most: 256) { $0 != UInt8(ascii: "\"") && $0 >= 0x20 }
-        guard start < end, let quote = Quote(backslashes: close - end) else { return nil }
-        return (start..<end, quote)
+        guard start < end, let level = [0, 1, 3, 7].firstIndex(of: close - end) else { return nil }
+        return (start..<end, level)
     }
 
-    private mutating func takeValue(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int {
+    private mutating func takeValue(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ level: Int) -> Int {
         guard place < bytes.count else { return place }
         let count = found.count
         // Such a value may be JSON with a secret.
-        if let end = takeScalar(at: place, kind, name, quote) { return found.count > count ? end : place }
+        if let end = takeScalar(at: place, kind, name, level) { return found.count > count ? end : place }
         switch bytes[place] {
-        case UInt8(ascii: "["): return takeList(from: place, kind, name, quote)
+        case UInt8(ascii: "["): return takeList(from: place, kind, name, level)
         case UInt8(ascii: "{"):
-            takeObject(from: place + 1, kind, name, quote)
+            takeObject(from: place + 1, kind, name, level)
             return place + 1
         default: return place
         }
     }
 
     /// Returns the end of the string or number; `nil` if there is none.
-    private mutating func takeScalar(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int? {
+    private mutating func takeScalar(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ level: Int) -> Int? {
         guard place < bytes.count else { return nil }
-        if let value = string(at: place, quote) {
-            let decode = { (text: Slice<UnsafeRawBufferPointer>) in PlainValue.ofJSON(text, depth: quote.depth) }
+        if let value = string(at: place, level) {
+            let decode = { (text: Slice<UnsafeRawBufferPointer>) in PlainValue.ofJSON(text, depth: level + 1) }
             if kind == .cookie {
                 let cookies = Cookies(bytes: bytes, names: names, decode: decode)
                 found += cookies.secrets(in: value.content, isResponse: isSame(name, "set-cookie"))
@@ -76,7 +64,7 @@ extension StructureScanner {
         return number.upperBound
     }
 
-    private mutating func takeList(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) -> Int {
+    private mutating func takeList(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ level: Int) -> Int {
         var (place, depth) = (start, 0)
         while place < bytes.count {
             switch bytes[place] {
@@ -84,7 +72,7 @@ extension StructureScanner {
             case UInt8(ascii: "]"): depth -= 1
             case let byte where byte == UInt8(ascii: ",") || byte.isSpace || byte.isSmall: break
             default:
-                guard let end = takeScalar(at: place, kind, name, quote), end > place else { return place }
+                guard let end = takeScalar(at: place, kind, name, level), end > place else { return place }
                 place = end
                 continue
             }
@@ -97,18 +85,18 @@ extension StructureScanner {
     private static let valueNames = ["value", "S", "stringValue", "#text", "$t", "secret"]
 
     /// Takes `value` of `"password": {"value": "…"}`.
-    private mutating func takeObject(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ quote: Quote) {
+    private mutating func takeObject(from start: Int, _ kind: SecretKind, _ name: Range<Int>, _ level: Int) {
         var place = start
         for _ in 0..<StructureScanner.mostMembers {
             place = bytes.runEnd(from: place) { $0.isSpace || $0 == UInt8(ascii: ",") }
-            guard let member = string(at: place, quote) else { return }
+            guard let member = string(at: place, level) else { return }
             let colon = afterSpaces(member.end)
             guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return }
             place = afterSpaces(colon + 1)
             if StructureScanner.valueNames.contains(where: { bytes[member.content].elementsEqual($0.utf8) }) {
-                guard let end = takeScalar(at: place, kind, name, quote) else { return }
+                guard let end = takeScalar(at: place, kind, name, level) else { return }
                 place = end
-            } else if let value = string(at: place, quote) {
+            } else if let value = string(at: place, level) {
                 place = value.end
             } else {
                 // Lists and objects are scanned by their own names.
@@ -118,20 +106,21 @@ extension StructureScanner {
     }
 
     /// A string without its quotes. It may be cut, or end with the string around it.
-    private func string(at start: Int, _ quote: Quote) -> (content: Range<Int>, end: Int)? {
-        let open = start + quote.backslashes
+    private func string(at start: Int, _ level: Int) -> (content: Range<Int>, end: Int)? {
+        let backslashes = (1 << level) - 1
+        let open = start + backslashes
         guard open < bytes.count, bytes[open] == UInt8(ascii: "\""),
             bytes[start..<open].allSatisfy({ $0 == UInt8(ascii: "\\") })
         else { return nil }
         let content = open + 1
         var place = content
-        let period = 2 * (quote.backslashes + 1)
+        let period = 2 * (backslashes + 1)
         while let close = find(UInt8(ascii: "\""), from: place) {
             let first = bytes.runStart(before: close, from: content) { $0 == UInt8(ascii: "\\") }
             let count = close - first
             if count % period != period - 1 {
-                let isOwn = count % period == quote.backslashes
-                return (content..<(isOwn ? close - quote.backslashes : first), close + (isOwn ? 1 : 0))
+                let isOwn = count % period == backslashes
+                return (content..<(isOwn ? close - backslashes : first), close + (isOwn ? 1 : 0))
             }
             place = close + 1
         }

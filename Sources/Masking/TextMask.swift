@@ -188,12 +188,15 @@ package final class TextMask {
     private func noteSuspects(in bytes: UnsafeRawBufferPointer, besides found: [FoundSecret]) {
         guard candidates.count < TextMask.mostSuspects else { return }
         SuspectScanner(bytes: bytes, names: names).scan { range, name in
-            guard candidates.count < TextMask.mostSuspects, !found.contains(where: { $0.range.overlaps(range) }),
-                candidateTexts.insert(Array(bytes[range])).inserted
-            else { return }
+            guard !found.contains(where: { $0.range.overlaps(range) }) else { return }
             let beginning = String(decoding: bytes[range.prefix(6)], as: UTF8.self)
             let suspect = Suspect(exchange: exchange, part: part, name: name ?? field, beginning: beginning)
-            candidates.append((suspect, Array(bytes[range])))
+            add(suspect, Array(bytes[range]))
         }
+    }
+
+    func add(_ suspect: Suspect, _ text: [UInt8]) {
+        guard candidates.count < TextMask.mostSuspects, candidateTexts.insert(text).inserted else { return }
+        candidates.append((suspect, text))
     }
 }
