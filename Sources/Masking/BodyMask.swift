@@ -2,13 +2,13 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Masks a body that comes in pieces, without its content coding; the split into pieces changes nothing. At most 16
-/// windows are in memory.
+/// Masks a decoded body that arrives in pieces. How it is divided does not change the result. At most 16 windows are in
+/// memory.
 final class BodyMask {
     typealias Output = ([UInt8]) throws -> Void
 
     static let window = 256 * 1024
-    /// How many settled bytes are kept to find the name before a value.
+    /// The number of written bytes that are kept, because the name of the next value may be in them.
     private static let context = 2 * 1024
     private static let reserve = 16 * 1024
 
@@ -46,7 +46,7 @@ final class BodyMask {
         } while !rest.isEmpty
     }
 
-    /// Writes the bytes that no later ones can change; returns up to where, `nil` if more are needed.
+    /// Writes the bytes that later bytes cannot change. Returns their end, or `nil` if more bytes are needed.
     private func settle(_ bytes: UnsafeRawBufferPointer, isLast: Bool, _ output: Output) rethrows -> Int? {
         var start = contextCount
         let wasInSecret = isInSecret
@@ -56,7 +56,7 @@ final class BodyMask {
         }
         let (syntax, isBinary) = syntax ?? BodySyntax.of(mediaType, bytes)
         self.syntax = (syntax, isBinary)
-        // A longer secret is masked up to a byte that can end it.
+        // A secret of more than 16 windows is masked up to the first byte that can end it.
         let mayGrow = !isLast && bytes.count - contextCount < 16 * window
         var marks = mask.marks(in: bytes, syntax, isCut: mayGrow, isBinary: isBinary)
         marks.removeAll { $0.range.upperBound <= start }
@@ -72,7 +72,7 @@ final class BodyMask {
                 isInSecret = marks.last?.range.upperBound == end
             }
         }
-        // What ends the secret is looked at again with the bytes after it.
+        // The end of the secret is not written yet, and is searched for again.
         if wasInSecret, start > end { isInSecret = true }
         let settled = marks.prefix { $0.range.upperBound <= end }
         count += settled.count
@@ -82,7 +82,7 @@ final class BodyMask {
         return end
     }
 
-    /// A place between words near the end, and within no character of UTF-8.
+    /// A white space near the end; without one, the beginning of a UTF-8 character.
     private func cut(_ bytes: UnsafeRawBufferPointer) -> Int {
         let most = max(contextCount, bytes.count - max(min(BodyMask.reserve, window / 2), mask.book.longestSought))
         if let space = bytes[max(contextCount, most - 4_096)..<most].lastIndex(where: { $0 <= 0x20 }) { return space }
@@ -91,7 +91,7 @@ final class BodyMask {
     }
 }
 
-/// How a body's names and values are written, by its media type and its beginning.
+/// The syntax of a body, by its media type and its beginning.
 enum BodySyntax {
     private static let lookedAt = 4_096
 

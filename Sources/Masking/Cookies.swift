@@ -22,7 +22,7 @@ struct Cookies {
         return pairs
     }
 
-    /// The next cookie begins after a comma and a space, with a name and an equals sign; the comma of a date has none.
+    /// The next cookie: a comma, then a name and an equals sign. The comma of a date has no equals sign after it.
     private func nextCookie(in range: Range<Int>) -> (comma: Int, start: Int)? {
         var (comma, isPastPair): (Int?, Bool) = (nil, false)
         for place in range {
@@ -54,7 +54,7 @@ struct Cookies {
         let range = CredentialScheme.end(in: bytes, whole, kind)..<whole.upperBound
         let value = bytes.part(range)
         guard !value.isEmpty, !Placeholder.isOne(value), !names.isExempt(name) else { return nil }
-        // The settings of a page are no secrets elsewhere.
+        // A cookie that is not random, such as a page's setting, is masked only here.
         let isSought = kind == .cookie ? ValueShape.isRandom(value) : !OrdinaryValue.isCommonWord(value)
         let label = String(decoding: name, as: UTF8.self).filter { !$0.isWhitespace }
         let secret = decode(bytes[range])

@@ -54,7 +54,7 @@ struct HeadMask {
                     marks += self.marks(bytes, next..<bytes.count, BodySyntax.of(nil, bytes[next...]).0)
                     break
                 }
-                // Interim heads are one behind the other.
+                // Another interim head may follow.
                 isStartLine = hasStartLine && !isStartLine && line.isEmpty
                 place = next
             }
@@ -77,7 +77,7 @@ struct HeadMask {
     }
 
     private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        // Without a version, as in HTTP/0.9 and in malformed lines, the target goes to the end, and may have spaces.
+        // Without a version, as in HTTP/0.9 and malformed lines, the target ends with the line and may have spaces.
         guard let space = bytes[line].firstIndex(of: 0x20), let last = bytes[line].lastIndex(of: 0x20), space < last,
             bytes[(last + 1)..<line.upperBound].starts(with: "HTTP/".utf8)
         else { return marks(bytes, line, .field) }
@@ -152,7 +152,7 @@ private struct Credentials {
         }
         let rest = bytes.trimmed(space..<value.upperBound)
         let isBasic = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased() == "basic"
-        // A token, then parameters behind a comma; or parameters alone; or anything else, which is a secret as a whole.
+        // A token, alone or before parameters; or parameters alone. Anything else is a secret as a whole.
         let word = bytes[rest].prefix { !",; \t\r\n".utf8.contains($0) }
         let next = bytes[word.endIndex..<value.upperBound].first { !$0.isSpace }
         let isToken =
@@ -176,7 +176,7 @@ private struct Credentials {
         let kind: SecretKind = plain != nil || hasParameters ? .credential : .token
         secrets = [FoundSecret(range: token, kind: kind, name: label, secret: Array(bytes[token]))]
         if let plain, let colon = plain.firstIndex(of: UInt8(ascii: ":")), colon + 1 < plain.count {
-            // The password is known elsewhere, too (RFC 7617); here it has no place of its own.
+            // The password is a secret of its own, and may be elsewhere (RFC 7617).
             let password = Array(plain[(colon + 1)...])
             secrets.append(FoundSecret(range: token, kind: .password, name: label, secret: password))
         }
@@ -199,7 +199,7 @@ private struct Credentials {
             guard let labelRange = match.group(1), let value = match.group(2) ?? match.group(3) else { return true }
             let label = String(decoding: part[labelRange], as: UTF8.self)
             let name = label.lowercased()
-            // AWS has the number of a key in `Credential`.
+            // In AWS signatures `Credential` has the id of a key, which is not secret.
             let isNamed = SecretNames.standard.kind(of: name.utf8).map { $0 != .credential } ?? false
             let isOther = othersAreSecrets && !Credentials.plainParameters.contains(name)
             guard !value.isEmpty, isNamed || isOther || Credentials.secretParameters.contains(name) else { return true }
@@ -213,14 +213,14 @@ private struct Credentials {
 }
 
 struct FieldNameFacts {
-    /// Their values look random.
+    /// Fields without secrets, although some of their values look random.
     private static let ordinary: Set<String> = [
         "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via",
         "cf-ray", "content-digest", "repr-digest", "digest", "want-digest", "content-md5", "last-modified", "date",
         "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache", "content-type", "x-amz-id-2",
         "x-served-by",
     ]
-    /// Such fields whose values may contain URLs or JSON.
+    /// Such fields whose values may contain URLs or JSON with secrets.
     private static let ordinaryWithNames: Set<String> = [
         "content-security-policy", "content-security-policy-report-only", "server-timing", "alt-svc", "report-to",
         "nel", "user-agent", "reporting-endpoints",

@@ -7,7 +7,7 @@ struct Mark {
         Mark(range: range.moved(by: distance), placeholder: placeholder, isNumber: isNumber)
     }
 
-    /// Sorts and joins overlapping marks; the first one keeps its placeholder.
+    /// Sorts the marks and joins overlapping ones; the first placeholder is kept.
     static func merged(_ marks: [Mark]) -> [Mark] {
         guard marks.count > 1 else { return marks }
         let sorted = marks.sorted {
@@ -25,8 +25,8 @@ struct Mark {
         return merged
     }
 
-    /// Puts the placeholders in, each as long as its secret if `keepsLength`. For commands they are marked and say the
-    /// form of the secret, unless `isPlain`.
+    /// Puts the placeholders in, each as long as its secret if `keepsLength`. In commands they are marked and numbered by
+    /// the form of the secret, unless `isPlain`.
     static func replaced(
         _ marks: some Collection<Mark>,
         in bytes: Slice<UnsafeRawBufferPointer>,

@@ -11,14 +11,14 @@ package final class MaskedSource: ExchangeSource {
 
     package let original: any ExchangeSource
     package let mask: TextMask
-    /// Replaced places, without those of the open body.
+    /// The number of replacements, without those in the open body.
     private var count = 0
     private var open: OpenBody?
     /// The last masked exchange as recorded, and the parts with secrets.
     private var recorded: RecordedExchange?
     private var parts: [String] = []
     private let growth: DecodedGrowth
-    /// Whether secrets become marks, for variables of a shell command.
+    /// Whether placeholders are marked, so that they become variables of a shell command.
     package var marksSecrets = false
 
     package var isMasking: Bool { true }
@@ -65,7 +65,7 @@ package final class MaskedSource: ExchangeSource {
         return sides
     }
 
-    /// Whether a stage changed how an unchanged body is read; then other secrets are found in it.
+    /// Whether a rule changed the type or coding of an unchanged body: then other secrets may be found in it.
     private static func reads(_ sent: BodySide, unlike received: BodySide, in messages: ExchangeMessages) -> Bool {
         guard (sent == .requestSent ? messages.requestHeadSent : messages.responseHeadSent) != nil else { return false }
         let (before, after) = (messages.fields(of: received), messages.fields(of: sent))
@@ -119,7 +119,7 @@ package final class MaskedSource: ExchangeSource {
 
     package var replacedCount: Int { count + (open?.count ?? 0) }
 
-    /// For another thread that counts the replaced places.
+    /// Returns the number of replacements to the thread that adds them up, and begins again at 0.
     package func takeReplacedCount() -> Int {
         closeBody()
         defer { count = 0 }
@@ -134,7 +134,7 @@ package final class MaskedSource: ExchangeSource {
         if recorded(body.id) != nil { add(body.part, body.count) } else { count += body.count }
     }
 
-    /// Reads a decoded and masked body; its parts must be read in order.
+    /// Reads a decoded and masked body. Reading backwards may decode it again from its beginning.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
         let body = try opened(id, side, offset)
         mask.book.isForCommands = marksSecrets
@@ -296,7 +296,7 @@ package final class MaskedSource: ExchangeSource {
             }
         }
 
-        /// Reads again without decoding if the body turns out to be uncoded.
+        /// Reads the body again without decoding if it does not have its content coding.
         private func startsOver() -> Bool {
             guard uncoded == nil, let problem = decoder.problem, let beginning,
                 problem.isAtBeginning(decoded: decodedCount, beginning), DecodingProblem.isPlain(beginning)

@@ -1,6 +1,6 @@
 import Expressions
 
-/// Ordinary values under the names of secrets: templates, covered values, words for states, names and paths.
+/// Ordinary values under the names of secrets: templates, covered values (`****`), words for states, names, paths.
 enum OrdinaryValue {
     enum Origin {
         /// Passwords in requests are secrets even if they are words.
@@ -113,7 +113,7 @@ enum OrdinaryValue {
         if ["mnemonic", "seedphrase"].contains(name) {
             return value.count { $0 == 0x20 || $0 == UInt8(ascii: "+") } < 5
         }
-        // mustChangePassword=1; the number of tests that pass
+        // Such as `mustChangePassword=1`, and a number of passed tests.
         if value.allSatisfy(\.isDigit), value.count == 1 || name == "pass" && value.count < 4 { return true }
         if ["pwd", "oldpwd"].contains(name), value.first == UInt8(ascii: "/") { return true }
         return isWord(value, .password, origin) || origin == .response && isSentence(value)
@@ -143,7 +143,7 @@ enum OrdinaryValue {
         #"[~^<>=v ]*\d{1,4}(?:\.[\dx*]{1,5}){1,3}(?:-[\w.]{1,10})?|[~^<>]+\d+|#[0-9a-fA-F]{3,8}|[a-z]{2}-[A-Z]{2}|[a-z]{2,}(?:\.[a-z]{2,}){1,3}"#
     )
 
-    /// A version, colour, language or words with dots between.
+    /// A version, a color, a language, or words with dots between them.
     private static func isVersion(_ value: UnsafeRawBufferPointer) -> Bool {
         value.count <= 24 && matches(value, versions)
     }

@@ -8,7 +8,7 @@ struct PlaceholderReading {
     /// Whether it is a ``Placeholder/markedText(host:)``.
     let isMarked: Bool
     let host: String
-    /// The end with the number of the encoded form (`e2`).
+    /// After the number of the encoded form (`e2`), if it has one.
     let end: Int
 
     private static let expression = try? RegularExpression(
@@ -61,7 +61,7 @@ extension Placeholder {
         guard let start = bytes.firstIndex(where: { !"\"'\\".utf8.contains($0) }),
             let reading = PlaceholderReading(bytes, at: start)
         else { return false }
-        // Hyphens pad it to a length; quotes and brackets may be around it.
+        // Hyphens may fill it up to the length of its secret; quotes and brackets may be around it.
         return bytes[reading.end...].allSatisfy { "-\"'\\)]}".utf8.contains($0) }
     }
 
@@ -80,7 +80,7 @@ extension Placeholder {
 extension TextMask {
     private static let highestNumber = 900_000
 
-    /// Keeps the numbers of placeholders from an earlier export.
+    /// Notes the placeholders of an earlier export: new ones get higher numbers.
     func noteEarlier(in bytes: UnsafeRawBufferPointer) {
         guard isCollecting else { return }
         for reading in PlaceholderReading.all(in: bytes) where !reading.isMarked {

@@ -6,7 +6,7 @@ package struct RecordMask {
 
     package init(_ mask: TextMask) { self.mask = mask }
 
-    /// For lines that are written during the traffic.
+    /// For lines that are written while exchanges are recorded.
     package init(_ rules: MaskRules) {
         mask = TextMask(rules)
         mask.replaceAtOnce()
@@ -25,7 +25,7 @@ package struct RecordMask {
         return masked
     }
 
-    /// Knows the secrets of the exchange's heads.
+    /// Reads the heads first, because the record may have their secrets.
     package func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
         mask.boundWhatIsSought()
         mask.begin(exchange.record)

@@ -39,7 +39,7 @@ package final class SecretBook {
 
     package init() {}
 
-    /// A book for another thread, which adds no secrets: each number means one secret.
+    /// A copy for another thread. It adds no secrets, so that each number means one secret.
     init(closed contents: Contents) { (self.contents, isClosed) = (contents, true) }
 
     func forEachSought(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
@@ -79,7 +79,7 @@ package final class SecretBook {
         for form in SecretForms.base64(secret) { contents.finder.add(form, entry, standsAlone: false) }
     }
 
-    /// Number 0 if the book has none.
+    /// With number 0 if the book does not have the secret.
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
         contents.places[secret].map(placeholder(at:)) ?? Placeholder(kind: kind, number: 0)
     }

@@ -64,7 +64,7 @@ struct SecretFinder: Sendable {
         Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - filterBits))
     }
 
-    /// Calls `found` with each match in order; of overlapping ones with the first and longest.
+    /// Calls `found` with each match in order. Of overlapping matches only the first counts, and the longest there.
     func forEach(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
         guard !forms.isEmpty, bytes.count >= SecretFinder.shortest else { return }
         filter.withUnsafeBufferPointer { filter in
@@ -106,7 +106,7 @@ struct SecretFinder: Sendable {
 }
 
 enum SecretForms {
-    /// Longer secrets are masked only in their places.
+    /// In bytes. Longer secrets are masked only at their names.
     static let longest = 4_096
 
     static func plain(of secret: [UInt8]) -> [[UInt8]] {

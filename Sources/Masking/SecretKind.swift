@@ -25,7 +25,7 @@ package struct Placeholder: Sendable, Hashable {
         "\(Placeholder.prefix)\(kind.rawValue)-\(number)" + (encoding > 0 ? "e\(encoding)" : "")
     }
 
-    /// Stands for the secret until a variable of the command replaces it.
+    /// The text in a command until a variable replaces it.
     func markedText(host: String) -> String {
         "\(Placeholder.prefix)\(Placeholder.mark)-\(kind.rawValue)-\(number)e\(encoding)-\(host)_"
     }
@@ -35,7 +35,7 @@ package struct Placeholder: Sendable, Hashable {
         byte.isSmall || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Unknown to recorded peers; different in each process.
+    /// Random in each process, so that no recorded peer knows it.
     static let mark = String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "x" })
 
     package var variable: String {

@@ -7,7 +7,7 @@ package struct SecretNames: Sendable {
     /// Without the names of a profile.
     static let standard = SecretNames()
 
-    /// Names that end as in ``suffixes`` are missing here.
+    /// Without the names that end with one of ``suffixes``.
     private static let exact = table([
         .password: """
         pass pwd pin pincode cvv cvc cvv2 cvc2 securitycode secretanswer mnemonic seedphrase password1 password2
@@ -51,7 +51,7 @@ package struct SecretNames: Sendable {
         .apiKey: "apikey secretkey accesskey subscriptionkey", .privateKey: "privatekey",
         .signature: "signature signature256",
     ])
-    /// Names with ordinary values in spite of such an ending.
+    /// Names that have ordinary values although they end so.
     private static let ordinary = Set(
         words(
             """
@@ -61,7 +61,7 @@ package struct SecretNames: Sendable {
             """
         )
     )
-    /// Positions in lists.
+    /// Endings of names for positions in lists.
     private static let ordinaryEndings = words(
         """
         nexttoken pagetoken continuationtoken synctoken paginationtoken resumptiontoken skiptoken deltatoken
@@ -83,7 +83,7 @@ package struct SecretNames: Sendable {
     }
 
     private let table: [String: SecretKind]
-    /// The lengths of names in `table` by their first byte, as bits: a quick test for most other names.
+    /// A prefilter: for each first byte of a name in `table` the lengths of such names, as bits.
     private var lengths = [UInt64](repeating: 0, count: 256)
     private let endings: [(ending: [UInt8], kind: SecretKind)]
     private var exempt: Set<String> = []
@@ -138,7 +138,7 @@ package struct SecretNames: Sendable {
 
     private func kind(ofPlain name: UnsafeRawBufferPointer, isWhole: Bool) -> SecretKind? {
         guard let first = name.first, let last = name.last else { return nil }
-        // A quick test before a string is made.
+        // The prefilter, before a string is made.
         let ending = endings.first {
             $0.ending.last == last && name.count >= $0.ending.count
                 && name.suffix($0.ending.count).elementsEqual($0.ending)

@@ -24,10 +24,10 @@ struct SecretPatterns {
         }
     }
 
-    /// The longest match; a private key continues to its last line.
+    /// The longest match in bytes; a longer key continues to the end of its word, a private key to its last line.
     private static let longest = 16 << 10
 
-    // From the rules of gitleaks; a group is the secret, if there is one.
+    // From the rules of gitleaks. If an expression has a group, the group is the secret.
     private static let table: [Pattern] = [
         Pattern(.token, "JSON Web Token", "eyJ", #"eyJ[\w-]{8,}\.(?:[\w-]*\.){3}[\w-]+"#, isRandom: false),
         Pattern(.token, "JSON Web Token", "eyJ", #"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"#, isRandom: false),
@@ -116,7 +116,7 @@ struct SecretPatterns {
     private mutating func secret(at place: Int) -> Int? {
         let rest = bytes[place...]
         for (beginning, pattern) in SecretPatterns.starts[Int(bytes[place])] where rest.starts(with: beginning) {
-            // Only letters may belong to a word before them.
+            // A key does not begin within a word; other beginnings, such as `/services/T`, count anywhere.
             guard !beginning[0].isLetter || SecretPatterns.beginsWord(bytes, place),
                 var range = match(pattern, at: place)
             else { continue }
@@ -162,7 +162,7 @@ struct SecretPatterns {
         return (ValueShape.isInPieces(key) || ValueShape.rarerCase(key) * 6 >= key.count) && ValueShape.entropy(key) > 3
     }
 
-    /// Whether a word begins here: after a sign, a JSON escape or a percent-encoded byte.
+    /// Whether a word begins here: after a character that is not of words, a JSON escape or a percent-encoded byte.
     static func beginsWord(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = bytes[place - 1]

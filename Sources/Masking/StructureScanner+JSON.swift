@@ -35,7 +35,7 @@ extension StructureScanner {
     private mutating func takeValue(at place: Int, _ kind: SecretKind, _ name: Range<Int>, _ level: Int) -> Int {
         guard place < bytes.count else { return place }
         let count = found.count
-        // Such a value may be JSON with a secret.
+        // An ordinary value may be JSON that contains a secret.
         if let end = takeScalar(at: place, kind, name, level) { return found.count > count ? end : place }
         switch bytes[place] {
         case UInt8(ascii: "["): return takeList(from: place, kind, name, level)
@@ -141,7 +141,7 @@ enum JSONNumber {
         return number.startIndex..<number.endIndex
     }
 
-    /// The number around a range, between signs of JSON.
+    /// The number around a range; `nil` if it is not a whole value of JSON.
     static func range(around range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Range<Int>? {
         guard range.count <= longest, bytes[range].allSatisfy(isPart) else { return nil }
         let start = bytes.runStart(before: range.lowerBound, most: longest + 1, isPart)

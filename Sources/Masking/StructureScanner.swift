@@ -56,7 +56,7 @@ struct StructureScanner {
         scan(bytes.part(range), syntax) { $0.moved(by: range.lowerBound) }
     }
 
-    /// Scans bytes that are in these ones; `place` says where.
+    /// Scans bytes that were cut or decoded from these; `place` finds a range of theirs in these.
     private mutating func scan(
         _ part: UnsafeRawBufferPointer,
         _ syntax: ScanSyntax,

@@ -34,7 +34,7 @@ struct SuspectScanner {
         var before: Range<Int>?
         var start = run.lowerBound
         for place in run.lowerBound...run.upperBound {
-            // Base64 may contain slashes.
+            // Slashes divide only paths, because base64 contains them, too.
             guard
                 place == run.upperBound || ".~=".utf8.contains(bytes[place])
                     || isPath && bytes[place] == UInt8(ascii: "/")

@@ -33,11 +33,11 @@ extension TextMask {
         var suspects: [(suspect: TextMask.Suspect, text: [UInt8])] = []
         var unreadCount = 0
         var earlier: [SecretKind: Int] = [:]
-        /// Lately found secrets and whether they are sought: each is handed over once.
+        /// Recent secrets and whether they are sought elsewhere: each is handed over once.
         fileprivate var known: [[UInt8]: Bool] = [:]
 
         mutating func add(_ found: FoundSecret, _ host: String, _ isSought: Bool) {
-            // More would not fit in the book.
+            // The book has no space for more.
             guard secrets.count <= 2 * SecretBook.most else { return }
             if let wasSought = known[found.secret], wasSought || !isSought { return }
             known[found.secret] = isSought

@@ -13,7 +13,7 @@ package final class TextMask {
         package let beginning: String
     }
 
-    /// Further ones are only counted.
+    /// Further suspects are not kept.
     package static let mostSuspects = 1_000
     private static let mostFieldNames = 1_024
     private static let mostSettledLines = 4_096
@@ -28,7 +28,7 @@ package final class TextMask {
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// Hashes of header lines without secrets.
     private var settledLines: Set<Int> = []
-    /// A later secret may be found in the text of a suspect.
+    /// Suspects before the last check, because a later secret may be in their text.
     var candidates: [(suspect: Suspect, text: [UInt8])] = [] { didSet { settledSuspects = nil } }
     private var settledSuspects: [Suspect]?
     var candidateTexts: Set<[UInt8]> = []
@@ -76,7 +76,7 @@ package final class TextMask {
         book.close()
     }
 
-    /// The secrets of the following texts, which belong to no exchange, do not count.
+    /// Secrets in the texts after this call belong to no exchange and do not count.
     package func beginRules() { ownCount = book.entries.count }
 
     package var secretCount: Int { ownCount ?? book.entries.count }
@@ -95,7 +95,7 @@ package final class TextMask {
 
     func addUnread() { if isCollecting { unreadCount += 1 } }
 
-    /// The same lines come again and again, and are searched once.
+    /// Header lines often repeat, so that those without secrets are searched once.
     func marks(inLine line: UnsafeRawBufferPointer, _ find: () -> [Mark]) -> [Mark] {
         // Later secrets may be in the same line.
         guard isCollecting || book.isClosed else { return find() }
@@ -132,7 +132,7 @@ package final class TextMask {
         var found = named
         if let syntax { found += StructureScanner(names: names, origin: origin, bytes: bytes).secrets(syntax) }
         found += SecretPatterns.secrets(in: bytes, isBinary ? [] : patterns)
-        // The first place decides the kind of a secret, however the bytes are split.
+        // The first occurrence decides the kind of a secret, however the bytes are divided.
         if found.count > 1 { found.sort { $0.range.lowerBound < $1.range.lowerBound } }
         for found in found where !isCut || found.range.upperBound < bytes.count { note(found) }
         guard !isCollecting else {

@@ -13,7 +13,7 @@ enum ValueShape {
         isRandom(value, least: least) || isMixed(value, least: least)
     }
 
-    /// Whether large and small letters mix as in no words, unlike `getElementById`.
+    /// Whether large and small letters alternate more than in words such as `getElementById`.
     static func isMixed(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
         value.count >= max(least, 20) && value.first != UInt8(ascii: "/")
             && value.allSatisfy { $0.isLetterOrDigit || "-_+/=".utf8.contains($0) }
@@ -54,7 +54,7 @@ enum ValueShape {
         }
     }
 
-    /// Whether 13 to 19 digits have Luhn's check digit (ISO/IEC 7812-1); other signs may be between them.
+    /// Whether 13 to 19 digits have Luhn's check digit (ISO/IEC 7812-1); other characters may be between them.
     static func isCard(_ value: UnsafeRawBufferPointer) -> Bool {
         var (sum, count) = (0, 0)
         for byte in value.reversed() where byte.isDigit {
@@ -67,9 +67,9 @@ enum ValueShape {
     }
 }
 
-/// Removes the coding of a value's place, so that a secret has the same bytes everywhere.
+/// Decodes values by the syntax around them, so that a secret has the same bytes everywhere.
 enum PlainValue {
-    /// The content of a JSON string within `depth - 1` others.
+    /// The content of a JSON string within `depth - 1` other strings.
     static func ofJSON(_ value: some Collection<UInt8>, depth: Int = 1) -> [UInt8] {
         var text = Array(value)
         for _ in 0..<depth where text.contains(UInt8(ascii: "\\")) {
@@ -98,7 +98,7 @@ enum PlainValue {
         return plain
     }
 
-    /// `&` is the last, because the text after it may look like an entity.
+    /// `&` is the last, because it may form another entity with the text after it.
     private static let entities = [
         ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&#34;", "\""),
         ("&#43;", "+"), ("&#47;", "/"), ("&amp;", "&"),
