@@ -1,5 +1,4 @@
 import Content
-import HTTPModel
 import NIOCore
 
 /// Masks a decoded body that arrives in pieces. How it is divided does not change the result. At most 16 windows are in

@@ -1,4 +1,3 @@
-import Content
 import Expressions
 import HTTPModel
 import NIOCore
@@ -109,10 +108,10 @@ struct HeadMask {
     }
 
     private func found(in line: UnsafeRawBufferPointer, _ value: Range<Int>, _ facts: FieldNameFacts) -> [FoundSecret] {
-        let cookies = Cookies(bytes: line, names: mask.names)
+        let cookies = CookieSecrets(bytes: line, names: mask.names)
         switch facts.name {
-        case "cookie", "cookie2", "x-cookie": return cookies.secrets(in: value, isResponse: false)
-        case "set-cookie", "set-cookie2", "x-set-cookie": return cookies.secrets(in: value, isResponse: true)
+        case "cookie", "cookie2", "x-cookie": return cookies.found(in: value, isResponse: false)
+        case "set-cookie", "set-cookie2", "x-set-cookie": return cookies.found(in: value, isResponse: true)
         default: break
         }
         guard let kind = facts.kind else { return [] }

@@ -1,6 +1,5 @@
 import Expressions
 import Foundation
-import HTTPModel
 
 struct PlaceholderReading {
     let placeholder: Placeholder

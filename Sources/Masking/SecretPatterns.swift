@@ -1,5 +1,4 @@
 import Expressions
-import Foundation
 import HTTPModel
 
 /// Secrets that are known by their look. A pattern is tried only at its beginnings, so that other bytes are passed over

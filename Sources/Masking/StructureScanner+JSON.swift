@@ -52,15 +52,15 @@ extension StructureScanner {
         if let value = string(at: place, level) {
             let decode = { (text: Slice<UnsafeRawBufferPointer>) in PlainValue.ofJSON(text, depth: level + 1) }
             if kind == .cookie {
-                let cookies = Cookies(bytes: bytes, names: names, decode: decode)
-                found += cookies.secrets(in: value.content, isResponse: isSame(name, "set-cookie"))
+                let cookies = CookieSecrets(bytes: bytes, names: names, decode: decode)
+                found += cookies.found(in: value.content, isResponse: isSame(name, "set-cookie"))
             } else {
                 take(value.content, kind, name: bytes[name], decode)
             }
             return value.end
         }
         guard let number = JSONNumber.range(at: place, in: bytes) else { return nil }
-        if kind.isNumeric { take(number, kind, name: bytes[name], isNumber: true) { Array($0) } }
+        if kind.isNumeric { take(number, kind, name: bytes[name], isNumber: true) }
         return number.upperBound
     }
 

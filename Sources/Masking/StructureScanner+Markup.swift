@@ -81,7 +81,7 @@ extension StructureScanner {
     private mutating func takeText(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {
         if has("<![CDATA[", at: start) {
             let content = start + 9..<(find("]]>", from: start + 9) ?? bytes.count)
-            take(content, kind, name: bytes[name]) { Array($0) }
+            take(content, kind, name: bytes[name])
             return content.upperBound
         }
         let next = find(UInt8(ascii: "<"), from: start) ?? bytes.count

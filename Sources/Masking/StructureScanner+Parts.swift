@@ -13,7 +13,7 @@ extension StructureScanner {
             let lines = String(decoding: bytes[head], as: UTF8.self).split(whereSeparator: \.isNewline)
             let name = StructureScanner.disposition(String(lines.first ?? ""))
             if let kind = names.kind(of: name.utf8) {
-                take(content, kind, name: name.utf8) { Array($0) }
+                take(content, kind, name: name.utf8)
                 continue
             }
             let line = lines.first { $0.lowercased().hasPrefix("content-type:") }

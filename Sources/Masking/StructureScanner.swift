@@ -1,6 +1,5 @@
 import Foundation
 import HTTPModel
-import Text
 
 struct FoundSecret: Sendable {
     var range: Range<Int>
@@ -102,7 +101,7 @@ struct StructureScanner {
         name: some Collection<UInt8>,
         isNumber: Bool = false,
         origin: OrdinaryValue.Origin? = nil,
-        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8]
+        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8] = { Array($0) }
     ) {
         let start = kind == .named ? range.lowerBound : CredentialScheme.end(in: bytes, range, kind)
         let range = start..<range.upperBound

@@ -1,6 +1,4 @@
-import Content
 package import HTTPModel
-import NIOCore
 
 /// Finds the secrets of all exchanges, then replaces them wherever they are. Use it on one thread.
 package final class TextMask {

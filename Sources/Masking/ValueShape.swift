@@ -98,15 +98,21 @@ enum PlainValue {
         return plain
     }
 
-    /// `&` is the last, because it may form another entity with the text after it.
     private static let entities = [
-        ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&#34;", "\""),
-        ("&#43;", "+"), ("&#47;", "/"), ("&amp;", "&"),
+        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"),
+        ("&#34;", "\""), ("&#43;", "+"), ("&#47;", "/"),
     ]
 
     /// Decodes entities (XML 1.0 §4.6).
     static func ofMarkup(_ value: some Collection<UInt8>) -> [UInt8] {
         guard value.contains(UInt8(ascii: "&")) else { return Array(value) }
-        return entities.reduce(Array(value)) { $0.replacing($1.0.utf8, with: $1.1.utf8) }
+        var plain: [UInt8] = []
+        var rest = Array(value)[...]
+        while let byte = rest.first {
+            let entity = byte == UInt8(ascii: "&") ? entities.first { rest.starts(with: $0.0.utf8) } : nil
+            if let entity { plain += entity.1.utf8 } else { plain.append(byte) }
+            rest = rest.dropFirst(entity?.0.utf8.count ?? 1)
+        }
+        return plain
     }
 }

@@ -1,10 +1,10 @@
 /// The values of `Cookie` and `Set-Cookie`, in a head or in JSON.
-struct Cookies {
+struct CookieSecrets {
     let bytes: UnsafeRawBufferPointer
     let names: SecretNames
     var decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8] = { Array($0) }
 
-    func secrets(in value: Range<Int>, isResponse: Bool) -> [FoundSecret] {
+    func found(in value: Range<Int>, isResponse: Bool) -> [FoundSecret] {
         let pairs = isResponse ? responsePairs(value) : bytes[value].split(separator: UInt8(ascii: ";")).map(\.indices)
         return pairs.compactMap { secret(in: $0) }
     }
