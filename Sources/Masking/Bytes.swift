@@ -12,6 +12,7 @@ extension UnsafeRawBufferPointer {
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
     /// Where the longest run of such bytes before `end` begins, not before `lowest` and of at most `most` bytes.
+    @inline(__always)
     func runStart(before end: Int, from lowest: Int = 0, most: Int = .max, _ belongs: (UInt8) -> Bool) -> Int {
         var start = end
         while start > lowest, end - start < most, belongs(self[start - 1]) { start -= 1 }
@@ -19,6 +20,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Where the longest run of such bytes from `start` ends, of at most `most` bytes.
+    @inline(__always)
     func runEnd(from start: Int, most: Int = .max, _ belongs: (UInt8) -> Bool) -> Int {
         var end = start
         while end < count, end - start < most, belongs(self[end]) { end += 1 }

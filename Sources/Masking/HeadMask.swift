@@ -138,10 +138,8 @@ private struct Credentials {
     private let label: String
     private(set) var secrets: [FoundSecret] = []
 
-    /// RFC 7616, AWS Signature Version 4, OAuth 1.
-    private static let secretParameters: Set<String> = [
-        "response", "cnonce", "signature", "oauth_signature", "oauth_token", "oauth_verifier", "token", "mac", "sig",
-    ]
+    /// Parameters of Digest (RFC 7616) and Hawk, besides those in ``SecretNames``.
+    private static let secretParameters = ["response", "cnonce", "mac"]
 
     init(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ label: String) {
         (self.bytes, self.label) = (bytes, label)

@@ -93,7 +93,7 @@ package final class TextMask {
 
     func addUnread() { if isCollecting { unreadCount += 1 } }
 
-    /// Header lines often repeat, so that those without secrets are searched once.
+    /// Header lines often repeat: those without secrets are searched once.
     func marks(inLine line: UnsafeRawBufferPointer, _ find: () -> [Mark]) -> [Mark] {
         // Later secrets may be in the same line.
         guard isCollecting || book.isClosed else { return find() }
