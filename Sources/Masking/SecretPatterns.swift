@@ -157,8 +157,7 @@ struct SecretPatterns {
 
     /// Whether a key is not made of words; it may have no digit.
     private static func isNoName(_ key: UnsafeRawBufferPointer) -> Bool {
-        if ValueShape.isKey(key) { return true }
-        return (ValueShape.isInPieces(key) || ValueShape.rarerCase(key) * 6 >= key.count) && ValueShape.entropy(key) > 3
+        (ValueShape.isInPieces(key) || ValueShape.rarerCase(key) * 6 >= key.count) && ValueShape.entropy(key) >= 3
     }
 
     /// Whether a word begins here: after a character that is not of words, a JSON escape or a percent-encoded byte.

@@ -67,10 +67,9 @@ extension StructureScanner {
         }
         guard !names.isExempt(word), let kind = StructureScanner.kindOfParameter(word) else { return false }
         let text = bytes.part(value)
-        let isSecret =
-            text.count <= 4_096
-            && (kind == .apiKey ? ValueShape.isKey(text) : ValueShape.isMadeByChance(text, least: 12))
-        guard isSecret, !Placeholder.isOne(text) else { return false }
+        guard text.count <= 4_096, !Placeholder.isOne(text), ValueShape.isMadeByChance(text, least: 12),
+            kind != .apiKey || ValueShape.isRandom(text) && ValueShape.isInPieces(text)
+        else { return false }
         let label = String(decoding: word, as: UTF8.self)
         found.append(FoundSecret(range: value, kind: kind, name: label, secret: PlainValue.ofForm(text)))
         return true

@@ -26,8 +26,6 @@ enum ValueShape {
         min(value.count(where: \.isCapital), value.count(where: \.isSmall))
     }
 
-    static func isKey(_ value: UnsafeRawBufferPointer) -> Bool { isRandom(value) && isInPieces(value) }
-
     /// Whether letters and digits alternate as in random text: pieces of at most three bytes on average. A large letter
     /// and the small ones after it are one piece.
     static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
