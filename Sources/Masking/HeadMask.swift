@@ -210,12 +210,11 @@ private struct Credentials {
 }
 
 struct FieldNameFacts {
-    /// Fields without secrets, although some of their values look random.
+    /// Fields without secrets, although some of their values look random; besides names of identifiers such as `ETag`.
     private static let ordinary: Set<String> = [
-        "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via",
-        "cf-ray", "content-digest", "repr-digest", "digest", "want-digest", "content-md5", "last-modified", "date",
-        "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache", "content-type", "x-amz-id-2",
-        "x-served-by",
+        "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via", "cf-ray",
+        "last-modified", "date", "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache",
+        "content-type", "x-served-by",
     ]
     /// Such fields whose values may contain URLs or JSON with secrets.
     private static let ordinaryWithNames: Set<String> = [
