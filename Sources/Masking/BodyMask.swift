@@ -1,12 +1,13 @@
 import Content
-import HTTPModel
 import NIOCore
 
-/// Masks a body that comes in pieces, without its content coding; the split into pieces changes nothing. At most 16
-/// windows are in memory.
+/// Masks a decoded body that arrives in pieces. How it is divided does not change the result. At most 16 windows are in
+/// memory.
 final class BodyMask {
+    typealias Output = ([UInt8]) throws -> Void
+
     static let window = 256 * 1024
-    /// How many settled bytes are kept to find the name before a value.
+    /// The number of written bytes that are kept, because the name of the next value may be in them.
     private static let context = 2 * 1024
     private static let reserve = 16 * 1024
 
@@ -14,9 +15,7 @@ final class BodyMask {
     private let mediaType: MediaType?
     private let window: Int
     private var wanted: Int
-    private var syntax: ScanSyntax?
-    private var isBinary = false
-    private var hasBegun = false
+    private var syntax: (ScanSyntax?, isBinary: Bool)?
     private var bytes: [UInt8] = []
     private var contextCount = 0
     /// Whether the bytes continue a secret that was too long to be read whole.
@@ -28,20 +27,7 @@ final class BodyMask {
         wanted = window
     }
 
-    func add(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
-        if !hasBegun {
-            bytes += piece
-            guard isLast || bytes.count >= BodySyntax.lookedAt else { return }
-            hasBegun = true
-            let beginning = bytes
-            bytes = []
-            (syntax, isBinary) = BodySyntax.of(mediaType, Array(beginning.prefix(BodySyntax.lookedAt)))
-            return try beginning.withUnsafeBytes { try fill($0, isLast: isLast, output) }
-        }
-        try fill(piece, isLast: isLast, output)
-    }
-
-    private func fill(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: ([UInt8]) throws -> Void) rethrows {
+    func add(_ piece: UnsafeRawBufferPointer, isLast: Bool, _ output: Output) rethrows {
         var rest = piece[...]
         repeat {
             let taken = rest.prefix(max(0, wanted - (bytes.count - contextCount)))
@@ -59,19 +45,17 @@ final class BodyMask {
         } while !rest.isEmpty
     }
 
-    /// Writes the bytes that no later ones can change; returns up to where, `nil` if more are needed.
-    private func settle(
-        _ bytes: UnsafeRawBufferPointer,
-        isLast: Bool,
-        _ output: ([UInt8]) throws -> Void
-    ) rethrows -> Int? {
+    /// Writes the bytes that later bytes cannot change. Returns their end, or `nil` if more bytes are needed.
+    private func settle(_ bytes: UnsafeRawBufferPointer, isLast: Bool, _ output: Output) rethrows -> Int? {
         var start = contextCount
         let wasInSecret = isInSecret
         if isInSecret {
             start = bytes[start...].firstIndex { "\"'&<>\r\n".utf8.contains($0) } ?? bytes.count
             isInSecret = start == bytes.count
         }
-        // A longer secret is masked up to a byte that can end it.
+        let (syntax, isBinary) = syntax ?? BodySyntax.of(mediaType, bytes)
+        self.syntax = (syntax, isBinary)
+        // A secret of more than 16 windows is masked up to the first byte that can end it.
         let mayGrow = !isLast && bytes.count - contextCount < 16 * window
         var marks = mask.marks(in: bytes, syntax, isCut: mayGrow, isBinary: isBinary)
         marks.removeAll { $0.range.upperBound <= start }
@@ -87,7 +71,7 @@ final class BodyMask {
                 isInSecret = marks.last?.range.upperBound == end
             }
         }
-        // What ends the secret is looked at again with the bytes after it.
+        // The end of the secret is not written yet, and is searched for again.
         if wasInSecret, start > end { isInSecret = true }
         let settled = marks.prefix { $0.range.upperBound <= end }
         count += settled.count
@@ -97,7 +81,7 @@ final class BodyMask {
         return end
     }
 
-    /// A place between words near the end, and within no character of UTF-8.
+    /// A white space near the end; without one, the beginning of a UTF-8 character.
     private func cut(_ bytes: UnsafeRawBufferPointer) -> Int {
         let most = max(contextCount, bytes.count - max(min(BodyMask.reserve, window / 2), mask.book.longestSought))
         if let space = bytes[max(contextCount, most - 4_096)..<most].lastIndex(where: { $0 <= 0x20 }) { return space }
@@ -106,20 +90,17 @@ final class BodyMask {
     }
 }
 
-/// How a body's names and values are written, by its media type and its beginning.
+/// The syntax of a body, by its media type and its beginning.
 enum BodySyntax {
-    static let lookedAt = 4_096
+    private static let lookedAt = 4_096
 
-    static func of(_ bytes: UnsafeRawBufferPointer) -> (ScanSyntax?, isBinary: Bool) {
-        of(nil, Array(bytes.prefix(lookedAt)))
-    }
-
-    static func of(_ mediaType: MediaType?, _ beginning: [UInt8]) -> (ScanSyntax?, isBinary: Bool) {
+    static func of(_ mediaType: MediaType?, _ body: some Collection<UInt8>) -> (ScanSyntax?, isBinary: Bool) {
         let essence = mediaType?.essence ?? ""
         if mediaType?.type == "multipart" { return (.multipart, false) }
         let scripts = ["javascript", "ecmascript", "typescript", "/jsx", "/tsx", "/css"]
         if scripts.contains(where: { essence.hasSuffix($0) }) { return (nil, false) }
         if essence.hasSuffix("html") || essence.hasSuffix("xml") { return (.markup, false) }
+        let beginning = Array(body.prefix(lookedAt))
         let isForm = essence == "application/x-www-form-urlencoded"
         guard isForm || mediaType?.isTextual == true || TextDecoder.isText(ByteBuffer(bytes: beginning)) else {
             return (nil, true)
@@ -128,7 +109,7 @@ enum BodySyntax {
         let rest = beginning.drop { $0 <= 0x20 }
         let next = rest.dropFirst().first { $0 > 0x20 } ?? 0
         switch rest.first {
-        case UInt8(ascii: "<") where ValueShape.isLetter(next) || "?!".utf8.contains(next): return (.markup, false)
+        case UInt8(ascii: "<") where next.isLetter || "?!".utf8.contains(next): return (.markup, false)
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             return "\"{[".utf8.contains(next) ? (.text, false) : (isForm ? .form : .text, false)
         default: return (isForm || mediaType == nil && looksLikeForm(rest) ? .form : .text, false)
@@ -136,7 +117,7 @@ enum BodySyntax {
     }
 
     private static func looksLikeForm(_ text: ArraySlice<UInt8>) -> Bool {
-        let name = text.prefix { ValueShape.isLetterOrDigit($0) || "_-.[]%".utf8.contains($0) }
+        let name = text.prefix { $0.isLetterOrDigit || "_-.[]%".utf8.contains($0) }
         return !name.isEmpty && text.dropFirst(name.count).first == UInt8(ascii: "=") && !text.contains(0x20)
     }
 

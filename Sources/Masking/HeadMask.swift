@@ -1,4 +1,3 @@
-import Content
 import Expressions
 import HTTPModel
 import NIOCore
@@ -43,20 +42,19 @@ struct HeadMask {
                 }
                 let next = min(end + 1, bytes.count)
                 if end > place, bytes[end - 1] == 0x0D { end -= 1 }
-                let whole = place..<end
-                if isStartLine {
-                    marks += isRequest ? startLine(bytes, whole) : statusLine(bytes, whole)
-                    isStartLine = false
-                } else if !whole.isEmpty {
-                    marks += offset(whole, in: bytes) { line in mask.marks(inLine: line) { self.line(line) } }
+                let line = place..<end
+                if isStartLine, isRequest {
+                    marks += startLine(bytes, line)
+                } else if isStartLine || !line.isEmpty {
+                    let text = bytes.part(line)
+                    let found = mask.marks(inLine: text) { isStartLine ? statusLine(text) : self.line(text) }
+                    marks += found.map { $0.moved(by: place) }
                 } else if isRequest {
-                    guard next < bytes.count else { break }
-                    marks += offset(next..<bytes.count, in: bytes) { mask.marks(in: $0, BodySyntax.of($0).0) }
+                    marks += self.marks(bytes, next..<bytes.count, BodySyntax.of(nil, bytes[next...]).0)
                     break
-                } else {
-                    // Interim heads are one behind the other.
-                    isStartLine = hasStartLine
                 }
+                // Another interim head may follow.
+                isStartLine = hasStartLine && !isStartLine && line.isEmpty
                 place = next
             }
             guard !marks.isEmpty else { return (head, 0) }
@@ -65,51 +63,28 @@ struct HeadMask {
         }
     }
 
-    func masked(_ url: RequestURL) -> (RequestURL, count: Int) {
+    func masked(_ url: RequestURL) -> RequestURL {
         mask.origin = .request
         var masked = url
-        var count = 0
-        if let query = url.query, let text = mask.masked(query, .form) {
-            masked.query = text
-            count += 1
-        }
-        if let path = mask.masked(url.path, .field) {
-            masked.path = path
-            count += 1
-        }
-        return (masked, count)
-    }
-
-    private func offset(
-        _ range: Range<Int>,
-        in bytes: UnsafeRawBufferPointer,
-        _ find: (UnsafeRawBufferPointer) -> [Mark]
-    ) -> [Mark] {
-        guard !range.isEmpty else { return [] }
-        return find(UnsafeRawBufferPointer(rebasing: bytes[range])).map { mark in
-            Mark(range: mark.range.moved(by: range.lowerBound), placeholder: mark.placeholder, isNumber: mark.isNumber)
-        }
+        if let query = url.query.flatMap({ mask.masked($0, .form) }) { masked.query = query }
+        if let path = mask.masked(url.path, .field) { masked.path = path }
+        return masked
     }
 
     private func marks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ syntax: ScanSyntax?) -> [Mark] {
-        offset(range, in: bytes) { mask.marks(in: $0, syntax) }
+        range.isEmpty ? [] : mask.marks(in: bytes.part(range), syntax).map { $0.moved(by: range.lowerBound) }
     }
 
     private func startLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        guard let space = bytes[line].firstIndex(of: 0x20) else { return marks(bytes, line, .field) }
-        let last = bytes[(space + 1)..<line.upperBound].lastIndex(of: 0x20)
-        let hasVersion = last.map { bytes[($0 + 1)..<line.upperBound].starts(with: "HTTP/".utf8) } ?? false
-        // Without a version, as in HTTP/0.9 and in malformed lines, the target goes to the end, and may have spaces.
-        guard hasVersion, let last else { return marks(bytes, line, .field) }
+        // Without a version, as in HTTP/0.9 and malformed lines, the target ends with the line and may have spaces.
+        guard let space = bytes[line].firstIndex(of: 0x20), let last = bytes[line].lastIndex(of: 0x20), space < last,
+            bytes[(last + 1)..<line.upperBound].starts(with: "HTTP/".utf8)
+        else { return marks(bytes, line, .field) }
         return marks(bytes, line.lowerBound..<space, nil) + target(bytes, space + 1..<last)
     }
 
-    private func statusLine(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> [Mark] {
-        offset(line, in: bytes) { line in
-            mask.marks(inLine: line) {
-                marks(line, (line.firstIndex(of: 0x20) ?? 0)..<line.count, .field)
-            }
-        }
+    private func statusLine(_ line: UnsafeRawBufferPointer) -> [Mark] {
+        marks(line, (line.firstIndex(of: 0x20) ?? 0)..<line.count, .field)
     }
 
     private func target(_ bytes: UnsafeRawBufferPointer, _ target: Range<Int>) -> [Mark] {
@@ -123,47 +98,36 @@ struct HeadMask {
         guard let colon = line[nameStart...].firstIndex(of: UInt8(ascii: ":")) else {
             return mask.marks(in: line, .field)
         }
-        var (start, end) = (colon + 1, line.count)
-        while start < end, StructureScanner.isSpace(line[start]) { start += 1 }
-        while end > start, StructureScanner.isSpace(line[end - 1]) { end -= 1 }
-        let (value, label) = (start..<end, String(decoding: line[nameStart..<colon], as: UTF8.self))
-        let facts = mask.facts(ofField: label)
+        let value = line.trimmed(colon + 1..<line.count)
+        let facts = mask.facts(ofField: String(decoding: line[nameStart..<colon], as: UTF8.self))
         if nameStart == 1, facts.name == "path" { return target(line, value) }
-        (mask.field, mask.suspectsNothing) = (label, facts.isOrdinary)
+        (mask.field, mask.suspectsNothing) = (facts.label, facts.isOrdinary)
         defer { (mask.field, mask.suspectsNothing) = ("", false) }
-        var named: [FoundSecret] = []
-        switch facts.name {
-        case "cookie", "cookie2", "x-cookie": named = Cookies.secrets(in: line, value, mask.names, isResponse: false)
-        case "set-cookie", "set-cookie2", "x-set-cookie":
-            named = Cookies.secrets(in: line, value, mask.names, isResponse: true)
-        default:
-            if let kind = facts.kind { named = secrets(in: line, value, kind, label, facts.name) }
-        }
+        let named = found(in: line, value, facts)
         return mask.marks(in: line, named.isEmpty && facts.hasNames ? .field : nil, named: named)
     }
 
-    private func secrets(
-        in line: UnsafeRawBufferPointer,
-        _ value: Range<Int>,
-        _ kind: SecretKind,
-        _ label: String,
-        _ name: String
-    ) -> [FoundSecret] {
-        if kind == .credential { return Credentials(line, value, label).secrets.filter { isSecret($0) } }
+    private func found(in line: UnsafeRawBufferPointer, _ value: Range<Int>, _ facts: FieldNameFacts) -> [FoundSecret] {
+        let cookies = CookieSecrets(bytes: line, names: mask.names)
+        switch facts.name {
+        case "cookie", "cookie2", "x-cookie": return cookies.found(in: value, isResponse: false)
+        case "set-cookie", "set-cookie2", "x-set-cookie": return cookies.found(in: value, isResponse: true)
+        default: break
+        }
+        guard let kind = facts.kind else { return [] }
+        if kind == .credential { return Credentials(line, value, facts.label).secrets.filter(isSecret) }
         let range = CredentialScheme.end(in: line, value, kind)..<value.upperBound
-        let text = UnsafeRawBufferPointer(rebasing: line[range])
-        let mustBeRandom = ["ticket", "x-ticket", "key", "code"].contains(name)
+        let text = line.part(range)
+        let mustBeRandom = ["ticket", "x-ticket", "key", "code"].contains(facts.name)
         guard !mustBeRandom || ValueShape.isMadeByChance(text, least: 12) else { return [] }
         let plain = PercentEncoding.decoded(text) ?? Array(text)
-        let secret = FoundSecret(range: range, kind: kind, name: label, secret: plain)
-        return isSecret(secret) ? [secret] : []
+        return [FoundSecret(range: range, kind: kind, name: facts.label, secret: plain)].filter(isSecret)
     }
 
     private func isSecret(_ found: FoundSecret) -> Bool {
         found.secret.withUnsafeBytes { value in
-            guard !value.isEmpty, !Placeholder.isOne(value) else { return false }
-            if found.kind == .named { return true }
-            return !OrdinaryValue.isTemplate(value) && !OrdinaryValue.isPlaceholderWord(value, found.kind, mask.origin)
+            let isFiller = OrdinaryValue.isTemplate(value) || OrdinaryValue.isWord(value, found.kind, mask.origin)
+            return !value.isEmpty && !Placeholder.isOne(value) && (found.kind == .named || !isFiller)
         }
     }
 }
@@ -174,23 +138,20 @@ private struct Credentials {
     private let label: String
     private(set) var secrets: [FoundSecret] = []
 
-    /// RFC 7616, AWS Signature Version 4, OAuth 1.
-    private static let secretParameters: Set<String> = [
-        "response", "cnonce", "signature", "oauth_signature", "oauth_token", "oauth_verifier", "token", "mac", "sig",
-    ]
+    /// Parameters of Digest (RFC 7616) and Hawk, besides those in ``SecretNames``.
+    private static let secretParameters = ["response", "cnonce", "mac"]
 
     init(_ bytes: UnsafeRawBufferPointer, _ value: Range<Int>, _ label: String) {
         (self.bytes, self.label) = (bytes, label)
-        guard let space = bytes[value].firstIndex(where: StructureScanner.isSpace) else {
+        guard let space = bytes[value].firstIndex(where: \.isSpace) else {
             secrets = [FoundSecret(range: value, kind: .token, name: label, secret: Array(bytes[value]))]
             return
         }
-        let start = bytes[space..<value.upperBound].firstIndex { !StructureScanner.isSpace($0) } ?? value.upperBound
-        let rest = start..<value.upperBound
+        let rest = bytes.trimmed(space..<value.upperBound)
         let isBasic = String(decoding: bytes[value.lowerBound..<space], as: UTF8.self).lowercased() == "basic"
-        // A token, then parameters behind a comma; or parameters alone; or anything else, which is a secret as a whole.
+        // A token, alone or before parameters; or parameters alone. Anything else is a secret as a whole.
         let word = bytes[rest].prefix { !",; \t\r\n".utf8.contains($0) }
-        let next = bytes[word.endIndex..<value.upperBound].first { !StructureScanner.isSpace($0) }
+        let next = bytes[word.endIndex..<value.upperBound].first { !$0.isSpace }
         let isToken =
             !word.isEmpty && !word.drop(while: { $0 != UInt8(ascii: "=") }).contains { $0 != UInt8(ascii: "=") }
         let isFollowed = word.endIndex < value.upperBound
@@ -212,7 +173,7 @@ private struct Credentials {
         let kind: SecretKind = plain != nil || hasParameters ? .credential : .token
         secrets = [FoundSecret(range: token, kind: kind, name: label, secret: Array(bytes[token]))]
         if let plain, let colon = plain.firstIndex(of: UInt8(ascii: ":")), colon + 1 < plain.count {
-            // The password is known elsewhere, too (RFC 7617); here it has no place of its own.
+            // The password is a secret of its own, and may be elsewhere (RFC 7617).
             let password = Array(plain[(colon + 1)...])
             secrets.append(FoundSecret(range: token, kind: .password, name: label, secret: password))
         }
@@ -224,60 +185,52 @@ private struct Credentials {
         takesAnyBytes: true
     )
 
-    /// Adds the parameters with secret names; after a token also those with unknown names.
-    private mutating func takeParameters(_ range: Range<Int>, othersAreSecrets: Bool) {
-        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
-        try? Credentials.parameter?.forEachMatch(in: part) { match in
-            guard let name = match.group(1), let value = match.group(2) ?? match.group(3) else { return true }
-            take(
-                value.moved(by: range.lowerBound),
-                name: String(decoding: part[name], as: UTF8.self),
-                isQuoted: match.group(2) != nil,
-                othersAreSecrets: othersAreSecrets
-            )
-            return true
-        }
-    }
-
-    private static let names = SecretNames()
-
     private static let plainParameters: Set<String> = [
         "realm", "scope", "charset", "username", "uri", "algorithm", "qop", "nc", "version", "error",
     ]
 
-    private mutating func take(_ value: Range<Int>, name: String, isQuoted: Bool, othersAreSecrets: Bool) {
-        // AWS has the number of a key in `Credential`.
-        let isNamed = Credentials.names.kind(of: name.utf8).map { $0 != .credential } ?? false
-        let isOther = othersAreSecrets && !Credentials.plainParameters.contains(name.lowercased())
-        guard !value.isEmpty, isNamed || isOther || Credentials.secretParameters.contains(name.lowercased()) else {
-            return
+    /// Adds the parameters with secret names; after a token also those with unknown names.
+    private mutating func takeParameters(_ range: Range<Int>, othersAreSecrets: Bool) {
+        let part = bytes.part(range)
+        try? Credentials.parameter?.forEachMatch(in: part) { match in
+            guard let labelRange = match.group(1), let value = match.group(2) ?? match.group(3) else { return true }
+            let label = String(decoding: part[labelRange], as: UTF8.self)
+            let name = label.lowercased()
+            // In AWS signatures `Credential` has the id of a key, which is not secret.
+            let isNamed = SecretNames.standard.kind(of: name.utf8).map { $0 != .credential } ?? false
+            let isOther = othersAreSecrets && !Credentials.plainParameters.contains(name)
+            guard !value.isEmpty, isNamed || isOther || Credentials.secretParameters.contains(name) else { return true }
+            let secret = match.group(2) != nil ? PlainValue.ofQuoted(part[value]) : Array(part[value])
+            let kind: SecretKind = name.hasSuffix("signature") ? .signature : .token
+            let moved = value.moved(by: range.lowerBound)
+            secrets.append(FoundSecret(range: moved, kind: kind, name: label, secret: secret))
+            return true
         }
-        let secret = isQuoted ? PlainValue.ofQuoted(bytes[value]) : Array(bytes[value])
-        let kind: SecretKind = name.lowercased().hasSuffix("signature") ? .signature : .token
-        secrets.append(FoundSecret(range: value, kind: kind, name: name, secret: secret))
     }
 }
 
 struct FieldNameFacts {
-    /// Their values look random.
+    /// Fields without secrets, although some of their values look random; besides names of identifiers such as `ETag`.
     private static let ordinary: Set<String> = [
-        "etag", "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via",
-        "cf-ray", "content-digest", "repr-digest", "digest", "want-digest", "content-md5", "last-modified", "date",
-        "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache", "content-type", "x-amz-id-2",
-        "x-served-by",
+        "if-none-match", "if-match", "if-range", "sec-websocket-key", "sec-websocket-accept", "b3", "via", "cf-ray",
+        "last-modified", "date", "accept", "www-authenticate", "proxy-authenticate", "http2-settings", "x-cache",
+        "content-type", "x-served-by",
     ]
-    /// Such fields whose values may contain URLs or JSON.
+    /// Such fields whose values may contain URLs or JSON with secrets.
     private static let ordinaryWithNames: Set<String> = [
         "content-security-policy", "content-security-policy-report-only", "server-timing", "alt-svc", "report-to",
         "nel", "user-agent", "reporting-endpoints",
     ]
 
+    let label: String
+    /// The label in lower case.
     let name: String
     let kind: SecretKind?
     let isOrdinary: Bool
     let hasNames: Bool
 
     init(_ label: String, _ names: SecretNames) {
+        self.label = label
         name = label.lowercased()
         let isExempt = names.isExempt(name.utf8)
         kind = names.kind(ofField: name) ?? (isExempt ? nil : StructureScanner.kindOfParameter(name.utf8))

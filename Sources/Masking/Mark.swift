@@ -3,14 +3,16 @@ struct Mark {
     var placeholder: Placeholder
     var isNumber = false
 
-    /// Sorts and joins overlapping marks; the first one keeps its placeholder.
+    func moved(by distance: Int) -> Mark {
+        Mark(range: range.moved(by: distance), placeholder: placeholder, isNumber: isNumber)
+    }
+
+    /// Sorts the marks and joins overlapping ones; the first placeholder is kept.
     static func merged(_ marks: [Mark]) -> [Mark] {
         guard marks.count > 1 else { return marks }
-        let sorted = marks.enumerated().sorted {
-            ($0.element.range.lowerBound, -$0.element.range.upperBound, $0.offset)
-                < ($1.element.range.lowerBound, -$1.element.range.upperBound, $1.offset)
+        let sorted = marks.sorted {
+            ($0.range.lowerBound, $1.range.upperBound) < ($1.range.lowerBound, $0.range.upperBound)
         }
-        .map(\.element)
         var merged = [sorted[0]]
         for mark in sorted.dropFirst() {
             let last = merged[merged.count - 1].range
@@ -23,8 +25,8 @@ struct Mark {
         return merged
     }
 
-    /// Puts the placeholders in, each as long as its secret if `keepsLength`. For commands they are marked and say the
-    /// form of the secret, unless `isPlain`.
+    /// Puts the placeholders in, each as long as its secret if `keepsLength`. In commands they are marked and numbered by
+    /// the form of the secret, unless `isPlain`.
     static func replaced(
         _ marks: some Collection<Mark>,
         in bytes: Slice<UnsafeRawBufferPointer>,
@@ -41,10 +43,10 @@ struct Mark {
                 let form = UnsafeRawBufferPointer(rebasing: bytes[mark.range])
                 let placeholder = book.placeholder(mark.placeholder, for: form)
                 output += placeholder.markedText(host: book.host(of: placeholder)).utf8
-            } else if mark.isNumber {
-                output += mark.placeholder.digits(fitting: keepsLength ? mark.range.count : nil)
             } else {
-                output += mark.placeholder.bytes(fitting: keepsLength ? mark.range.count : nil)
+                let length = keepsLength ? mark.range.count : nil
+                let placeholder = mark.placeholder
+                output += mark.isNumber ? placeholder.digits(fitting: length) : placeholder.bytes(fitting: length)
             }
             place = mark.range.upperBound
         }

@@ -1,4 +1,4 @@
-/// Text for a shell command: each secret is a mark that becomes a variable. No recorded peer can know the mark.
+/// Text for a shell command: each secret is a marked placeholder, which becomes a variable. No peer knows the mark.
 package enum MarkedText {
     package enum Piece: Sendable, Equatable {
         case text([UInt8])

@@ -6,7 +6,7 @@ extension MaskedSource {
 
     package func collectForNotice(_ exchange: RecordedExchange) throws {
         let isLong = exchange.record.sizes.bodies > MaskedSource.longestForNotice
-        if isLong { collectHeads(exchange) } else { try collect(exchange) }
+        if isLong { _ = masked(exchange) } else { try collect(exchange) }
     }
 
     package func collect(shown text: String) { _ = mask.masked(text, .text) }

@@ -11,14 +11,14 @@ package final class MaskedSource: ExchangeSource {
 
     package let original: any ExchangeSource
     package let mask: TextMask
-    /// Replaced places, without those of the open body.
+    /// The number of replacements, without those in the open body.
     private var count = 0
     private var open: OpenBody?
     /// The last masked exchange as recorded, and the parts with secrets.
     private var recorded: RecordedExchange?
     private var parts: [String] = []
     private let growth: DecodedGrowth
-    /// Whether secrets become marks, for variables of a shell command.
+    /// Whether placeholders are marked, so that they become variables of a shell command.
     package var marksSecrets = false
 
     package var isMasking: Bool { true }
@@ -51,11 +51,9 @@ package final class MaskedSource: ExchangeSource {
         _ = masked(exchange)
         guard exchange.record.kind != .webSocket else { return }
         for side in MaskedSource.sides(of: exchange) {
-            _ = try OpenBody(exchange, side, original, mask, growth).readAll()
+            _ = try OpenBody(exchange, side, of: self).readAll()
         }
     }
-
-    package func collectHeads(_ exchange: RecordedExchange) { _ = masked(exchange) }
 
     private static func sides(of exchange: RecordedExchange) -> [BodySide] {
         let flags = exchange.record.flags
@@ -67,11 +65,9 @@ package final class MaskedSource: ExchangeSource {
         return sides
     }
 
-    /// Whether a stage changed how an unchanged body is read; then other secrets are found in it.
+    /// Whether a rule changed the type or coding of an unchanged body: then other secrets may be found in it.
     private static func reads(_ sent: BodySide, unlike received: BodySide, in messages: ExchangeMessages) -> Bool {
-        guard sent == .requestSent ? messages.requestHeadSent != nil : messages.responseHeadSent != nil else {
-            return false
-        }
+        guard (sent == .requestSent ? messages.requestHeadSent : messages.responseHeadSent) != nil else { return false }
         let (before, after) = (messages.fields(of: received), messages.fields(of: sent))
         return before.value(of: .contentType) != after.value(of: .contentType)
             || before.values(of: .contentEncoding) != after.values(of: .contentEncoding)
@@ -86,28 +82,26 @@ package final class MaskedSource: ExchangeSource {
         mask.book.isForCommands = marksSecrets
         defer { mask.book.isForCommands = false }
         var masked = exchange
-        let recordParts = RecordMask(mask).mask(&masked.record)
-        (recorded, parts) = (exchange, recordParts)
-        count += mask.isCollecting ? 0 : recordParts.count
+        (recorded, parts) = (exchange, RecordMask(mask).mask(&masked.record))
+        count += parts.count
         for part in HeadMask.parts {
             guard let bytes = exchange.messages[keyPath: part.path] else { continue }
             mask.part = part.name
-            bytes.withUnsafeReadableBytes { mask.noteEarlier(in: $0) }
             let (head, found) = HeadMask(mask: mask).masked(bytes, as: part)
             masked.messages[keyPath: part.path] = head
             add(part.name, found)
         }
         (mask.part, mask.origin) = ("trace", .response)
         for (index, entry) in exchange.messages.trace.enumerated() {
-            if let rule = entry.rule.flatMap({ mask.masked($0, .text) }) {
-                masked.messages.trace[index].rule = rule
-                add("trace", 1)
-            }
-            if let text = mask.masked(entry.text, .text) {
-                masked.messages.trace[index].text = text
-                add("trace", 1)
-            }
+            masked.messages.trace[index].rule = entry.rule.map { self.masked($0, "trace") }
+            masked.messages.trace[index].text = self.masked(entry.text, "trace")
         }
+        return masked
+    }
+
+    private func masked(_ text: String, _ part: String) -> String {
+        guard let masked = mask.masked(text, .text) else { return text }
+        add(part, 1)
         return masked
     }
 
@@ -125,7 +119,7 @@ package final class MaskedSource: ExchangeSource {
 
     package var replacedCount: Int { count + (open?.count ?? 0) }
 
-    /// For another thread that counts the replaced places.
+    /// Returns the number of replacements to the thread that adds them up, and begins again at 0.
     package func takeReplacedCount() -> Int {
         closeBody()
         defer { count = 0 }
@@ -140,7 +134,7 @@ package final class MaskedSource: ExchangeSource {
         if recorded(body.id) != nil { add(body.part, body.count) } else { count += body.count }
     }
 
-    /// Reads a decoded and masked body; its parts must be read in order.
+    /// Reads a decoded and masked body. Reading backwards may decode it again from its beginning.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
         let body = try opened(id, side, offset)
         mask.book.isForCommands = marksSecrets
@@ -164,7 +158,7 @@ package final class MaskedSource: ExchangeSource {
     package func isUnchanged(_ id: ExchangeID, side: BodySide) throws -> Bool {
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return false }
         mask.begin(exchange.record)
-        let body = OpenBody(exchange, side, original, mask, growth)
+        let body = OpenBody(exchange, side, of: self)
         return try body.readAll() == 0 && body.problem == nil && !hasSecretInRecordedBytes(id, side: side)
     }
 
@@ -182,9 +176,7 @@ package final class MaskedSource: ExchangeSource {
 
     private func recorded(_ id: ExchangeID) -> RecordedExchange? { recorded.flatMap { $0.record.id == id ? $0 : nil } }
 
-    package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? {
-        openBody(id, side)?.problem
-    }
+    package func problem(of id: ExchangeID, side: BodySide) -> DecodingProblem? { openBody(id, side)?.problem }
 
     private func openBody(_ id: ExchangeID, _ side: BodySide) -> OpenBody? {
         open.flatMap { $0.id == id && $0.side == side ? $0 : nil }
@@ -195,7 +187,7 @@ package final class MaskedSource: ExchangeSource {
         closeBody()
         guard let exchange = try recorded(id) ?? original.exchange(id) else { return nil }
         mask.begin(exchange.record)
-        open = OpenBody(exchange, side, original, mask, growth)
+        open = OpenBody(exchange, side, of: self)
         return open
     }
 
@@ -211,7 +203,7 @@ package final class MaskedSource: ExchangeSource {
         masked.payload = message.payload.withUnsafeReadableBytes { bytes in
             if !message.isText, BodySyntax.isPacked(bytes) { mask.addUnread() }
             // Many programs send text in binary messages.
-            let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(bytes)
+            let (syntax, isBinary) = message.isText ? (.text, false) : BodySyntax.of(nil, bytes)
             let marks = mask.marks(in: bytes, syntax, isBinary: isBinary)
             guard !marks.isEmpty else { return message.payload }
             add("messages", marks.count)
@@ -220,18 +212,13 @@ package final class MaskedSource: ExchangeSource {
         masked.maskedGrowth = Int64(masked.payload.readableBytes - message.payload.readableBytes)
         switch message.kind {
         case .webSocket(var details):
-            guard let reason = details.close.flatMap({ mask.masked($0.reason, .text) }) else { break }
-            details.close?.reason = reason
+            guard let reason = details.close?.reason else { break }
+            details.close?.reason = self.masked(reason, "messages")
             masked.kind = .webSocket(details)
-            add("messages", 1)
         case .event(var details):
-            let type = mask.masked(details.type, .text)
-            let id = details.id.flatMap { mask.masked($0, .text) }
-            guard type != nil || id != nil else { break }
-            details.type = type ?? details.type
-            details.id = id ?? details.id
+            details.type = self.masked(details.type, "messages")
+            details.id = details.id.map { self.masked($0, "messages") }
             masked.kind = .event(details)
-            add("messages", (type == nil ? 0 : 1) + (id == nil ? 0 : 1))
         case .line: break
         }
         return masked
@@ -258,20 +245,14 @@ package final class MaskedSource: ExchangeSource {
         var count: Int { masking.count }
         var problem: DecodingProblem? { uncoded ?? decoder.problem }
 
-        init(
-            _ exchange: RecordedExchange,
-            _ side: BodySide,
-            _ source: any ExchangeSource,
-            _ mask: TextMask,
-            _ growth: DecodedGrowth
-        ) {
+        init(_ exchange: RecordedExchange, _ side: BodySide, of masked: MaskedSource) {
             let fields = exchange.messages.fields(of: side)
             codings = fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
             let limit = codings.isEmpty ? .max : ContentDecoder.mostDecoded
-            (id, self.side, self.source) = (exchange.record.id, side, source)
-            decoder = ContentDecoder(codings: codings, limit: limit, growth: growth)
-            masking = BodyMask(mask, fields.value(of: .contentType).flatMap { MediaType($0) })
-            textMask = mask
+            (id, self.side, source) = (exchange.record.id, side, masked.original)
+            decoder = ContentDecoder(codings: codings, limit: limit, growth: masked.growth)
+            masking = BodyMask(masked.mask, fields.value(of: .contentType).flatMap { MediaType($0) })
+            textMask = masked.mask
         }
 
         func read(_ offset: Int64, _ limit: Int) throws -> ByteBuffer {
@@ -296,6 +277,7 @@ package final class MaskedSource: ExchangeSource {
         private func readPiece(isKept: Bool = true) throws {
             textMask.part = part
             textMask.origin = side.isRequest ? .request : .response
+            func keep(_ masked: [UInt8]) { if isKept { bytes.writeBytes(masked) } }
             let piece = try source.body(of: id, side: side, offset: readCount, limit: MaskedSource.pieceSize)
             if readCount == 0, !codings.isEmpty { beginning = piece }
             readCount += Int64(piece.readableBytes)
@@ -304,19 +286,17 @@ package final class MaskedSource: ExchangeSource {
                 decoder.finish()
                 if startsOver() { return }
                 if !codings.isEmpty, decodedCount == 0, readCount > 0 { textMask.addUnread() }
-                masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) {
-                    if isKept { bytes.writeBytes($0) }
-                }
+                masking.add(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, keep)
             } else {
                 decoder.decode(piece) { part in
                     if decodedCount == 0, BodySyntax.isPacked(part) { textMask.addUnread() }
                     decodedCount += part.count
-                    masking.add(part, isLast: false) { if isKept { bytes.writeBytes($0) } }
+                    masking.add(part, isLast: false, keep)
                 }
             }
         }
 
-        /// Reads again without decoding if the body turns out to be uncoded.
+        /// Reads the body again without decoding if it does not have its content coding.
         private func startsOver() -> Bool {
             guard uncoded == nil, let problem = decoder.problem, let beginning,
                 problem.isAtBeginning(decoded: decodedCount, beginning), DecodingProblem.isPlain(beginning)

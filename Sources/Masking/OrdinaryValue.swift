@@ -1,6 +1,6 @@
 import Expressions
 
-/// Ordinary values under the names of secrets: templates, covered values, words for states, names and paths.
+/// Ordinary values under the names of secrets: templates, covered values (`****`), words for states, names, paths.
 enum OrdinaryValue {
     enum Origin {
         /// Passwords in requests are secrets even if they are words.
@@ -17,12 +17,13 @@ enum OrdinaryValue {
         guard !value.isEmpty, !Placeholder.isOne(value) else { return true }
         if kind == .named { return isLiteral(value) }
         if isLiteral(value) || isTemplate(value) { return true }
-        let plain = SecretNames.normalised(String(decoding: name.suffix(SecretNames.longest), as: UTF8.self))
+        let plain = SecretNames.normalised(name)
         if kind == .password { return isNoPassword(value, plain, origin) }
         if kind == .card { return !ValueShape.isCard(value) }
-        if isPlaceholderWord(value, kind, origin) { return true }
+        if isWord(value, kind, origin) { return true }
         if kind == .code {
-            return value.contains(0x20) && !isDigitsInGroups(value) || value.count > 4 && isVersion(value)
+            let hasGroups = value.allSatisfy { $0.isDigit || $0 == 0x20 || $0 == UInt8(ascii: "-") }
+            return value.contains(0x20) && !hasGroups || value.count > 4 && isVersion(value)
         }
         let isPair = kind == .credential && value.contains(UInt8(ascii: ":")) && !value.contains(UInt8(ascii: "\""))
         if randomOnly.contains(plain), !isPair { return !ValueShape.isMadeByChance(value, least: 12) }
@@ -49,10 +50,9 @@ enum OrdinaryValue {
     private static let templates: RegularExpression? = {
         let framed = [
             #"\$\{\{?[^{}]*\}?\}"#, #"\{\{\{?[^{}]*\}?\}\}"#, "<%[^%]*%>", #"<\?[^?]*\?>"#, #"\{%[^%]*%\}"#,
-            #"\[\[[^\]]*\]\]"#,
-            "<[^<>\"=]{1,80}>", #"[#@%]\{[\w .-]+\}"#, #"\$\([^()]+\)"#, #"%\(\w+\)s"#, #"%env\([^()]*\)%"#,
-            #"\{[A-Za-z_. -]+\}"#, #"\{\d{0,2}\}"#, #"\[[A-Za-z_ .-]+\]"#, "__[A-Z_]+__", "@@?[A-Z_]+@@?",
-            #"\$[A-Z][A-Z0-9_]*"#, #"\$\d"#, "%[A-Z][A-Z0-9_]+%", "%[sdv]", #"\*+[A-Z _-]+\*+"#,
+            #"\[\[[^\]]*\]\]"#, "<[^<>\"=]{1,80}>", #"[#@%]\{[\w .-]+\}"#, #"\$\([^()]+\)"#, #"%\(\w+\)s"#,
+            #"%env\([^()]*\)%"#, #"\{[A-Za-z_. -]+\}"#, #"\{\d{0,2}\}"#, #"\[[A-Za-z_ .-]+\]"#, "__[A-Z_]+__",
+            "@@?[A-Z_]+@@?", #"\$[A-Z][A-Z0-9_]*"#, #"\$\d"#, "%[A-Z][A-Z0-9_]+%", "%[sdv]", #"\*+[A-Z _-]+\*+"#,
         ]
         let covered = [
             "(?:[*.x_ -]|•|●|∙|·|…|X)+", #"[\w.-]{0,10}(?:\*{3}|•|…|\.\.\.)(?:[\w.*-]|•|…){0,10}"#,
@@ -71,13 +71,13 @@ enum OrdinaryValue {
 
     static func isTemplate(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let first = value.first else { return false }
-        // Most values are none: these need no expression.
+        // The expression is slow, and most values are no templates.
         let mayBeCovered = value.contains { $0 == UInt8(ascii: "*") || $0 == 0xE2 || $0 == 0xC2 }
         let mayEndCovered = value.suffix(3).allSatisfy { ".xX".utf8.contains($0) }
         return ("$%<[{#@_*:(.-".utf8.contains(first) || mayBeCovered || mayEndCovered) && matches(value, templates)
     }
 
-    static func isPlaceholderWord(_ value: UnsafeRawBufferPointer, _ kind: SecretKind, _ origin: Origin) -> Bool {
+    static func isWord(_ value: UnsafeRawBufferPointer, _ kind: SecretKind, _ origin: Origin) -> Bool {
         if kind == .password, origin == .request { return false }
         return isWord(value) || matches(value, documentation)
     }
@@ -109,14 +109,14 @@ enum OrdinaryValue {
     }
 
     private static func isNoPassword(_ value: UnsafeRawBufferPointer, _ name: String, _ origin: Origin) -> Bool {
-        if withDigits.contains(name) { return !value.contains(where: ValueShape.isDigit) }
+        if withDigits.contains(name) { return !value.contains(where: \.isDigit) }
         if ["mnemonic", "seedphrase"].contains(name) {
             return value.count { $0 == 0x20 || $0 == UInt8(ascii: "+") } < 5
         }
-        // mustChangePassword=1; the number of tests that pass
-        if value.allSatisfy(ValueShape.isDigit), value.count == 1 || name == "pass" && value.count < 4 { return true }
+        // Such as `mustChangePassword=1`, and a number of passed tests.
+        if value.allSatisfy(\.isDigit), value.count == 1 || name == "pass" && value.count < 4 { return true }
         if ["pwd", "oldpwd"].contains(name), value.first == UInt8(ascii: "/") { return true }
-        return isPlaceholderWord(value, .password, origin) || origin == .response && isSentence(value)
+        return isWord(value, .password, origin) || origin == .response && isSentence(value)
     }
 
     /// A sentence about a secret: `Enter your password`, `This field is required.`
@@ -128,28 +128,22 @@ enum OrdinaryValue {
             "characters", "digits", "blank", "too short", "too long", "invalid", "incorrect", "must ", "…", "?",
         ]
         .contains { text.contains($0) }
-            || !text.utf8.contains(where: ValueShape.isDigit) && ".!".contains(text.last ?? " ")
+            || !text.utf8.contains(where: \.isDigit) && ".!".contains(text.last ?? " ")
     }
 
     /// The name of a secret: `"apiKey": "API key"`, `"csrf": "X-CSRF-Token"`.
     private static func isLabel(_ value: UnsafeRawBufferPointer, _ name: String) -> Bool {
-        guard value.count <= 40, !value.contains(where: ValueShape.isDigit) else { return false }
-        if SecretNames.normalised(String(decoding: value, as: UTF8.self)) == name { return true }
+        guard value.count <= 40, !value.contains(where: \.isDigit) else { return false }
+        if SecretNames.normalised(value) == name { return true }
         guard !name.hasSuffix("secret") || value.contains(UInt8(ascii: "_")) else { return false }
-        return value.contains(where: { !ValueShape.isLetter($0) || $0 < 0x60 }) && names.kind(of: value) != nil
-    }
-
-    private static let names = SecretNames()
-
-    private static func isDigitsInGroups(_ value: UnsafeRawBufferPointer) -> Bool {
-        value.allSatisfy { ValueShape.isDigit($0) || $0 == 0x20 || $0 == UInt8(ascii: "-") }
+        return value.contains(where: { !$0.isLetter || $0 < 0x60 }) && SecretNames.standard.kind(of: value) != nil
     }
 
     private static let versions = whole(
         #"[~^<>=v ]*\d{1,4}(?:\.[\dx*]{1,5}){1,3}(?:-[\w.]{1,10})?|[~^<>]+\d+|#[0-9a-fA-F]{3,8}|[a-z]{2}-[A-Z]{2}|[a-z]{2,}(?:\.[a-z]{2,}){1,3}"#
     )
 
-    /// A version, colour, language or words with dots between.
+    /// A version, a color, a language, or words with dots between them.
     private static func isVersion(_ value: UnsafeRawBufferPointer) -> Bool {
         value.count <= 24 && matches(value, versions)
     }
@@ -163,9 +157,9 @@ enum OrdinaryValue {
         let isURL =
             value.prefix(16).firstIndex(of: UInt8(ascii: ":")).map { value[$0...].starts(with: "://".utf8) } ?? false
         guard isPath || isURL || value.count(where: { $0 == UInt8(ascii: "/") }) > 2 else { return false }
-        return value.split { !ValueShape.isLetterOrDigit($0) }.allSatisfy { part in
+        return value.split { !$0.isLetterOrDigit }.allSatisfy { part in
             let part = UnsafeRawBufferPointer(rebasing: part)
-            let digits = part.count(where: ValueShape.isDigit)
+            let digits = part.count(where: \.isDigit)
             return part.count <= 32 && (digits == 0 || digits == part.count || part.count <= 8)
                 && (part.count < 6 || !ValueShape.isInPieces(part))
         }
@@ -185,11 +179,11 @@ enum OrdinaryValue {
         let isPath =
             value.contains(UInt8(ascii: "/"))
             && (value.first == UInt8(ascii: "/") || value.prefix(8).contains(UInt8(ascii: ":")))
-        let parts = value.split { !ValueShape.isLetterOrDigit($0) }
+        let parts = value.split { !$0.isLetterOrDigit }
         return (isPath || parts.count <= 1)
             && parts.allSatisfy {
-                $0.count <= 12 && ValueShape.isLetter($0[$0.startIndex])
-                    && $0.dropFirst().allSatisfy { $0 &- 0x61 < 26 }
+                $0.count <= 12 && $0[$0.startIndex].isLetter
+                    && $0.dropFirst().allSatisfy { $0.isSmall }
             }
     }
 }

@@ -1,6 +1,5 @@
 import Expressions
 import Foundation
-import HTTPModel
 
 struct PlaceholderReading {
     let placeholder: Placeholder
@@ -8,12 +7,12 @@ struct PlaceholderReading {
     /// Whether it is a ``Placeholder/markedText(host:)``.
     let isMarked: Bool
     let host: String
-    /// The end with the number of the encoded form (`e2`).
+    /// After the number of the encoded form (`e2`), if it has one.
     let end: Int
 
     private static let expression = try? RegularExpression(
         #"\A\#(Placeholder.prefix)(?:(\#(Placeholder.mark))-)?(\#(SecretKind.allCases.map(\.rawValue).joined(separator: "|")))"#
-            + #"-(\d{1,9})(?:e(\d{1,9})(?(1)-([a-z0-9.-]*)_))?"#,
+            + #"-(\d{1,9})(?(1)e(\d{1,9})-([a-z0-9.-]*)_|(?:e\d{1,9})?)"#,
         isCaseSensitive: true,
         takesAnyBytes: true
     )
@@ -22,7 +21,7 @@ struct PlaceholderReading {
 
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         guard bytes[start...].starts(with: Placeholder.prefix.utf8) else { return nil }
-        let text = UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(PlaceholderReading.longest))
+        let text = bytes.part(start..<min(bytes.count, start + PlaceholderReading.longest))
         var groups: [Range<Int>?] = []
         try? PlaceholderReading.expression?.forEachMatch(in: text) { match in
             groups = (0...5).map { match.group($0) }
@@ -34,12 +33,7 @@ struct PlaceholderReading {
         else { return nil }
         isMarked = groups[1] != nil
         host = word(5) ?? ""
-        var placeholder = Placeholder(kind: kind, number: number)
-        if isMarked {
-            guard groups[5] != nil else { return nil }
-            placeholder.encoding = word(4).flatMap { Int($0) } ?? 0
-        }
-        self.placeholder = placeholder
+        placeholder = Placeholder(kind: kind, number: number, encoding: word(4).flatMap { Int($0) } ?? 0)
         range = start..<start + (isMarked ? whole : digits).upperBound
         end = start + whole.upperBound
     }
@@ -66,7 +60,7 @@ extension Placeholder {
         guard let start = bytes.firstIndex(where: { !"\"'\\".utf8.contains($0) }),
             let reading = PlaceholderReading(bytes, at: start)
         else { return false }
-        // Hyphens pad it to a length; quotes and brackets may be around it.
+        // Hyphens may fill it up to the length of its secret; quotes and brackets may be around it.
         return bytes[reading.end...].allSatisfy { "-\"'\\)]}".utf8.contains($0) }
     }
 
@@ -85,7 +79,7 @@ extension Placeholder {
 extension TextMask {
     private static let highestNumber = 900_000
 
-    /// Keeps the numbers of placeholders from an earlier export.
+    /// Notes the placeholders of an earlier export: new ones get higher numbers.
     func noteEarlier(in bytes: UnsafeRawBufferPointer) {
         guard isCollecting else { return }
         for reading in PlaceholderReading.all(in: bytes) where !reading.isMarked {
@@ -105,15 +99,6 @@ extension SecretBook {
         }
         let variables = text.matches(of: /\$\{(SLUICE_[A-Z_]+?_[0-9]+)(?:_ENCODED(?:_[0-9]+)?)?:\?/).map(\.output.1)
         return found.count + Set(variables).count
-    }
-
-    /// The host where a secret was found first; empty if it has a secret or cannot be in a command.
-    func host(of placeholder: Placeholder) -> String {
-        guard let place = place(of: placeholder.ofSecret) else { return "" }
-        let host = Array(entries[place].host.utf8)
-        var isPlain = host.allSatisfy(Placeholder.isOfHost)
-        host.withUnsafeBytes { forEachSought(in: $0) { _, _ in isPlain = false } }
-        return isPlain ? entries[place].host : ""
     }
 
     /// The name or host of an entry may contain another secret, for example in the name of a cookie.

@@ -6,7 +6,7 @@ package struct RecordMask {
 
     package init(_ mask: TextMask) { self.mask = mask }
 
-    /// For lines that are written during the traffic.
+    /// For lines that are written while exchanges are recorded.
     package init(_ rules: MaskRules) {
         mask = TextMask(rules)
         mask.replaceAtOnce()
@@ -20,12 +20,12 @@ package struct RecordMask {
             // A part may contain a secret that is found in a later part.
             masked = record
             parts = mask(&masked)
+            masked.extras.masked = record.extras.masked.filter { !parts.contains($0) } + parts
         }
-        if !parts.isEmpty { masked.extras.masked = record.extras.masked.filter { !parts.contains($0) } + parts }
         return masked
     }
 
-    /// Knows the secrets of the exchange's heads.
+    /// Reads the heads first, because the record may have their secrets.
     package func masked(_ exchange: RecordedExchange) -> ExchangeRecord {
         mask.boundWhatIsSought()
         mask.begin(exchange.record)
@@ -40,24 +40,26 @@ package struct RecordMask {
         var parts: [String] = []
         let heads = HeadMask(mask: mask)
         mask.part = "URL"
-        let url = heads.masked(record.url)
-        let sent = record.sentURL.map { heads.masked($0) }
-        (record.url, record.sentURL) = (url.0, sent?.0)
-        if url.count + (sent?.count ?? 0) > 0 { parts.append("URL") }
-        func masked(_ part: String, _ text: String?, _ syntax: ScanSyntax? = .text) -> String? {
+        let urls = [record.url, record.sentURL]
+        record.url = heads.masked(record.url)
+        record.sentURL = record.sentURL.map(heads.masked)
+        if [record.url, record.sentURL] != urls { parts.append("URL") }
+        func masked(_ part: String, _ text: String, _ syntax: ScanSyntax? = .text) -> String {
             mask.part = part
-            let masked = text.flatMap { mask.masked($0, syntax) }
-            if masked != nil, parts.last != part { parts.append(part) }
+            guard let masked = mask.masked(text, syntax) else { return text }
+            if parts.last != part { parts.append(part) }
             return masked
         }
-        if record.method.utf8.count >= SecretBook.shortestSought, let method = masked("method", record.method, nil) {
-            record.method = method
+        if record.method.utf8.count >= SecretBook.shortestSought {
+            record.method = masked("method", record.method, nil)
         }
-        if let message = masked("failure", record.failure?.message) { record.failure?.message = message }
-        if let hint = masked("failure", record.failure?.hint) { record.failure?.hint = hint }
-        if let message = masked("gRPC message", record.grpc?.message) { record.grpc?.message = message }
-        if let comment = masked("comment", record.extras.annotation.comment) {
-            record.extras.annotation.comment = comment
+        if let failure = record.failure {
+            record.failure?.message = masked("failure", failure.message)
+            record.failure?.hint = masked("failure", failure.hint)
+        }
+        if let message = record.grpc?.message { record.grpc?.message = masked("gRPC message", message) }
+        if let comment = record.extras.annotation.comment {
+            record.extras.annotation.comment = masked("comment", comment)
         }
         return parts
     }

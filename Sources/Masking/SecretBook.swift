@@ -11,24 +11,10 @@ package final class SecretBook {
         package let host: String
     }
 
-    package struct Entries: RandomAccessCollection, Sendable {
+    struct Contents: Sendable {
         fileprivate var rows: [Entry] = []
         /// The highest numbers of an earlier export; new ones continue after them.
         fileprivate var earlier: [SecretKind: Int] = [:]
-
-        package var startIndex: Int { 0 }
-        package var endIndex: Int { rows.count }
-
-        package subscript(position: Int) -> Entry {
-            let row = rows[position]
-            let number = row.placeholder.number + earlier[row.placeholder.kind, default: 0]
-            let placeholder = Placeholder(kind: row.placeholder.kind, number: number)
-            return Entry(placeholder: placeholder, name: row.name, host: row.host)
-        }
-    }
-
-    struct Contents: Sendable {
-        fileprivate var entries = Entries()
         fileprivate var places: [[UInt8]: Int32] = [:]
         fileprivate var counts: [SecretKind: Int] = [:]
         fileprivate var isFull = false
@@ -38,19 +24,22 @@ package final class SecretBook {
 
     /// In shell commands each form of a secret has its own variable, so that the same bytes are sent.
     var isForCommands = false
-    private var issued: [Placeholder: Int] = [:]
+    /// Read once the book is closed.
+    private lazy var hosts = Dictionary(entries.map { ($0.placeholder, $0.host) }) { host, _ in host }
     private var encodings: [Placeholder: [[UInt8]: Int]] = [:]
     private(set) var contents = Contents()
     private(set) var isClosed = false
 
-    package var entries: Entries { contents.entries }
+    package var entries: [Entry] {
+        contents.rows.map { Entry(placeholder: placeholder(of: $0), name: $0.name, host: $0.host) }
+    }
     package var isFull: Bool { contents.isFull }
     var longestSought: Int { contents.finder.longest }
     var soughtCount: Int { contents.sought.count }
 
     package init() {}
 
-    /// A book for another thread, which adds no secrets: each number means one secret.
+    /// A copy for another thread. It adds no secrets, so that each number means one secret.
     init(closed contents: Contents) { (self.contents, isClosed) = (contents, true) }
 
     func forEachSought(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
@@ -62,8 +51,8 @@ package final class SecretBook {
     func close() { isClosed = true }
 
     func add(earlier placeholder: Placeholder) {
-        let known = contents.entries.earlier[placeholder.kind, default: 0]
-        if !isClosed, placeholder.number > known { contents.entries.earlier[placeholder.kind] = placeholder.number }
+        guard !isClosed else { return }
+        contents.earlier[placeholder.kind] = max(placeholder.number, contents.earlier[placeholder.kind, default: 0])
     }
 
     func note(_ secret: [UInt8], _ kind: SecretKind, name: String, host: String, isSought: Bool) {
@@ -72,16 +61,16 @@ package final class SecretBook {
         if let known = contents.places[secret] {
             entry = known
         } else {
-            guard contents.entries.count < SecretBook.most else {
+            guard contents.rows.count < SecretBook.most else {
                 contents.isFull = true
                 return
             }
             let number = contents.counts[kind, default: 0] + 1
             contents.counts[kind] = number
-            entry = Int32(contents.entries.count)
+            entry = Int32(contents.rows.count)
             contents.places[secret] = entry
             let placeholder = Placeholder(kind: kind, number: number)
-            contents.entries.rows.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
+            contents.rows.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
         }
         guard isSought, (SecretBook.shortestSought...SecretForms.longest).contains(secret.count),
             contents.sought.insert(entry).inserted
@@ -90,19 +79,27 @@ package final class SecretBook {
         for form in SecretForms.base64(secret) { contents.finder.add(form, entry, standsAlone: false) }
     }
 
-    /// Number 0 if the book has none.
+    /// With number 0 if the book does not have the secret.
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
         contents.places[secret].map(placeholder(at:)) ?? Placeholder(kind: kind, number: 0)
     }
 
-    func placeholder(at entry: Int32) -> Placeholder { contents.entries[Int(entry)].placeholder }
+    func placeholder(at entry: Int32) -> Placeholder { placeholder(of: contents.rows[Int(entry)]) }
+
+    private func placeholder(of row: Entry) -> Placeholder {
+        let kind = row.placeholder.kind
+        return Placeholder(kind: kind, number: row.placeholder.number + contents.earlier[kind, default: 0])
+    }
 
     func knows(_ text: [UInt8]) -> Bool { contents.places[text] != nil }
 
-    func place(of placeholder: Placeholder) -> Int? {
-        guard isClosed else { return entries.firstIndex { $0.placeholder == placeholder } }
-        if issued.isEmpty { for (place, entry) in entries.enumerated() { issued[entry.placeholder] = place } }
-        return issued[placeholder]
+    /// The host where a secret was found first; empty if it has a secret or cannot be in a command.
+    func host(of placeholder: Placeholder) -> String {
+        let host = hosts[placeholder.ofSecret] ?? ""
+        let bytes = Array(host.utf8)
+        var isPlain = bytes.allSatisfy(Placeholder.isOfHost)
+        bytes.withUnsafeBytes { forEachSought(in: $0) { _, _ in isPlain = false } }
+        return isPlain ? host : ""
     }
 
     func placeholder(_ placeholder: Placeholder, for form: UnsafeRawBufferPointer) -> Placeholder {
@@ -110,16 +107,15 @@ package final class SecretBook {
         guard placeholder.number > 0, contents.places[form].map({ self.placeholder(at: $0) }) != placeholder else {
             return placeholder
         }
-        let next = encodings[placeholder, default: [:]].count + 1
-        var encoded = placeholder
-        encoded.encoding = encodings[placeholder, default: [:]][form] ?? next
-        encodings[placeholder, default: [:]][form] = encoded.encoding
-        return encoded
+        let known = encodings[placeholder, default: [:]]
+        let encoding = known[form] ?? known.count + 1
+        encodings[placeholder, default: [:]][form] = encoding
+        return Placeholder(kind: placeholder.kind, number: placeholder.number, encoding: encoding)
     }
 
     func isIssued(_ placeholder: Placeholder) -> Bool {
         let (kind, number) = (placeholder.kind, placeholder.number)
-        let own = number - contents.entries.earlier[kind, default: 0]
+        let own = number - contents.earlier[kind, default: 0]
         return (number == 0 && isFull || own > 0 && own <= contents.counts[kind, default: 0])
             && (0...encodings[placeholder.ofSecret, default: [:]].count).contains(placeholder.encoding)
     }

@@ -23,8 +23,6 @@ struct SecretFinder: Sendable {
     private var filter: [UInt64] = []
     private(set) var longest = 0
 
-    var isEmpty: Bool { forms.isEmpty }
-
     mutating func add(_ text: [UInt8], _ entry: Int32, standsAlone: Bool) {
         guard text.count >= SecretFinder.shortest else { return }
         if filter.isEmpty { filter = Array(repeating: 0, count: 1 << (SecretFinder.filterBits - 6)) }
@@ -38,8 +36,9 @@ struct SecretFinder: Sendable {
             let key = text.loadUnaligned(as: UInt64.self)
             let bit = SecretFinder.bit(key)
             filter[bit >> 6] |= 1 << UInt64(bit & 63)
-            let place = lengths[key, default: []].firstIndex { Int($0) <= text.count } ?? lengths[key]?.count ?? 0
-            guard lengths[key]?.dropFirst(place).first != Int32(text.count) else { return }
+            let known = lengths[key] ?? []
+            let place = known.firstIndex { Int($0) <= text.count } ?? known.count
+            guard known.dropFirst(place).first != Int32(text.count) else { return }
             lengths[key, default: []].insert(Int32(text.count), at: place)
         }
     }
@@ -65,7 +64,7 @@ struct SecretFinder: Sendable {
         Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - filterBits))
     }
 
-    /// Calls `found` with each match in order; of overlapping ones with the first and longest.
+    /// Calls `found` with each match in order. Of overlapping matches only the first counts, and the longest there.
     func forEach(in bytes: UnsafeRawBufferPointer, _ found: (Range<Int>, Int32) -> Void) {
         guard !forms.isEmpty, bytes.count >= SecretFinder.shortest else { return }
         filter.withUnsafeBufferPointer { filter in
@@ -88,7 +87,7 @@ struct SecretFinder: Sendable {
         for length in lengths[key] ?? [] {
             let count = Int(length)
             guard place + count <= bytes.count else { continue }
-            let text = UnsafeRawBufferPointer(rebasing: bytes[place..<place + count])
+            let text = bytes.part(place..<place + count)
             guard let form = slots[slot(of: text)].map({ forms[Int($0)] }) else { continue }
             if form.standsAlone, count < 16, isPartOfWord(place..<place + count, bytes) { continue }
             return form
@@ -98,7 +97,7 @@ struct SecretFinder: Sendable {
 
     private func isPartOfWord(_ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
         func joins(_ left: Int) -> Bool {
-            ValueShape.isLetterOrDigit(bytes[left]) && ValueShape.isLetterOrDigit(bytes[left + 1])
+            bytes[left].isLetterOrDigit && bytes[left + 1].isLetterOrDigit
         }
         let (start, end) = (range.lowerBound, range.upperBound)
         return start > 0 && joins(start - 1) && !SecretPatterns.endsEscape(bytes, start)
@@ -107,26 +106,23 @@ struct SecretFinder: Sendable {
 }
 
 enum SecretForms {
-    /// Longer secrets are masked only in their places.
+    /// In bytes. Longer secrets are masked only at their names.
     static let longest = 4_096
 
     static func plain(of secret: [UInt8]) -> [[UInt8]] {
-        guard secret.contains(where: { !ValueShape.isLetterOrDigit($0) && !"-._".utf8.contains($0) }) else {
+        guard secret.contains(where: { !$0.isLetterOrDigit && !"-._".utf8.contains($0) }) else {
             return [secret]
         }
         var forms = [secret]
         func add(_ form: [UInt8]) { if !forms.contains(form) { forms.append(form) } }
-        for alphabet in ["0123456789ABCDEF", "0123456789abcdef"] {
-            let digits = Array(alphabet.utf8)
+        for digits in ["0123456789ABCDEF", "0123456789abcdef"].map({ Array($0.utf8) }) {
             for (spared, space) in [("-._~", "%20"), ("-._*", "+"), ("-._~/:@!$'()*,;", "%20")] {
-                let kept = Array(spared.utf8)
-                add(
-                    secret.flatMap { byte -> [UInt8] in
-                        if byte == 0x20 { return Array(space.utf8) }
-                        if ValueShape.isLetterOrDigit(byte) || kept.contains(byte) { return [byte] }
-                        return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-                    }
-                )
+                let form = secret.flatMap { byte -> [UInt8] in
+                    if byte == 0x20 { return Array(space.utf8) }
+                    if byte.isLetterOrDigit || spared.utf8.contains(byte) { return [byte] }
+                    return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                }
+                add(form)
             }
         }
         let escapes: [UInt8: String] = [0x22: "\\\"", 0x5C: "\\\\", 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"]

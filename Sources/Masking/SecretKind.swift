@@ -25,17 +25,17 @@ package struct Placeholder: Sendable, Hashable {
         "\(Placeholder.prefix)\(kind.rawValue)-\(number)" + (encoding > 0 ? "e\(encoding)" : "")
     }
 
-    /// Stands for the secret until a variable of the command replaces it.
+    /// The text in a command until a variable replaces it.
     func markedText(host: String) -> String {
         "\(Placeholder.prefix)\(Placeholder.mark)-\(kind.rawValue)-\(number)e\(encoding)-\(host)_"
     }
 
     /// Whether a byte has no meaning for a shell between double quotes.
     static func isOfHost(_ byte: UInt8) -> Bool {
-        byte &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+        byte.isSmall || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Unknown to recorded peers; different in each process.
+    /// Random in each process, so that no recorded peer knows it.
     static let mark = String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "x" })
 
     package var variable: String {

@@ -4,84 +4,86 @@ import HTTPModel
 /// case: `X-Api-Key`, `api_key` and `apiKey` are one name.
 package struct SecretNames: Sendable {
     static let longest = MaskRules.longestName
+    /// Without the names of a profile.
+    static let standard = SecretNames()
 
-    private static let exact: [SecretKind: [String]] = [
-        .password: [
-            "pass", "pwd", "passwd", "passphrase", "pin", "pincode", "cvv", "cvc", "cvv2", "cvc2", "securitycode",
-            "secretanswer", "mnemonic", "seedphrase", "password1", "password2", "password3", "passwordconfirmation",
-            "passwordconfirm", "passwordconfirmed", "passwordrepeat", "passwordagain", "passwordverify", "passwordold",
-            "passwordnew", "passwordhash", "pass1", "pass2", "pwd1", "pwd2", "userpass", "userpwd", "dbpass", "dbpwd",
-            "adminpass", "rootpass", "smtppass", "mailpass", "ftppass", "proxypass", "authpass", "loginpass", "keypass",
-            "storepass", "newpwd", "confirmpwd", "oldpwd", "currentpwd", "mysqlpwd", "pgpwd", "rootpw", "rootpwd",
-            "adminpw", "dbpw", "userpw", "userpin", "cvvcode", "cvccode",
-        ],
-        .token: [
-            "jwt", "bearer", "assertion", "clientassertion", "samlresponse", "ticket", "sas", "oauthverifier",
-            "codeverifier", "devicecode", "connectionstring", "csrf", "xsrf", "secretvalue", "secretstring",
-            "tokenvalue", "accesstokenvalue", "refreshtokenvalue",
-        ],
-        .apiKey: [
-            "accesskey", "accountkey", "apikey", "appkey", "authkey", "consumerkey", "encryptionkey", "masterkey",
-            "secretkey", "secretkeybase", "sharedaccesskey", "signingkey", "subscriptionkey", "apikeyvalue",
-            "adminapikey",
-        ],
-        .session: [
-            "sid", "sessionid", "sessid", "sessionkey", "jsessionid", "phpsessid", "connectsid", "aspnetsessionid",
-        ],
-        .signature: ["sig", "signature", "hmac", "sharedaccesssignature"],
-        .code: [
-            "otp", "totp", "mfacode", "smscode", "otpcode", "authcode", "authorizationcode", "verificationcode",
-            "passcode", "recoverycode", "backupcode", "totpcode", "confirmationcode",
-        ],
-        .credential: ["authorization", "proxyauthorization", "credential", "credentials", "authentication"],
-        .privateKey: ["privatekey", "privatekeypem", "recoverykey", "sshkey"],
-        .card: ["cardnumber", "creditcard", "creditcardnumber", "ccnumber", "pan"],
-    ]
+    /// Without the names that end with one of ``suffixes``.
+    private static let exact = table([
+        .password: """
+        pass pwd pin pincode cvv cvc cvv2 cvc2 securitycode secretanswer mnemonic seedphrase password1 password2
+        password3 passwordconfirmation passwordconfirm passwordconfirmed passwordrepeat passwordagain
+        passwordverify passwordold passwordnew passwordhash pass1 pass2 pwd1 pwd2 userpass userpwd dbpass dbpwd
+        adminpass rootpass smtppass mailpass ftppass proxypass authpass loginpass keypass storepass newpwd
+        confirmpwd oldpwd currentpwd mysqlpwd pgpwd rootpw rootpwd adminpw dbpw userpw userpin cvvcode cvccode
+        """,
+        .token: """
+        jwt bearer assertion clientassertion samlresponse ticket sas oauthverifier codeverifier devicecode
+        connectionstring csrf xsrf secretvalue secretstring tokenvalue accesstokenvalue refreshtokenvalue
+        """,
+        .apiKey: "accountkey appkey authkey consumerkey encryptionkey masterkey secretkeybase signingkey apikeyvalue",
+        .session: "sid sessid sessionkey phpsessid connectsid",
+        .signature: "sig hmac",
+        .code: """
+        otp totp mfacode smscode otpcode authcode authorizationcode verificationcode passcode recoverycode
+        backupcode totpcode confirmationcode
+        """,
+        .credential: "authorization proxyauthorization credential credentials authentication",
+        .privateKey: "privatekeypem recoverykey sshkey",
+        .card: "cardnumber creditcard creditcardnumber ccnumber pan",
+    ])
     /// Names that may have an ending: `apikey_prod`, `token1`.
-    private static let variants: [(names: [String], kind: SecretKind)] = [
-        (["token", "authtoken", "accesstoken", "apitoken", "clientsecret", "secret"], .token),
-        (["apikey", "secretkey", "accesskey"], .apiKey),
-    ]
+    private static let variants = table([
+        .token: "token authtoken accesstoken apitoken clientsecret secret", .apiKey: "apikey secretkey accesskey",
+    ])
     private static let variantEndings =
-        (0...20).map { "\($0)" } + [
-            "v1", "v2", "v3", "prod", "production", "dev", "staging", "sandbox", "live", "primary", "secondary",
-        ]
-    private static let fields: [String: SecretKind] = [
-        "auth": .token, "firebaseauth": .token, "jwtassertion": .token, "apikeyvalue": .apiKey, "adminkey": .apiKey,
-        "servicekey": .apiKey, "functionskey": .apiKey, "appwritekey": .apiKey, "licensekey": .apiKey,
-        "honeycombteam": .apiKey, "serversideencryptioncustomerkey": .apiKey,
-        "amzserversideencryptioncustomerkey": .apiKey, "usercredentials": .credential,
-        "originalauthorization": .credential, "forwardedauthorization": .credential, "httpauthorization": .credential,
-        "googiapjwtassertion": .token, "amznoidcdata": .token, "firebaseappcheck": .token,
-        "shopifyhmacsha256": .signature, "fastlykey": .apiKey, "ddapplicationkey": .apiKey, "parsemasterkey": .apiKey,
-    ]
-    private static let suffixes: [(ending: String, kind: SecretKind)] = [
-        ("password", .password), ("passwd", .password), ("passphrase", .password), ("passwort", .password),
-        ("token", .token), ("secret", .token), ("apikey", .apiKey), ("secretkey", .apiKey), ("accesskey", .apiKey),
-        ("subscriptionkey", .apiKey), ("privatekey", .privateKey), ("sessionid", .session), ("signature", .signature),
-        ("signature256", .signature),
-    ]
-    /// Names with ordinary values in spite of such an ending.
-    private static let ordinary: Set<String> = [
-        "prevtoken", "previoustoken", "starttoken", "endtoken", "stoptoken", "eostoken", "bostoken", "padtoken",
-        "unktoken", "septoken", "clstoken", "masktoken", "maxtoken", "mintoken", "pertoken", "unexpectedtoken",
-        "methodsignature", "functionsignature", "typesignature", "emailsignature", "clientrequesttoken", "inputtoken",
-        "outputtoken", "designtoken", "colortoken", "colourtoken", "existingsecret",
-    ]
-    /// Positions in lists.
-    private static let ordinaryEndings = [
-        "nexttoken", "pagetoken", "continuationtoken", "synctoken", "paginationtoken", "resumptiontoken", "skiptoken",
-        "deltatoken", "nextforwardtoken", "nextbackwardtoken", "cursortoken", "resumetoken", "scrolltoken",
-        "idempotencytoken", "cancellationtoken", "progresstoken", "workdonetoken", "partialresulttoken",
-    ]
-    private static let ordinaryBeginnings =
+        (0...20).map { "\($0)" } + words("v1 v2 v3 prod production dev staging sandbox live primary secondary")
+    private static let fields = table([
+        .token: "auth firebaseauth jwtassertion googiapjwtassertion amznoidcdata firebaseappcheck",
+        .apiKey: """
+        adminkey servicekey functionskey appwritekey licensekey honeycombteam serversideencryptioncustomerkey
+        amzserversideencryptioncustomerkey fastlykey ddapplicationkey parsemasterkey
+        """,
+        .credential: "usercredentials originalauthorization forwardedauthorization httpauthorization",
+        .signature: "shopifyhmacsha256",
+    ])
+    private static let suffixes = table([
+        .password: "password passwd passphrase passwort", .token: "token secret", .session: "sessionid",
+        .apiKey: "apikey secretkey accesskey subscriptionkey", .privateKey: "privatekey",
+        .signature: "signature signature256",
+    ])
+    /// Names that have ordinary values although they end so.
+    private static let ordinary = Set(
+        words(
+            """
+            prevtoken previoustoken starttoken endtoken stoptoken eostoken bostoken padtoken unktoken septoken clstoken
+            masktoken maxtoken mintoken pertoken unexpectedtoken methodsignature functionsignature typesignature
+            emailsignature clientrequesttoken inputtoken outputtoken designtoken colortoken colourtoken existingsecret
+            """
+        )
+    )
+    /// Endings of names for positions in lists.
+    private static let ordinaryEndings = words(
         """
-        show hide has is no needs require requires enable disable allow minimum maximum invalid wrong missing
-        """.split(separator: " ")
-    private static let passwordBeginnings = "forgot forgotten reset change remember".split(separator: " ")
+        nexttoken pagetoken continuationtoken synctoken paginationtoken resumptiontoken skiptoken deltatoken
+        nextforwardtoken nextbackwardtoken cursortoken resumetoken scrolltoken idempotencytoken cancellationtoken
+        progresstoken workdonetoken partialresulttoken
+        """
+    )
+    private static let ordinaryBeginnings = words(
+        "show hide has is no needs require requires enable disable allow minimum maximum invalid wrong missing"
+    )
+    private static let passwordBeginnings = words("forgot forgotten reset change remember")
+
+    private static func words(_ text: String) -> [String] {
+        text.split(whereSeparator: \.isWhitespace).map { String($0) }
+    }
+
+    private static func table(_ names: [SecretKind: String]) -> [String: SecretKind] {
+        names.reduce(into: [:]) { table, row in for name in words(row.value) { table[name] = row.key } }
+    }
 
     private let table: [String: SecretKind]
-    /// The lengths of names in `table` by their first byte, as bits: a quick test for most other names.
+    /// A prefilter: for each first byte of a name in `table` the lengths of such names, as bits.
     private var lengths = [UInt64](repeating: 0, count: 256)
     private let endings: [(ending: [UInt8], kind: SecretKind)]
     private var exempt: Set<String> = []
@@ -89,21 +91,20 @@ package struct SecretNames: Sendable {
 
     /// With `*` at the beginning a name in `also` or `except` is an ending.
     package init(also: [String] = [], except: [String] = []) {
-        var table: [String: SecretKind] = [:]
-        for (kind, names) in SecretNames.exact { for name in names { table[name] = kind } }
-        for (names, kind) in SecretNames.variants {
-            for name in names { for ending in SecretNames.variantEndings { table[name + ending] = kind } }
+        var table = SecretNames.exact
+        for (name, kind) in SecretNames.variants {
+            for ending in SecretNames.variantEndings { table[name + ending] = kind }
         }
-        var endings = SecretNames.suffixes.map { (Array($0.ending.utf8), $0.kind) }
+        var endings = SecretNames.suffixes.map { (Array($0.key.utf8), $0.value) }
         for name in also {
-            let plain = SecretNames.normalised(name)
+            let plain = SecretNames.normalised(name.utf8)
             if name.hasPrefix("*") { endings.append((Array(plain.utf8), .named)) } else { table[plain] = .named }
         }
         self.table = table
         self.endings = endings
         for name in table.keys { lengths[Int(name.utf8.first ?? 0)] |= SecretNames.bit(name.utf8.count) }
         for name in except {
-            let plain = SecretNames.normalised(name)
+            let plain = SecretNames.normalised(name.utf8)
             if name.hasPrefix("*") { exemptEndings.append(plain) } else { exempt.insert(plain) }
         }
     }
@@ -129,15 +130,15 @@ package struct SecretNames: Sendable {
         guard !isExempt(name.utf8) else { return nil }
         let isExtension = name.lowercased().hasPrefix("x-")
         let rest = isExtension ? String(name.dropFirst(2)) : name
-        if SecretNames.isOrdinary(SecretNames.normalised(rest)) { return nil }
+        if SecretNames.isOrdinary(SecretNames.normalised(rest.utf8)) { return nil }
         if let kind = kind(of: name.utf8) { return kind }
-        if let kind = SecretNames.fields[SecretNames.normalised(rest)] { return isExempt(rest.utf8) ? nil : kind }
+        if let kind = SecretNames.fields[SecretNames.normalised(rest.utf8)] { return isExempt(rest.utf8) ? nil : kind }
         return isExtension ? kind(of: rest.utf8) : nil
     }
 
     private func kind(ofPlain name: UnsafeRawBufferPointer, isWhole: Bool) -> SecretKind? {
         guard let first = name.first, let last = name.last else { return nil }
-        // A quick test before a string is made.
+        // The prefilter, before a string is made.
         let ending = endings.first {
             $0.ending.last == last && name.count >= $0.ending.count
                 && name.suffix($0.ending.count).elementsEqual($0.ending)
@@ -148,37 +149,28 @@ package struct SecretNames: Sendable {
         if isWhole, let kind = table[text] { return kind }
         guard let ending, !SecretNames.isOrdinary(text) else { return nil }
         let rest = text.dropLast(ending.ending.count)
-        func begins(with words: [Substring]) -> Bool { words.contains { rest == $0 || rest.hasPrefix($0 + "my") } }
+        func begins(with words: [String]) -> Bool { words.contains { rest == $0 || rest.hasPrefix($0 + "my") } }
         if begins(with: SecretNames.ordinaryBeginnings) { return nil }
         if ending.kind == .password, begins(with: SecretNames.passwordBeginnings) { return nil }
         return ending.kind
     }
 
     private static func isOrdinary(_ name: String) -> Bool {
-        ordinary.contains(name)
-            || name.last == "n" && name.utf8.count <= longest && ordinaryEndings.contains { name.hasSuffix($0) }
+        ordinary.contains(name) || name.last == "n" && ordinaryEndings.contains { name.hasSuffix($0) }
     }
 
     func isExempt(_ name: some Collection<UInt8>) -> Bool {
-        guard !exempt.isEmpty || !exemptEndings.isEmpty else { return false }
-        let text = SecretNames.normalised(String(decoding: name.suffix(SecretNames.longest), as: UTF8.self))
-        guard name.count <= SecretNames.longest else { return exemptEndings.contains { text.hasSuffix($0) } }
-        return isExempt(plain: text)
+        (!exempt.isEmpty || !exemptEndings.isEmpty) && isExempt(plain: SecretNames.normalised(name))
     }
 
     private func isExempt(plain name: String) -> Bool {
         exempt.contains(name) || exemptEndings.contains { name.hasSuffix($0) }
     }
 
-    static func normalised(_ name: String) -> String {
-        String(decoding: name.utf8.compactMap { plain($0) }, as: UTF8.self)
+    /// Of a longer name only the ending counts.
+    static func normalised(_ name: some Collection<UInt8>) -> String {
+        String(decoding: name.suffix(longest).compactMap { plain($0) }, as: UTF8.self)
     }
 
-    static func plain(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-        default: nil
-        }
-    }
+    private static func plain(_ byte: UInt8) -> UInt8? { byte.isLetter ? byte | 0x20 : byte.isDigit ? byte : nil }
 }

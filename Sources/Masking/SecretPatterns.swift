@@ -1,5 +1,4 @@
 import Expressions
-import Foundation
 import HTTPModel
 
 /// Secrets that are known by their look. A pattern is tried only at its beginnings, so that other bytes are passed over
@@ -9,51 +8,33 @@ struct SecretPatterns {
         let kind: SecretKind
         let name: String
         let beginnings: [[UInt8]]
-        let expression: RegularExpression
-        let isAnywhere: Bool
+        let expression: RegularExpression?
         /// Whether words are excluded: names may begin like keys.
         let isRandom: Bool
 
         /// `beginnings` has spaces between them.
-        init?(
-            _ kind: SecretKind,
-            _ name: String,
-            _ beginnings: String,
-            _ expression: String,
-            isAnywhere: Bool = false,
-            isRandom: Bool = true
-        ) {
-            let pattern = "\\A(?:\(expression))"
-            guard let compiled = try? RegularExpression(pattern, isCaseSensitive: true, takesAnyBytes: true) else {
-                return nil
-            }
+        init(_ kind: SecretKind, _ name: String, _ beginnings: String, _ expression: String, isRandom: Bool = true) {
             self.kind = kind
             self.name = name
             self.beginnings = beginnings.split(separator: " ").map { Array($0.utf8) }
-            self.expression = compiled
-            self.isAnywhere = isAnywhere
+            let beginning = "\\A(?:\(expression))"
+            self.expression = try? RegularExpression(beginning, isCaseSensitive: true, takesAnyBytes: true)
             self.isRandom = isRandom
         }
     }
 
-    /// The longest match; a private key continues to its last line.
+    /// The longest match in bytes; a longer key continues to the end of its word, a private key to its last line.
     private static let longest = 16 << 10
 
-    // From the rules of gitleaks; a group is the secret, if there is one.
+    // From the rules of gitleaks. If an expression has a group, the group is the secret.
     private static let table: [Pattern] = [
-        Pattern(
-            .token,
-            "JSON Web Token",
-            "eyJ",
-            #"eyJ[\w-]{8,}\.(?:[\w-]*\.){3}[\w-]+|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"#,
-            isRandom: false
-        ),
+        Pattern(.token, "JSON Web Token", "eyJ", #"eyJ[\w-]{8,}\.(?:[\w-]*\.){3}[\w-]+"#, isRandom: false),
+        Pattern(.token, "JSON Web Token", "eyJ", #"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"#, isRandom: false),
         Pattern(
             .privateKey,
             "private key",
             "-----BEGIN",
             #"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]+(?:[ +]|%20)){0,3}PRIVATE(?:[ +]|%20)KEY(?:(?:[ +]|%20)BLOCK)?-----((?:(?!-----)[^\0])*+)"#,
-            isAnywhere: true,
             isRandom: false
         ),
         Pattern(.apiKey, "AWS access key", "AKIA ASIA ABIA ACCA", #"A[KSBC][ICA]A[A-Z2-7]{16}\b"#, isRandom: false),
@@ -79,15 +60,9 @@ struct SecretPatterns {
         ),
         Pattern(.apiKey, "age key", "AGE-SECRET-KEY-", "AGE-SECRET-KEY-1[A-Z0-9]{40,}"),
         Pattern(.token, "token of a bot", "bot", #"bot\d{8,10}:([\w-]{35})\b"#),
-        Pattern(
-            .token,
-            "webhook",
-            "/services/T /webhooks/",
-            #"/services/T\w{6,}/B\w{6,}/(\w{20,})|/webhooks/\d{8,}/([\w-]{20,})"#,
-            isAnywhere: true
-        ),
+        Pattern(.token, "webhook", "/services/T", #"/services/T\w{6,}/B\w{6,}/(\w{20,})"#),
+        Pattern(.token, "webhook", "/webhooks/", #"/webhooks/\d{8,}/([\w-]{20,})"#),
     ]
-    .compactMap(\.self)
 
     private static let email = Pattern(
         .email,
@@ -111,9 +86,7 @@ struct SecretPatterns {
     }()
 
     private static let starts: [[(beginning: [UInt8], pattern: Pattern)]] = (0...255).map { byte in
-        table.flatMap { pattern in
-            pattern.beginnings.filter { Int($0[0]) == byte }.map { ($0, pattern) }
-        }
+        table.flatMap { pattern in pattern.beginnings.filter { Int($0[0]) == byte }.map { ($0, pattern) } }
     }
 
     private let bytes: UnsafeRawBufferPointer
@@ -122,8 +95,8 @@ struct SecretPatterns {
     static func secrets(in bytes: UnsafeRawBufferPointer, _ choice: Set<MaskRules.Pattern>) -> [FoundSecret] {
         var patterns = SecretPatterns(bytes: bytes)
         patterns.scan()
-        if choice.contains(.email), let email { patterns.scanAddresses(email) }
-        if choice.contains(.card), let card { patterns.scanCards(card) }
+        if choice.contains(.email) { patterns.scanAddresses() }
+        if choice.contains(.card) { patterns.scanCards() }
         return patterns.found
     }
 
@@ -132,11 +105,8 @@ struct SecretPatterns {
         SecretPatterns.pairs.withUnsafeBufferPointer { pairs in
             var place = 0
             while place + 1 < bytes.count {
-                guard pairs[Int(bytes[place]) << 8 | Int(bytes[place + 1])] else {
-                    place += 1
-                    continue
-                }
-                place = max(place + 1, secret(at: place) ?? 0)
+                let mayBegin = pairs[Int(bytes[place]) << 8 | Int(bytes[place + 1])]
+                place = max(place + 1, mayBegin ? secret(at: place) ?? 0 : 0)
             }
         }
     }
@@ -145,28 +115,32 @@ struct SecretPatterns {
     private mutating func secret(at place: Int) -> Int? {
         let rest = bytes[place...]
         for (beginning, pattern) in SecretPatterns.starts[Int(bytes[place])] where rest.starts(with: beginning) {
-            guard pattern.isAnywhere || SecretPatterns.beginsWord(bytes, place), var range = match(pattern, at: place)
+            // A key does not begin within a word; other beginnings, such as `/services/T`, count anywhere.
+            guard !beginning[0].isLetter || SecretPatterns.beginsWord(bytes, place),
+                var range = match(pattern, at: place)
             else { continue }
             if range.upperBound == place + SecretPatterns.longest {
                 let isPEM = pattern.kind == .privateKey
-                let end = bytes[range.upperBound...].firstIndex { isPEM ? $0 == UInt8(ascii: "-") : !isOfWord($0) }
-                range = range.lowerBound..<(end ?? bytes.count)
+                let end = bytes.runEnd(from: range.upperBound) {
+                    isPEM ? $0 != UInt8(ascii: "-") : $0.isLetterOrDigit || "_-.".utf8.contains($0)
+                }
+                range = range.lowerBound..<end
             }
             if pattern.kind == .privateKey, !isKey(range) { return range.upperBound }
-            if pattern.isRandom, !SecretPatterns.isNoName(UnsafeRawBufferPointer(rebasing: bytes[range])) { continue }
+            if pattern.isRandom, !SecretPatterns.isNoName(bytes.part(range)) { continue }
             let secret = Array(bytes[range])
             let plain = pattern.kind == .privateKey ? PlainValue.ofForm(PlainValue.ofJSON(secret)) : secret
-            found.append(FoundSecret(range: range, kind: pattern.kind, name: pattern.name, secret: plain))
+            add(pattern, range, plain)
             return range.upperBound
         }
         return nil
     }
 
     private func match(_ pattern: Pattern, at place: Int, longest: Int = SecretPatterns.longest) -> Range<Int>? {
-        let subject = UnsafeRawBufferPointer(rebasing: bytes[place..<min(bytes.count, place + longest)])
+        let subject = bytes.part(place..<min(bytes.count, place + longest))
         var range: Range<Int>?
-        try? pattern.expression.forEachMatch(in: subject) { match in
-            let found = (pattern.kind == .card ? nil : match.group(1) ?? match.group(2)) ?? match.whole
+        try? pattern.expression?.forEachMatch(in: subject) { match in
+            let found = (pattern.kind == .card ? nil : match.group(1)) ?? match.whole
             range = found.moved(by: place)
             return false
         }
@@ -176,87 +150,70 @@ struct SecretPatterns {
     /// Whether it is a private key and not text about keys.
     private func isKey(_ range: Range<Int>) -> Bool {
         let content = bytes[range].drop { $0 <= 0x20 || "\\nr".utf8.contains($0) }
-        if content.prefix(4).allSatisfy({ $0 | 0x20 == 0x78 }) { return false }
-        var run = 0
-        for byte in content.prefix(4_096) {
-            run = ValueShape.isLetterOrDigit(byte) || "+/%".utf8.contains(byte) ? run + 1 : 0
-            if run >= 16 { return true }
-        }
-        return !content.isEmpty && !".\"',`])<".utf8.contains(content[content.startIndex])
+        guard let first = content.first, !content.prefix(4).allSatisfy({ $0 | 0x20 == 0x78 }) else { return false }
+        let runs = content.prefix(4_096).split { !$0.isLetterOrDigit && !"+/%".utf8.contains($0) }
+        return runs.contains { $0.count >= 16 } || !".\"',`])<".utf8.contains(first)
     }
 
     /// Whether a key is not made of words; it may have no digit.
     private static func isNoName(_ key: UnsafeRawBufferPointer) -> Bool {
-        if ValueShape.isKey(key) { return true }
-        let (large, small) = (key.count { $0 &- 0x41 < 26 }, key.count { $0 &- 0x61 < 26 })
-        return (ValueShape.isInPieces(key) || min(large, small) * 6 >= key.count) && ValueShape.entropy(key) > 3
+        (ValueShape.isInPieces(key) || ValueShape.rarerCase(key) * 6 >= key.count) && ValueShape.entropy(key) >= 3
     }
 
-    private func isOfWord(_ byte: UInt8) -> Bool { ValueShape.isLetterOrDigit(byte) || "_-.".utf8.contains(byte) }
-
-    /// Whether a word begins here: after a sign, a JSON escape or a percent-encoded byte.
+    /// Whether a word begins here: after a character that is not of words, a JSON escape or a percent-encoded byte.
     static func beginsWord(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = bytes[place - 1]
-        guard ValueShape.isLetterOrDigit(before) || before == UInt8(ascii: "_") || before == UInt8(ascii: "-") else {
-            return true
-        }
-        return endsEscape(bytes, place)
+        return !(before.isLetterOrDigit || "_-".utf8.contains(before)) || endsEscape(bytes, place)
     }
 
     static func endsEscape(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
-        if place > 1, bytes[place - 2] == UInt8(ascii: "\\"), "nrtbf".utf8.contains(bytes[place - 1]) { return true }
-        return place > 2 && bytes[place - 3] == UInt8(ascii: "%") && bytes[place - 2].hexadecimalValue != nil
-            && bytes[place - 1].hexadecimalValue != nil
+        place > 1 && bytes[place - 2] == UInt8(ascii: "\\") && "nrtbf".utf8.contains(bytes[place - 1])
+            || place > 2 && bytes[place - 3] == UInt8(ascii: "%") && bytes[place - 2].hexadecimalValue != nil
+                && bytes[place - 1].hexadecimalValue != nil
     }
 
     // MARK: By choice
 
     private static let longestAddress = 320
 
-    private mutating func scanAddresses(_ pattern: Pattern) {
+    private mutating func scanAddresses() {
         var end = 0
         for place in bytes.indices {
             let isAt = bytes[place] == UInt8(ascii: "@")
             guard isAt || bytes[place] == UInt8(ascii: "%") && bytes[place...].starts(with: "%40".utf8) else {
                 continue
             }
-            var start = place
-            while start > end, place - start < 64,
-                ValueShape.isLetterOrDigit(bytes[start - 1]) || ".+_-".utf8.contains(bytes[start - 1])
-            {
-                start -= 1
+            var start = bytes.runStart(before: place, from: end, most: 64) {
+                $0.isLetterOrDigit || ".+_-".utf8.contains($0)
             }
             // The letter of `\n` and the digits of `%20` are not part of the address.
             if start > 0, bytes[start - 1] == UInt8(ascii: "\\"), "nrt".utf8.contains(bytes[start]) { start += 1 }
             if start > 0, bytes[start - 1] == UInt8(ascii: "%"), start + 2 < place { start += 2 }
-            guard start < place, let range = match(pattern, at: start, longest: SecretPatterns.longestAddress),
+            guard start < place,
+                let range = match(SecretPatterns.email, at: start, longest: SecretPatterns.longestAddress),
                 range.upperBound > place
             else { continue }
-            let secret = PercentEncoding.decoded(bytes[range]) ?? Array(bytes[range])
-            found.append(FoundSecret(range: range, kind: .email, name: pattern.name, secret: secret))
+            add(SecretPatterns.email, range, PercentEncoding.decoded(bytes[range]) ?? Array(bytes[range]))
             end = range.upperBound
         }
     }
 
-    private mutating func scanCards(_ pattern: Pattern) {
+    private mutating func scanCards() {
         var place = 0
-        while place < bytes.count {
-            guard ValueShape.isDigit(bytes[place]) else {
-                place += 1
-                continue
-            }
-            let isStart =
-                place == 0 || !ValueShape.isLetterOrDigit(bytes[place - 1]) || SecretPatterns.endsEscape(bytes, place)
-            if isStart, let range = match(pattern, at: place, longest: 40) {
-                let digits = PlainValue.ofForm(bytes[range])
-                if digits.withUnsafeBytes(ValueShape.isCard) {
-                    found.append(FoundSecret(range: range, kind: .card, name: pattern.name, secret: digits))
-                    place = range.upperBound
-                    continue
-                }
-            }
-            while place < bytes.count, ValueShape.isDigit(bytes[place]) { place += 1 }
+        while let start = bytes[place...].firstIndex(where: \.isDigit) {
+            place = bytes.runEnd(from: start) { $0.isDigit }
+            guard start == 0 || !bytes[start - 1].isLetterOrDigit || SecretPatterns.endsEscape(bytes, start),
+                let range = match(SecretPatterns.card, at: start, longest: 40)
+            else { continue }
+            let digits = PlainValue.ofForm(bytes[range])
+            guard digits.withUnsafeBytes(ValueShape.isCard) else { continue }
+            add(SecretPatterns.card, range, digits)
+            place = range.upperBound
         }
+    }
+
+    private mutating func add(_ pattern: Pattern, _ range: Range<Int>, _ secret: [UInt8]) {
+        found.append(FoundSecret(range: range, kind: pattern.kind, name: pattern.name, secret: secret))
     }
 }

@@ -11,7 +11,7 @@ extension StructureScanner {
         var place = 0
         while let open = find(UInt8(ascii: "<"), from: place) {
             place = open + 1
-            guard place < bytes.count, ValueShape.isLetter(bytes[place]) || bytes[place] == UInt8(ascii: "_") else {
+            guard place < bytes.count, bytes[place].isLetter || bytes[place] == UInt8(ascii: "_") else {
                 continue
             }
             let tag = tag(at: place)
@@ -24,47 +24,40 @@ extension StructureScanner {
     }
 
     private func tag(at start: Int) -> Tag {
-        var place = start
-        while place < bytes.count, bytes[place] > 0x20, !"/><".utf8.contains(bytes[place]) { place += 1 }
-        var tag = Tag(name: start..<place, end: place)
-        while place < bytes.count {
-            switch bytes[place] {
+        let name = start..<bytes.runEnd(from: start) { $0 > 0x20 && !"/><".utf8.contains($0) }
+        var tag = Tag(name: name, end: name.upperBound)
+        while tag.end < bytes.count, bytes[tag.end] != UInt8(ascii: "<") {
+            switch bytes[tag.end] {
             case UInt8(ascii: ">"):
-                tag.end = place + 1
-                return tag
-            case UInt8(ascii: "<"):
-                tag.end = place
+                tag.end += 1
                 return tag
             case UInt8(ascii: "/"):
-                tag.isEmpty = place + 1 < bytes.count && bytes[place + 1] == UInt8(ascii: ">")
-                place += 1
-            case ...0x20: place += 1
-            default: place = attribute(at: place, &tag)
+                tag.end += 1
+                tag.isEmpty = has(">", at: tag.end)
+            case ...0x20: tag.end += 1
+            default: readAttribute(of: &tag)
             }
         }
-        tag.end = place
         return tag
     }
 
-    private func attribute(at start: Int, _ tag: inout Tag) -> Int {
-        var place = start
-        while place < bytes.count, bytes[place] > 0x20, !"=/><".utf8.contains(bytes[place]) { place += 1 }
-        let name = start..<place
-        let equals = afterSpaces(place)
-        guard equals < bytes.count, bytes[equals] == UInt8(ascii: "=") else { return max(place, start + 1) }
-        var value = afterSpaces(equals + 1)
-        guard value < bytes.count else { return value }
-        let sign = bytes[value]
-        if sign == UInt8(ascii: "\"") || sign == UInt8(ascii: "'") {
-            value += 1
-            let end = find(sign, from: value) ?? bytes.count
-            tag.attributes.append((name, value..<end))
-            return min(end + 1, bytes.count)
+    private func readAttribute(of tag: inout Tag) {
+        let name = tag.end..<bytes.runEnd(from: tag.end) { $0 > 0x20 && !"=/><".utf8.contains($0) }
+        let equals = afterSpaces(name.upperBound)
+        let start = afterSpaces(equals + 1)
+        guard has("=", at: equals), start < bytes.count else {
+            tag.end = max(name.upperBound, tag.end + 1)
+            return
         }
-        var end = value
-        while end < bytes.count, bytes[end] > 0x20, bytes[end] != UInt8(ascii: ">") { end += 1 }
-        tag.attributes.append((name, value..<end))
-        return end
+        let sign = bytes[start]
+        if sign == UInt8(ascii: "\"") || sign == UInt8(ascii: "'") {
+            let close = find(sign, from: start + 1) ?? bytes.count
+            tag.attributes.append((name, start + 1..<close))
+            tag.end = min(close + 1, bytes.count)
+        } else {
+            tag.end = bytes.runEnd(from: start) { $0 > 0x20 && $0 != UInt8(ascii: ">") }
+            tag.attributes.append((name, start..<tag.end))
+        }
     }
 
     private mutating func takeAttributes(_ tag: Tag) {
@@ -88,14 +81,11 @@ extension StructureScanner {
     private mutating func takeText(from start: Int, _ kind: SecretKind, _ name: Range<Int>) -> Int {
         if has("<![CDATA[", at: start) {
             let content = start + 9..<(find("]]>", from: start + 9) ?? bytes.count)
-            take(content, kind, name: bytes[name]) { Array($0) }
+            take(content, kind, name: bytes[name])
             return content.upperBound
         }
-        var (first, end) = (afterSpaces(start), find(UInt8(ascii: "<"), from: start) ?? bytes.count)
-        let next = end
-        first = min(first, end)
-        while end > first, StructureScanner.isSpace(bytes[end - 1]) { end -= 1 }
-        take(first..<end, kind, name: bytes[name]) { PlainValue.ofMarkup($0) }
+        let next = find(UInt8(ascii: "<"), from: start) ?? bytes.count
+        take(bytes.trimmed(start..<next), kind, name: bytes[name]) { PlainValue.ofMarkup($0) }
         return next
     }
 }

@@ -25,9 +25,10 @@ extension StructureScanner {
         while let equals = find(UInt8(ascii: "="), from: place) {
             place = equals + 1
             guard let name = parameterName(before: equals) else { continue }
-            var end = place
-            while end < bytes.count, !isEndOfParameter(bytes[end]) { end += 1 }
-            if !takeParameter(name, place..<withoutPunctuation(place..<end)) {
+            let end = bytes.runEnd(from: place) { $0 > 0x20 && !"?&#\"'<>\\`;".utf8.contains($0) }
+            // The punctuation of a sentence is not part of the value.
+            let last = bytes.runStart(before: end, from: place) { ".,:)!?]".utf8.contains($0) }
+            if !takeParameter(name, place..<last) {
                 guard bytes[place..<end].contains(UInt8(ascii: "%")) else { continue }
                 scanValue(place..<end)
             }
@@ -36,9 +37,8 @@ extension StructureScanner {
     }
 
     private func parameterName(before equals: Int) -> Range<Int>? {
-        var start = equals
-        while start > 0, equals - start < StructureScanner.longestName, isOfParameterName(bytes[start - 1]) {
-            start -= 1
+        let start = bytes.runStart(before: equals, most: StructureScanner.longestName) {
+            $0.isLetterOrDigit || "_-.[]%$".utf8.contains($0)
         }
         guard start > 0, start < equals else { return nil }
         switch bytes[start - 1] {
@@ -47,19 +47,6 @@ extension StructureScanner {
         case UInt8(ascii: "\\") where has("u0026", at: start): return start + 5 < equals ? start + 5..<equals : nil
         default: return nil
         }
-    }
-
-    private func isOfParameterName(_ byte: UInt8) -> Bool {
-        ValueShape.isLetterOrDigit(byte) || "_-.[]%$".utf8.contains(byte)
-    }
-
-    private func isEndOfParameter(_ byte: UInt8) -> Bool { byte <= 0x20 || "?&#\"'<>\\`;".utf8.contains(byte) }
-
-    /// The end of a value without the punctuation of a sentence.
-    private func withoutPunctuation(_ value: Range<Int>) -> Int {
-        var end = value.upperBound
-        while end > value.lowerBound, ".,:)!?]".utf8.contains(bytes[end - 1]) { end -= 1 }
-        return end
     }
 
     /// Returns whether the name is a secret's.
@@ -79,11 +66,10 @@ extension StructureScanner {
             return true
         }
         guard !names.isExempt(word), let kind = StructureScanner.kindOfParameter(word) else { return false }
-        let text = UnsafeRawBufferPointer(rebasing: bytes[value])
-        let isSecret =
-            text.count <= 4_096
-            && (kind == .apiKey ? ValueShape.isKey(text) : ValueShape.isMadeByChance(text, least: 12))
-        guard isSecret, !Placeholder.isOne(text) else { return false }
+        let text = bytes.part(value)
+        guard text.count <= 4_096, !Placeholder.isOne(text), ValueShape.isMadeByChance(text, least: 12),
+            kind != .apiKey || ValueShape.isRandom(text) && ValueShape.isInPieces(text)
+        else { return false }
         let label = String(decoding: word, as: UTF8.self)
         found.append(FoundSecret(range: value, kind: kind, name: label, secret: PlainValue.ofForm(text)))
         return true
@@ -105,7 +91,7 @@ extension StructureScanner {
         var name = name
         while name.last == UInt8(ascii: "]"), let open = name.lastIndex(of: UInt8(ascii: "[")), open > name.startIndex {
             let inner = name[(open + 1)...].dropLast()
-            if !inner.allSatisfy(ValueShape.isDigit) { return inner }
+            if !inner.allSatisfy(\.isDigit) { return inner }
             name = name[..<open]
         }
         return name
@@ -117,25 +103,18 @@ extension StructureScanner {
         var place = 0
         while let at = find(UInt8(ascii: "@"), from: place) {
             place = at + 1
-            var start = at
-            while start > 0, at - start < StructureScanner.longestUser, !isEndOfAuthority(bytes[start - 1]) {
-                start -= 1
-            }
-            guard start > 2, has("://", at: start - 3) else { continue }
+            let start = bytes.runStart(before: at, most: StructureScanner.longestUser) { !isEndOfAuthority($0) }
+            guard has("://", at: start - 3) else { continue }
             // The password may contain an `@`.
-            var (end, last) = (at, at)
-            while end < bytes.count, end - start < StructureScanner.longestUser, !isEndOfAuthority(bytes[end]) {
-                if bytes[end] == UInt8(ascii: "@") { last = end }
-                end += 1
-            }
+            let left = StructureScanner.longestUser - (at - start)
+            let end = bytes.runEnd(from: at, most: left) { !isEndOfAuthority($0) }
+            let last = bytes[at..<end].lastIndex(of: UInt8(ascii: "@")) ?? at
             place = max(end, at + 1)
-            let user = start..<last
-            if let colon = find(UInt8(ascii: ":"), from: start, to: last) {
-                take(colon + 1..<last, .password, name: "user information".utf8, origin: .request) {
-                    PercentEncoding.decoded($0) ?? Array($0)
-                }
-            } else if ValueShape.isRandom(UnsafeRawBufferPointer(rebasing: bytes[user])) {
-                take(user, .token, name: "user information".utf8) { PercentEncoding.decoded($0) ?? Array($0) }
+            let password = find(UInt8(ascii: ":"), from: start, to: last).map { $0 + 1..<last }
+            guard password != nil || ValueShape.isRandom(bytes.part(start..<last)) else { continue }
+            let kind: SecretKind = password == nil ? .token : .password
+            take(password ?? start..<last, kind, name: "user information".utf8, origin: .request) {
+                PercentEncoding.decoded($0) ?? Array($0)
             }
         }
     }

@@ -10,33 +10,29 @@ extension StructureScanner {
             place = disposition + 11
             guard let (head, content) = part(at: place) else { return }
             place = content.upperBound
-            let lines = String(decoding: bytes[head], as: UTF8.self)
-            let name = StructureScanner.disposition(String(lines.prefix { !$0.isNewline }))
+            let lines = String(decoding: bytes[head], as: UTF8.self).split(whereSeparator: \.isNewline)
+            let name = StructureScanner.disposition(String(lines.first ?? ""))
             if let kind = names.kind(of: name.utf8) {
-                take(content, kind, name: name.utf8) { Array($0) }
+                take(content, kind, name: name.utf8)
                 continue
             }
-            let type = lines.split(whereSeparator: \.isNewline).compactMap { line -> MediaType? in
-                line.lowercased().hasPrefix("content-type:") ? MediaType(line.dropFirst(13).drop { $0 == " " }) : nil
-            }
-            .first
+            let line = lines.first { $0.lowercased().hasPrefix("content-type:") }
+            let type = line.flatMap { MediaType($0.dropFirst(13).drop { $0 == " " }) }
             if type?.type == "multipart" { continue }
-            let syntax = BodySyntax.of(type, Array(bytes[content].prefix(BodySyntax.lookedAt))).0
-            if let syntax { scan(content, syntax) }
+            if let syntax = BodySyntax.of(type, bytes[content]).0 { scan(content, syntax) }
         }
     }
 
     private func part(at start: Int) -> (head: Range<Int>, content: Range<Int>)? {
         let limit = min(bytes.count, start + StructureScanner.longestHead)
-        var lineEnd = find(0x0A, from: start, to: limit)
-        while let end = lineEnd {
-            let next = end + 1 < bytes.count && bytes[end + 1] == 0x0D ? end + 2 : end + 1
-            if next < bytes.count, bytes[next] == 0x0A {
-                let content = next + 1
-                let close = find("\r\n--", from: content) ?? find("\n--", from: content) ?? bytes.count
-                return (start..<end, content..<close)
+        var line = start
+        while let end = find(0x0A, from: line, to: limit) {
+            let next = has("\r", at: end + 1) ? end + 2 : end + 1
+            if has("\n", at: next) {
+                let close = find("\r\n--", from: next + 1) ?? find("\n--", from: next + 1) ?? bytes.count
+                return (start..<end, next + 1..<close)
             }
-            lineEnd = find(0x0A, from: end + 1, to: limit)
+            line = end + 1
         }
         return nil
     }

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPModel
-import Text
 
 struct FoundSecret: Sendable {
     var range: Range<Int>
@@ -29,19 +28,13 @@ struct StructureScanner {
     let origin: OrdinaryValue.Origin
     let bytes: UnsafeRawBufferPointer
     /// The nesting of scans: parts of a body, values of a form, URLs in values.
-    private let depth: Int
+    var depth = 0
     var found: [FoundSecret] = []
 
     private static let deepest = 3
 
-    static func secrets(
-        in bytes: UnsafeRawBufferPointer,
-        _ syntax: ScanSyntax,
-        _ names: SecretNames,
-        _ origin: OrdinaryValue.Origin,
-        depth: Int = 0
-    ) -> [FoundSecret] {
-        var scanner = StructureScanner(names: names, origin: origin, bytes: bytes, depth: depth)
+    func secrets(_ syntax: ScanSyntax) -> [FoundSecret] {
+        var scanner = self
         scanner.scan(syntax)
         return scanner.found
     }
@@ -59,9 +52,18 @@ struct StructureScanner {
     }
 
     mutating func scan(_ range: Range<Int>, _ syntax: ScanSyntax) {
-        let part = UnsafeRawBufferPointer(rebasing: bytes[range])
-        for var secret in StructureScanner.secrets(in: part, syntax, names, origin, depth: depth + 1) {
-            secret.range = secret.range.moved(by: range.lowerBound)
+        scan(bytes.part(range), syntax) { $0.moved(by: range.lowerBound) }
+    }
+
+    /// Scans bytes that were cut or decoded from these; `place` finds a range of theirs in these.
+    private mutating func scan(
+        _ part: UnsafeRawBufferPointer,
+        _ syntax: ScanSyntax,
+        _ place: (Range<Int>) -> Range<Int>
+    ) {
+        let scanner = StructureScanner(names: names, origin: origin, bytes: part, depth: depth + 1)
+        for var secret in scanner.secrets(syntax) {
+            secret.range = place(secret.range)
             found.append(secret)
         }
     }
@@ -90,12 +92,7 @@ struct StructureScanner {
             }
         }
         starts.append(range.upperBound)
-        plain.withUnsafeBytes { plain in
-            for var secret in StructureScanner.secrets(in: plain, .text, names, origin, depth: depth + 1) {
-                secret.range = starts[secret.range.lowerBound]..<starts[secret.range.upperBound]
-                found.append(secret)
-            }
-        }
+        plain.withUnsafeBytes { scan($0, .text) { starts[$0.lowerBound]..<starts[$0.upperBound] } }
     }
 
     mutating func take(
@@ -104,10 +101,10 @@ struct StructureScanner {
         name: some Collection<UInt8>,
         isNumber: Bool = false,
         origin: OrdinaryValue.Origin? = nil,
-        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8]
+        _ decode: (Slice<UnsafeRawBufferPointer>) -> [UInt8] = { Array($0) }
     ) {
-        var range = range
-        if kind != .named { range = CredentialScheme.end(in: bytes, range, kind)..<range.upperBound }
+        let start = kind == .named ? range.lowerBound : CredentialScheme.end(in: bytes, range, kind)
+        let range = start..<range.upperBound
         let secret = decode(bytes[range])
         let isOrdinary = secret.withUnsafeBytes { OrdinaryValue.isOne($0, kind, name: name, origin ?? self.origin) }
         guard !isOrdinary else { return }
@@ -132,23 +129,10 @@ struct StructureScanner {
     }
 
     func has(_ text: StaticString, at start: Int) -> Bool {
-        let count = text.utf8CodeUnitCount
-        guard start >= 0, start + count <= bytes.count else { return false }
-        for place in 0..<count where bytes[start + place] != text.utf8Start[place] { return false }
-        return true
+        (0...bytes.count).contains(start) && text.withUTF8Buffer { bytes[start...].starts(with: $0) }
     }
 
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
-
-    func afterSpaces(_ start: Int) -> Int {
-        var place = start
-        while place < bytes.count, StructureScanner.isSpace(bytes[place]) { place += 1 }
-        return place
-    }
-}
-
-extension Range<Int> {
-    func moved(by distance: Int) -> Range<Int> { lowerBound + distance..<upperBound + distance }
+    func afterSpaces(_ start: Int) -> Int { bytes.runEnd(from: start) { $0.isSpace } }
 }
 
 enum CredentialScheme {

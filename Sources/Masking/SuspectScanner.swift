@@ -2,33 +2,31 @@ import HTTPModel
 import Text
 
 /// Finds random texts whose name does not say what they are.
-enum SuspectScanner {
+struct SuspectScanner {
+    let bytes: UnsafeRawBufferPointer
+    let names: SecretNames
+
     private static let least = 20
     private static let most = 512
 
     private static let isOfRun: [Bool] = (0...255).map { number in
         let byte = UInt8(number)
-        return ValueShape.isLetterOrDigit(byte) || "-_.+/=~".utf8.contains(byte)
+        return byte.isLetterOrDigit || "-_.+/=~".utf8.contains(byte)
     }
 
-    static func forEach(in bytes: UnsafeRawBufferPointer, _ names: SecretNames, _ body: (Range<Int>, String?) -> Void) {
-        isOfRun.withUnsafeBufferPointer { isOfRun in
+    func scan(_ body: (Range<Int>, String?) -> Void) {
+        SuspectScanner.isOfRun.withUnsafeBufferPointer { isOfRun in
             var place = 0
             while place < bytes.count {
                 let start = place
                 while place < bytes.count, isOfRun[Int(bytes[place])] { place += 1 }
-                if place - start >= least { scan(bytes, start..<place, names, body) }
+                if place - start >= SuspectScanner.least { scan(start..<place, body) }
                 place += 1
             }
         }
     }
 
-    private static func scan(
-        _ bytes: UnsafeRawBufferPointer,
-        _ run: Range<Int>,
-        _ names: SecretNames,
-        _ body: (Range<Int>, String?) -> Void
-    ) {
+    private func scan(_ run: Range<Int>, _ body: (Range<Int>, String?) -> Void) {
         let isPath =
             run.count <= 4_096 && bytes[run].contains(UInt8(ascii: "/"))
             && (bytes[run.lowerBound] == UInt8(ascii: "/")
@@ -36,7 +34,7 @@ enum SuspectScanner {
         var before: Range<Int>?
         var start = run.lowerBound
         for place in run.lowerBound...run.upperBound {
-            // Base64 may contain slashes.
+            // Slashes divide only paths, because base64 contains them, too.
             guard
                 place == run.upperBound || ".~=".utf8.contains(bytes[place])
                     || isPath && bytes[place] == UInt8(ascii: "/")
@@ -44,53 +42,49 @@ enum SuspectScanner {
             let word = start..<place
             start = place + 1
             defer { before = word }
-            guard (least...most).contains(word.count) else { continue }
-            let value = UnsafeRawBufferPointer(rebasing: bytes[word])
+            guard (SuspectScanner.least...SuspectScanner.most).contains(word.count) else { continue }
+            let value = bytes.part(word)
             guard isSuspicious(value, isPath: isPath), !isIdentifier(value) else { continue }
-            if isPath, isFile(bytes, word, run.upperBound) || before.map({ isOfDigests(bytes[$0]) }) ?? false {
-                continue
-            }
-            let name = self.name(before: word.lowerBound, in: bytes)
-            if let name, isNameOfIdentifiers(name) || names.isExempt(name.utf8) { continue }
+            if isPath, isFile(word, run.upperBound) || before.map(isOfDigests) ?? false { continue }
+            let name = self.name(before: word.lowerBound)
+            if let name, SuspectScanner.isNameOfIdentifiers(name) || names.isExempt(name.utf8) { continue }
             body(word, name)
         }
     }
 
-    private static func isSuspicious(_ value: UnsafeRawBufferPointer, isPath: Bool) -> Bool {
+    private func isSuspicious(_ value: UnsafeRawBufferPointer, isPath: Bool) -> Bool {
         // Two hyphens begin a multipart boundary (RFC 2046 §5.1.1).
         guard !value.starts(with: "--".utf8), ValueShape.entropy(value) > (isPath ? 3 : 3.6) else { return false }
         if value.contains(UInt8(ascii: "/")) {
             return !value.contains(UInt8(ascii: "-")) && ValueShape.isMixed(value, least: 32)
         }
         if isPath {
-            return ValueShape.isInPieces(value) && ValueShape.isMadeByChance(value, least: least)
-                && value.count(where: ValueShape.isLetter) > 3
+            return ValueShape.isInPieces(value) && ValueShape.isMadeByChance(value, least: SuspectScanner.least)
+                && value.count(where: \.isLetter) > 3
         }
-        return ValueShape.isMadeByChance(value, least: 24) || ValueShape.isMixed(value, least: least)
+        return ValueShape.isRandom(value, least: 24) || ValueShape.isMixed(value, least: SuspectScanner.least)
     }
 
     /// A UUID, digest, ULID, MongoDB identifier, or text in base64.
-    private static func isIdentifier(_ value: UnsafeRawBufferPointer) -> Bool {
+    private func isIdentifier(_ value: UnsafeRawBufferPointer) -> Bool {
         if PathShape.isUUID(value) { return true }
         let hexadecimal = value.count { $0.hexadecimalValue != nil || $0 == UInt8(ascii: "-") }
         if hexadecimal == value.count, [24, 32, 40, 56, 64, 96, 128].contains(value.count) { return true }
         if ["sha1-", "sha256-", "sha384-", "sha512-"].contains(where: { value.starts(with: $0.utf8) }) { return true }
-        if value.count == 26, value[0] == UInt8(ascii: "0"), !value.contains(where: { $0 &- 0x61 < 26 }) { return true }
+        if value.count == 26, value[0] == UInt8(ascii: "0"), !value.contains(where: { $0.isSmall }) { return true }
         guard let plain = Base64Text.decode(value) else { return false }
         return plain.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A }
     }
 
     private static let endingsOfIdentifiers = [
-        "id", "ids", "uuid", "guid", "hash", "digest", "etag", "checksum", "md5", "sha", "sha1", "sha256", "sha512",
-        "crc32", "fingerprint", "integrity", "nonce", "revision", "version", "cursor", "trace", "traceparent",
-        "correlation", "boundary",
+        "id", "ids", "digest", "etag", "checksum", "md5", "sha", "sha1", "sha256", "sha512", "crc32", "fingerprint",
+        "integrity", "nonce", "revision", "version", "cursor", "correlation", "boundary",
     ]
 
     static func isNameOfIdentifiers(_ name: String) -> Bool {
-        let plain = SecretNames.normalised(name)
-        return endingsOfIdentifiers.contains { plain.hasSuffix($0) } || plain.contains("requestid")
-            || plain == "xamzid2"
-            || plain.contains("trace") || plain.contains("hash")
+        let plain = SecretNames.normalised(name.utf8)
+        return endingsOfIdentifiers.contains { plain.hasSuffix($0) }
+            || ["requestid", "xamzid2", "trace", "hash"].contains { plain.contains($0) }
     }
 
     /// Folders whose files are named by digests.
@@ -99,12 +93,13 @@ enum SuspectScanner {
         "images", "img", "media", "avatar", "avatars", "cache", "dist", "build", "immutable", "fonts", "compare", "raw",
     ]
 
-    private static func isOfDigests(_ segment: Slice<UnsafeRawBufferPointer>) -> Bool {
-        segment.count <= 16 && digests.contains(String(decoding: segment, as: UTF8.self).lowercased())
+    private func isOfDigests(_ segment: Range<Int>) -> Bool {
+        segment.count <= 16
+            && SuspectScanner.digests.contains(String(decoding: bytes[segment], as: UTF8.self).lowercased())
     }
 
     /// Whether a segment belongs to a file name: `main-8d3f2a1b.chunk.js`.
-    private static func isFile(_ bytes: UnsafeRawBufferPointer, _ word: Range<Int>, _ end: Int) -> Bool {
+    private func isFile(_ word: Range<Int>, _ end: Int) -> Bool {
         let rest = bytes[word.upperBound..<end].prefix { $0 != UInt8(ascii: "/") }
         let start = bytes[..<word.lowerBound].lastIndex(of: UInt8(ascii: "/")) ?? 0
         return rest.first == UInt8(ascii: ".") && rest.count < 16
@@ -112,24 +107,16 @@ enum SuspectScanner {
     }
 
     /// The name before a colon or an equals sign, or of the element around the value.
-    private static func name(before value: Int, in bytes: UnsafeRawBufferPointer) -> String? {
-        var place = value
-        while place > 0, value - place < 8, "\"'\\ \n".utf8.contains(bytes[place - 1]) { place -= 1 }
+    private func name(before value: Int) -> String? {
+        let place = bytes.runStart(before: value, most: 8) { "\"'\\ \n".utf8.contains($0) }
         guard place > 0, ":=>".utf8.contains(bytes[place - 1]) else { return nil }
-        let sign = bytes[place - 1]
-        var end = place - 1
-        if sign == UInt8(ascii: ">") {
+        if bytes[place - 1] == UInt8(ascii: ">") {
             guard let open = bytes[max(0, place - 200)..<place].lastIndex(of: UInt8(ascii: "<")) else { return nil }
-            let tag = bytes[(open + 1)..<end].prefix { ValueShape.isLetterOrDigit($0) || "-_.:".utf8.contains($0) }
+            let tag = bytes[(open + 1)..<place].prefix { $0.isLetterOrDigit || "-_.:".utf8.contains($0) }
             return tag.isEmpty ? nil : String(decoding: tag, as: UTF8.self)
         }
-        while end > 0, place - end < 8, "\"'\\ ]".utf8.contains(bytes[end - 1]) { end -= 1 }
-        var start = end
-        while start > 0, end - start < 80,
-            ValueShape.isLetterOrDigit(bytes[start - 1]) || "-_.".utf8.contains(bytes[start - 1])
-        {
-            start -= 1
-        }
+        let end = bytes.runStart(before: place - 1, most: 7) { "\"'\\ ]".utf8.contains($0) }
+        let start = bytes.runStart(before: end, most: 80) { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
         return start < end ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
     }
 }

@@ -1,10 +1,11 @@
 extension TextMask {
-    package var findingCount: Int { (findings?.count ?? 0) + candidates.count }
+    package var findingCount: Int { (findings?.secrets.count ?? 0) + candidates.count }
 
     package func takeFindings() -> Findings {
         var taken = findings ?? Findings()
         (taken.suspects, taken.unreadCount) = (candidates, unreadCount)
-        findings = Findings(after: taken)
+        findings = Findings()
+        if taken.known.count <= Findings.mostRemembered { findings?.known = taken.known }
         (candidates, unreadCount) = ([], 0)
         if candidateTexts.count > Findings.mostRemembered { candidateTexts = [] }
         return taken
@@ -16,10 +17,7 @@ extension TextMask {
         for (found, host, isSought) in findings.secrets {
             book.note(found.secret, found.kind, name: found.name, host: host, isSought: isSought)
         }
-        for candidate in findings.suspects
-        where candidates.count < TextMask.mostSuspects && candidateTexts.insert(candidate.text).inserted {
-            candidates.append(candidate)
-        }
+        for (suspect, text) in findings.suspects { add(suspect, text) }
     }
 
     func add(earlier placeholder: Placeholder) {
@@ -35,17 +33,11 @@ extension TextMask {
         var suspects: [(suspect: TextMask.Suspect, text: [UInt8])] = []
         var unreadCount = 0
         var earlier: [SecretKind: Int] = [:]
-        /// Lately found secrets and whether they are sought: each is handed over once.
-        private var known: [[UInt8]: Bool] = [:]
-
-        var count: Int { secrets.count + suspects.count }
-
-        init() {}
-
-        init(after other: Findings) { known = other.known.count > Findings.mostRemembered ? [:] : other.known }
+        /// Recent secrets and whether they are sought elsewhere: each is handed over once.
+        fileprivate var known: [[UInt8]: Bool] = [:]
 
         mutating func add(_ found: FoundSecret, _ host: String, _ isSought: Bool) {
-            // More would not fit in the book.
+            // The book has no space for more.
             guard secrets.count <= 2 * SecretBook.most else { return }
             if let wasSought = known[found.secret], wasSought || !isSought { return }
             known[found.secret] = isSought

@@ -1,6 +1,4 @@
-import Content
 package import HTTPModel
-import NIOCore
 
 /// Finds the secrets of all exchanges, then replaces them wherever they are. Use it on one thread.
 package final class TextMask {
@@ -13,7 +11,7 @@ package final class TextMask {
         package let beginning: String
     }
 
-    /// Further ones are only counted.
+    /// Further suspects are not kept.
     package static let mostSuspects = 1_000
     private static let mostFieldNames = 1_024
     private static let mostSettledLines = 4_096
@@ -28,7 +26,7 @@ package final class TextMask {
     private var fieldNames: [String: FieldNameFacts] = [:]
     /// Hashes of header lines without secrets.
     private var settledLines: Set<Int> = []
-    /// A later secret may be found in the text of a suspect.
+    /// Suspects before the last check, because a later secret may be in their text.
     var candidates: [(suspect: Suspect, text: [UInt8])] = [] { didSet { settledSuspects = nil } }
     private var settledSuspects: [Suspect]?
     var candidateTexts: Set<[UInt8]> = []
@@ -76,7 +74,7 @@ package final class TextMask {
         book.close()
     }
 
-    /// The secrets of the following texts, which belong to no exchange, do not count.
+    /// Secrets in the texts after this call belong to no exchange and do not count.
     package func beginRules() { ownCount = book.entries.count }
 
     package var secretCount: Int { ownCount ?? book.entries.count }
@@ -95,7 +93,7 @@ package final class TextMask {
 
     func addUnread() { if isCollecting { unreadCount += 1 } }
 
-    /// The same lines come again and again, and are searched once.
+    /// Header lines often repeat: those without secrets are searched once.
     func marks(inLine line: UnsafeRawBufferPointer, _ find: () -> [Mark]) -> [Mark] {
         // Later secrets may be in the same line.
         guard isCollecting || book.isClosed else { return find() }
@@ -130,20 +128,17 @@ package final class TextMask {
     ) -> [Mark] {
         noteEarlier(in: bytes)
         var found = named
-        if let syntax { found += StructureScanner.secrets(in: bytes, syntax, names, origin) }
+        if let syntax { found += StructureScanner(names: names, origin: origin, bytes: bytes).secrets(syntax) }
         found += SecretPatterns.secrets(in: bytes, isBinary ? [] : patterns)
-        // The first place decides the kind of a secret, however the bytes are split.
+        // The first occurrence decides the kind of a secret, however the bytes are divided.
         if found.count > 1 { found.sort { $0.range.lowerBound < $1.range.lowerBound } }
-        var marks: [Mark] = []
-        for found in found {
-            if !isCut || found.range.upperBound < bytes.count { note(found) }
-            guard !isCollecting else { continue }
-            let placeholder = book.placeholder(of: found.secret, found.kind)
-            marks.append(Mark(range: found.range, placeholder: placeholder, isNumber: found.isNumber))
-        }
+        for found in found where !isCut || found.range.upperBound < bytes.count { note(found) }
         guard !isCollecting else {
-            if !isBinary, !suspectsNothing { noteSuspects(in: bytes, syntax, besides: found) }
+            if !isBinary, !suspectsNothing { noteSuspects(in: bytes, besides: found) }
             return []
+        }
+        var marks = found.map {
+            Mark(range: $0.range, placeholder: book.placeholder(of: $0.secret, $0.kind), isNumber: $0.isNumber)
         }
         book.forEachSought(in: bytes) { range, entry in
             marks.append(Mark(range: range, placeholder: book.placeholder(at: entry)))
@@ -163,8 +158,8 @@ package final class TextMask {
         return copy.withUTF8 { utf8 in
             let bytes = UnsafeRawBufferPointer(utf8)
             let marks = marks(in: bytes, syntax)
-            return marks.isEmpty
-                ? nil : String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, book), as: UTF8.self)
+            guard !marks.isEmpty else { return nil }
+            return String(decoding: Mark.replaced(marks, in: bytes[...], keepsLength: false, book), as: UTF8.self)
         }
     }
 
@@ -180,24 +175,26 @@ package final class TextMask {
 
     package var suspects: [Suspect] {
         if let settledSuspects { return settledSuspects }
-        let suspects = candidates.filter { candidate in
-            !book.knows(candidate.text)
-                && candidate.text.withUnsafeBytes { isCollecting || marks(in: $0, .text).isEmpty }
+        let suspects = candidates.filter { _, text in
+            !book.knows(text) && (isCollecting || text.withUnsafeBytes { marks(in: $0, .text).isEmpty })
         }
         .map(\.suspect)
         if !isCollecting, book.isClosed { settledSuspects = suspects }
         return suspects
     }
 
-    private func noteSuspects(in bytes: UnsafeRawBufferPointer, _ syntax: ScanSyntax?, besides found: [FoundSecret]) {
+    private func noteSuspects(in bytes: UnsafeRawBufferPointer, besides found: [FoundSecret]) {
         guard candidates.count < TextMask.mostSuspects else { return }
-        SuspectScanner.forEach(in: bytes, names) { range, name in
-            guard candidates.count < TextMask.mostSuspects, !found.contains(where: { $0.range.overlaps(range) }),
-                candidateTexts.insert(Array(bytes[range])).inserted
-            else { return }
+        SuspectScanner(bytes: bytes, names: names).scan { range, name in
+            guard !found.contains(where: { $0.range.overlaps(range) }) else { return }
             let beginning = String(decoding: bytes[range.prefix(6)], as: UTF8.self)
             let suspect = Suspect(exchange: exchange, part: part, name: name ?? field, beginning: beginning)
-            candidates.append((suspect, Array(bytes[range])))
+            add(suspect, Array(bytes[range]))
         }
+    }
+
+    func add(_ suspect: Suspect, _ text: [UInt8]) {
+        guard candidates.count < TextMask.mostSuspects, candidateTexts.insert(text).inserted else { return }
+        candidates.append((suspect, text))
     }
 }

@@ -3,50 +3,38 @@ import Foundation
 import HTTPModel
 
 enum ValueShape {
-    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
-    static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
-
     /// Long, without spaces, letters and digits mixed.
     static func isRandom(_ value: UnsafeRawBufferPointer, least: Int = 16) -> Bool {
-        guard value.count >= least, value.allSatisfy({ isLetterOrDigit($0) || "-_.+/=~:%|".utf8.contains($0) }) else {
-            return false
-        }
-        return value.count(where: isLetter) > 1 && value.count(where: isDigit) > 1 && entropy(value) >= 3
+        value.count >= least && value.allSatisfy { $0.isLetterOrDigit || "-_.+/=~:%|".utf8.contains($0) }
+            && value.count(where: \.isLetter) > 1 && value.count(where: \.isDigit) > 1 && entropy(value) >= 3
     }
 
     static func isMadeByChance(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
         isRandom(value, least: least) || isMixed(value, least: least)
     }
 
-    /// Whether large and small letters mix as in no words, unlike `getElementById`.
+    /// Whether large and small letters alternate more than in words such as `getElementById`.
     static func isMixed(_ value: UnsafeRawBufferPointer, least: Int) -> Bool {
-        guard value.count >= max(least, 20), value.first != UInt8(ascii: "/"),
-            value.allSatisfy({ isLetterOrDigit($0) || "-_+/=".utf8.contains($0) })
-        else { return false }
-        let (large, small) = (value.count { $0 &- 0x41 < 26 }, value.count { $0 &- 0x61 < 26 })
-        let signs = value.count { !isLetterOrDigit($0) }
-        return min(large, small) * 4 >= value.count && signs * 10 <= value.count && isInPieces(value)
-            && entropy(value) > 3.8
+        value.count >= max(least, 20) && value.first != UInt8(ascii: "/")
+            && value.allSatisfy { $0.isLetterOrDigit || "-_+/=".utf8.contains($0) }
+            && rarerCase(value) * 4 >= value.count && value.count { !$0.isLetterOrDigit } * 10 <= value.count
+            && isInPieces(value) && entropy(value) > 3.8
     }
 
-    static func isKey(_ value: UnsafeRawBufferPointer) -> Bool { isRandom(value) && isInPieces(value) }
+    /// The number of large or of small letters, whichever is smaller.
+    static func rarerCase(_ value: UnsafeRawBufferPointer) -> Int {
+        min(value.count(where: \.isCapital), value.count(where: \.isSmall))
+    }
 
-    /// Whether letters and digits alternate as in random text: pieces of at most three bytes on average.
+    /// Whether letters and digits alternate as in random text: pieces of at most three bytes on average. A large letter
+    /// and the small ones after it are one piece.
     static func isInPieces(_ value: UnsafeRawBufferPointer) -> Bool {
-        enum Class { case large, small, digit, sign }
-        var (pieces, last) = (0, Class.sign)
-        for (place, byte) in value.enumerated() {
-            let current: Class = isDigit(byte) ? .digit : !isLetter(byte) ? .sign : byte < 0x60 ? .large : .small
-            let isNew =
-                switch current {
-                case .large: last != .large || place + 1 < value.count && value[place + 1] &- 0x61 < 26
-                case .small: last != .small && last != .large
-                case .digit: last != .digit
-                case .sign: false
-                }
-            if isNew { pieces += 1 }
-            last = current
+        let pieces = value.indices.count { place in
+            let byte = value[place]
+            let last = place > 0 ? value[place - 1] : 0
+            if byte.isDigit { return !last.isDigit }
+            if byte.isCapital { return !last.isCapital || place + 1 < value.count && value[place + 1].isSmall }
+            return byte.isSmall && !last.isLetter
         }
         return pieces * 10 >= value.count * 3
     }
@@ -64,10 +52,10 @@ enum ValueShape {
         }
     }
 
-    /// Whether 13 to 19 digits have Luhn's check digit (ISO/IEC 7812-1); other signs may be between them.
+    /// Whether 13 to 19 digits have Luhn's check digit (ISO/IEC 7812-1); other characters may be between them.
     static func isCard(_ value: UnsafeRawBufferPointer) -> Bool {
         var (sum, count) = (0, 0)
-        for byte in value.reversed() where isDigit(byte) {
+        for byte in value.reversed() where byte.isDigit {
             let digit = Int(byte &- 0x30)
             let doubled = count % 2 == 1 ? digit * 2 : digit
             sum += doubled > 9 ? doubled - 9 : doubled
@@ -77,9 +65,9 @@ enum ValueShape {
     }
 }
 
-/// Removes the coding of a value's place, so that a secret has the same bytes everywhere.
+/// Decodes values by the syntax around them, so that a secret has the same bytes everywhere.
 enum PlainValue {
-    /// The content of a JSON string within `depth - 1` others.
+    /// The content of a JSON string within `depth - 1` other strings.
     static func ofJSON(_ value: some Collection<UInt8>, depth: Int = 1) -> [UInt8] {
         var text = Array(value)
         for _ in 0..<depth where text.contains(UInt8(ascii: "\\")) {
@@ -108,10 +96,9 @@ enum PlainValue {
         return plain
     }
 
-    private static let entities: [(name: String, byte: UInt8)] = [
-        ("&amp;", UInt8(ascii: "&")), ("&lt;", UInt8(ascii: "<")), ("&gt;", UInt8(ascii: ">")),
-        ("&quot;", UInt8(ascii: "\"")), ("&apos;", UInt8(ascii: "'")), ("&#39;", UInt8(ascii: "'")),
-        ("&#34;", UInt8(ascii: "\"")), ("&#43;", UInt8(ascii: "+")), ("&#47;", UInt8(ascii: "/")),
+    private static let entities = [
+        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"),
+        ("&#34;", "\""), ("&#43;", "+"), ("&#47;", "/"),
     ]
 
     /// Decodes entities (XML 1.0 §4.6).
@@ -120,9 +107,9 @@ enum PlainValue {
         var plain: [UInt8] = []
         var rest = Array(value)[...]
         while let byte = rest.first {
-            let entity = byte == UInt8(ascii: "&") ? entities.first { rest.starts(with: $0.name.utf8) } : nil
-            plain.append(entity?.byte ?? byte)
-            rest = rest.dropFirst(entity?.name.utf8.count ?? 1)
+            let entity = byte == UInt8(ascii: "&") ? entities.first { rest.starts(with: $0.0.utf8) } : nil
+            if let entity { plain += entity.1.utf8 } else { plain.append(byte) }
+            rest = rest.dropFirst(entity?.0.utf8.count ?? 1)
         }
         return plain
     }
