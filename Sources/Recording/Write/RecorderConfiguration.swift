@@ -14,7 +14,7 @@ package struct RecorderConfiguration: Sendable {
     package var labels: [String: String] = [:]
     package var isRecording = true
     /// Bytes of events that may wait, over all producers.
-    package var credit = 16 << 20
+    package var credit = 8 << 20
     /// How long the first event waits for others.
     package var napMilliseconds = 20
     /// Bytes of events that end the nap.

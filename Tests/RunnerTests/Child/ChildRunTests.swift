@@ -155,7 +155,7 @@ extension RealProcessTests {
         arguments: [
             (["sh", "node"], "Node before 22.21"), (["python3.11"], "trust_env=True"), (["go"], "for localhost"),
             (["cart.test"], "for localhost"), (["ruby3.1"], "for localhost"), (["java"], "Apache HttpClient"),
-            (["php8.2"], "file_get_contents"), (["true", "nodemon-x", "golem"], "Go and Ruby with localhost"),
+            (["php8.2"], "file_get_contents"), (["true", "nodemon-x", "golem"], "for localhost by Go and Ruby"),
         ]
     )
     func unused(programs: [String], words: String) {
