@@ -68,6 +68,8 @@ struct SluiceBench: ParsableCommand {
         // If a hop closes a connection, writing to it must fail and not end the benchmark.
         signal(SIGPIPE, SIG_IGN)
         try allowOpenFiles()
+        let sections = Table.sections.compactMap { $0.only(only) }
+        guard !sections.isEmpty else { throw ValidationError("--only '\(only)': no row has this text in its name") }
         let subjects = try subjects()
         let folder = "\(directory)/sluice-bench-\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -82,10 +84,11 @@ struct SluiceBench: ParsableCommand {
         let runner = Runner(bench: bench, subjects: subjects, rounds: rounds)
         var report = Report(subjects: subjects)
         report.printHeader(bench: bench, rounds: rounds)
-        for section in Table.sections.compactMap({ $0.only(only) }) {
+        for section in sections {
             report.printSection(section, runner.run(section))
         }
-        if !report.printFailures() { throw ExitCode.failure }
+        report.printFailures()
+        if report.hasFailures { throw ExitCode.failure }
     }
 
     private func subjects() throws -> [Subject] {

@@ -5,21 +5,25 @@ struct Origin {
     let process: ChildProcess
     let plain: UInt16
     let secure: UInt16
+    /// HTTP/2 over TLS, only for hops that cannot translate it to HTTP/1.1.
+    let http2: UInt16
 
     init(nginx: String, site: Site) throws {
         plain = try freePort()
         secure = try freePort()
+        http2 = try freePort()
         let small = String(repeating: "x", count: Site.smallSize)
         let servers = """
             server {
                 listen 127.0.0.1:\(plain) backlog=1024;
                 listen 127.0.0.1:\(secure) ssl backlog=1024;
+                listen 127.0.0.1:\(http2) ssl http2 backlog=1024;
                 root \(site.folder)/files;
                 location = /1k { default_type text/plain; return 200 "\(small)"; }
             }
             """
         process = try ChildProcess(nginx: nginx, servers, in: site.makeFolder(), site: site)
-        for port in [plain, secure] { try process.waitUntilAccepting(port: port) }
+        for port in [plain, secure, http2] { try process.waitUntilAccepting(port: port) }
     }
 }
 

@@ -56,11 +56,13 @@ extension Subject {
         try runProgram("chown", ["-R", "proxy", folder], log: "\(folder)/chown.log")
     }
 
-    /// Starts mitmdump with its default options.
+    /// Starts mitmdump with its default options, with which a client gets HTTP/2 only if the origin has it.
     func startMitmdump(in folder: String, site: Site, origin: Origin) throws -> Hop {
         let port = try freePort()
         let authority = try [site.authorityKey, site.authority].map { try String(contentsOfFile: $0, encoding: .utf8) }
         try authority.joined().write(toFile: "\(folder)/mitmproxy-ca.pem", atomically: true, encoding: .utf8)
+        var routes = [Traffic: Route].forwardProxy(port: port, origin: origin)
+        routes[.http2]?.originPort = origin.http2
         return try Hop(
             ChildProcess(
                 program,
@@ -69,7 +71,7 @@ extension Subject {
                 log: "\(folder)/mitmdump.log"
             ),
             folder: folder,
-            routes: .forwardProxy(port: port, origin: origin)
+            routes: routes
         )
     }
 }

@@ -31,24 +31,24 @@ struct CommandTime: Measurement {
         guard subject.kind == .sluice, readsSession else {
             let folder = try bench.site.makeFolder()
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            return try time(subject, in: folder)
+            return try time(subject, in: folder, bench.site)
         }
         return try bench.withHop(subject, for: .plain) { hop in
             let client = try bench.makeClients(1, hop, .plain)[0]
             for _ in 0..<CommandTime.exchanges { try client.send() }
             client.disconnect()
             hop.process.stop()
-            return try time(subject, in: hop.folder)
+            return try time(subject, in: hop.folder, bench.site)
         }
     }
 
-    private func time(_ subject: Subject, in folder: String) throws -> [Figure: Double] {
+    private func time(_ subject: Subject, in folder: String, _ site: Site) throws -> [Figure: Double] {
         let times = try (0..<CommandTime.runs).map { _ in
             try ChildProcess(
                 subject.program,
                 subject.kind == .curl ? ["--version"] : arguments,
                 log: "\(folder)/command.log",
-                environment: Subject.sluiceVariables(in: folder)
+                environment: subject.sluiceVariables(site)
             ).waitUntilExit()
         }
         return [.time: times.median * 1e3]

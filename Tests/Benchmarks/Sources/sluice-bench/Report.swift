@@ -16,11 +16,12 @@ struct Report {
     }
 
     func printHeader(bench: Bench, rounds: Int) {
-        line("medians of \(rounds) rounds of \(String(format: "%g", bench.seconds)) s, bodies of 1 KiB")
+        let seconds = String(format: "%g", bench.seconds)
+        line("medians of \(rounds) round\(rounds == 1 ? "" : "s") of \(seconds) s, bodies of 1 KiB")
         line("keep-alive over \(bench.connections) connections; CPU of all processes of the subject, user and system")
-        line("nginx terminates TLS without CONNECT; the ratios for commands are to curl --version\n")
-        let ratios = ["/ nginx"] + (before.map { ["/ \($0.name)"] } ?? [])
-        line(columns("", subjects.map(\.name) + ratios, "must reach (aim)"))
+        line("nginx terminates TLS without CONNECT; commands are compared with curl --version\n")
+        let comparisons = ["vs nginx"] + (before.map { ["vs \($0.name)"] } ?? [])
+        line(columns("", subjects.map(\.name) + comparisons, "must reach (aim)"))
     }
 
     mutating func printSection(_ section: Section, _ results: Runner.Results) {
@@ -30,12 +31,13 @@ struct Report {
         }
     }
 
-    /// Writes why figures are missing; returns whether none is.
-    func printFailures() -> Bool {
-        guard !failures.isEmpty else { return true }
+    var hasFailures: Bool { !failures.isEmpty }
+
+    /// Writes why figures are missing.
+    func printFailures() {
+        guard hasFailures else { return }
         line("\nfailed:")
         for failure in failures { line("  " + failure) }
-        return false
     }
 
     private func printRow(_ row: Row, _ section: Section, _ results: Runner.Results) {
@@ -78,8 +80,8 @@ struct Report {
     }
 
     private func columns(_ first: String, _ cells: [String], _ last: String) -> String {
-        first.padding(toLength: 38, withPad: " ", startingAt: 0)
-            + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined() + "   " + last
+        let cells = cells.map { String(repeating: " ", count: max(1, 11 - $0.count)) + $0 }.joined()
+        return first.padding(toLength: 38, withPad: " ", startingAt: 0) + cells + (last.isEmpty ? "" : "   " + last)
     }
 
     private func number(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }

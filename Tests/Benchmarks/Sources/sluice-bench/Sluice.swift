@@ -1,9 +1,12 @@
 import Foundation
 
 extension Subject {
-    /// The variables with which Sluice keeps its files in a folder, apart from those of the user.
-    static func sluiceVariables(in folder: String) -> [String: String] {
-        ["XDG_STATE_HOME": "\(folder)/state", "XDG_CONFIG_HOME": "\(folder)/config"]
+    /// The variables with which Sluice uses a folder of this benchmark instead of the user's folders.
+    ///
+    /// All rounds share it, because a first start ever, which makes the folders, takes longer than others.
+    func sluiceVariables(_ site: Site) -> [String: String] {
+        let home = "\(site.folder)/home of \(name)"
+        return ["XDG_STATE_HOME": "\(home)/state", "XDG_CONFIG_HOME": "\(home)/config"]
     }
 
     /// Starts Sluice, recording to a new session.
@@ -18,12 +21,7 @@ extension Subject {
             arguments += ["--profile", profile]
         }
         return try Hop(
-            ChildProcess(
-                program,
-                arguments,
-                log: "\(folder)/sluice.log",
-                environment: Subject.sluiceVariables(in: folder)
-            ),
+            ChildProcess(program, arguments, log: "\(folder)/sluice.log", environment: sluiceVariables(site)),
             folder: folder,
             routes: .forwardProxy(port: port, origin: origin)
         )

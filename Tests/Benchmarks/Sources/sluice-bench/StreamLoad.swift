@@ -32,7 +32,7 @@ struct StreamLoad {
         let expected = ["status codes: \(requests) 2xx", "(\(requests * bodySize)) data", "Application protocol: h2\n"]
         if let missing = expected.first(where: { !text.contains($0) }) {
             let status = text.split(separator: "\n").first { $0.hasPrefix("status codes") } ?? ""
-            throw BenchmarkError("the output of h2load is without '\(missing)'; \(status)")
+            throw BenchmarkError("h2load did not print '\(missing.filter { !$0.isNewline })'; \(status)")
         }
         return try timings(times)
     }

@@ -58,7 +58,7 @@ enum Table {
             StartOfProxy(),
             [
                 Row("start to accepting, ms", .time, must: .atMost(25), aim: .atMost(12)),
-                Row("memory then, MB", .memory, must: .atMost(32)),
+                Row("memory at the start, MB", .memory, must: .atMost(32)),
             ]
         ),
         Section(
