@@ -70,10 +70,10 @@ struct SluiceBench: ParsableCommand {
         try allowOpenFiles()
         let sections = Table.sections.compactMap { $0.only(only) }
         guard !sections.isEmpty else { throw ValidationError("--only '\(only)': no row has this text in its name") }
-        let subjects = try subjects()
         let folder = "\(directory)/sluice-bench-\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let site = try Site(folder: folder)
+        let subjects = try subjects().map { $0.kind == .sluice ? try $0.copied(to: site.makeFolder()) : $0 }
         let bench = Bench(
             site: site,
             origin: try Origin(nginx: nginx, site: site),
@@ -84,9 +84,11 @@ struct SluiceBench: ParsableCommand {
         let runner = Runner(bench: bench, subjects: subjects, rounds: rounds)
         var report = Report(subjects: subjects)
         report.printHeader(bench: bench, rounds: rounds)
+        let load = try MachineLoad(origin: bench.origin)
         for section in sections {
             report.printSection(section, runner.run(section))
         }
+        report.printLoad(ofOthers: try load.coresOfOthers(origin: bench.origin))
         report.printFailures()
         if report.hasFailures { throw ExitCode.failure }
     }

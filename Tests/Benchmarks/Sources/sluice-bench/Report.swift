@@ -40,6 +40,12 @@ struct Report {
         for failure in failures { line("  " + failure) }
     }
 
+    /// Writes how many cores other programs used during the run.
+    func printLoad(ofOthers cores: Double) {
+        let all = ProcessInfo.processInfo.activeProcessorCount
+        line("\nother programs used \(number(cores, 2)) of \(all) cores; the figures are reliable only near 0")
+    }
+
     private func printRow(_ row: Row, _ section: Section, _ results: Runner.Results) {
         let sluice = subjects.last.flatMap { results.figures[$0.name]?[row.figure] }
         let baseline = results.figures[section.baseline]?[row.figure]

@@ -51,6 +51,15 @@ struct Subject: Hashable, Sendable {
     }
 }
 
+extension Subject {
+    /// The subject with a copy of its program, because a build during the run may replace the original.
+    func copied(to folder: String) throws -> Subject {
+        let copy = "\(folder)/\(URL(fileURLWithPath: program).lastPathComponent)"
+        try FileManager.default.copyItem(atPath: program, toPath: copy)
+        return Subject(name, kind, program: copy, traffic: traffic)
+    }
+}
+
 /// The kinds of traffic that the client sends through a hop.
 enum Traffic {
     /// HTTP without TLS.
