@@ -27,8 +27,9 @@ let collections = Target.Dependency.product(name: "DequeModule", package: "swift
 /// Benchmarks, and what they need.
 ///
 /// `sluice-bench` measures the binary that users run, from outside, and depends on none of the package's modules.
-/// `rules-bench` measures the rules alone, `session-bench` what the console asks of a session, `session-maker` makes large
-/// sessions; their modules are reached by the links in `Modules`.
+/// `rules-bench` measures the rules alone, `session-maker` makes large sessions; their modules are reached by the links in
+/// `Modules`. `session-bench` measures queries of the console, and is not built: the module that it measured is a part of
+/// `Console` now.
 let package = Package(
     name: "SluiceBenchmarks",
     platforms: [.macOS(.v15)],
@@ -79,17 +80,6 @@ let package = Package(
 
         .systemLibrary(name: "CMalloc", path: "Modules/CMalloc"),
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        .target(
-            name: "Session",
-            dependencies: ["Recording", "HTTPModel"],
-            path: "Modules/Session",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "session-bench",
-            dependencies: ["Session", "Recording", "HTTPModel", argumentParser],
-            swiftSettings: strict
-        ),
         .executableTarget(
             name: "session-maker",
             dependencies: ["Recording", "HTTPModel", nioCore, argumentParser],

@@ -1,95 +1,45 @@
-/// The origin and the two hops, running.
+import Foundation
+import Glibc
+
+/// What all measurements share: the origin, the clients' settings, and the length of the rounds.
 struct Bench {
     let site: Site
-    private let origin: ChildProcess
-    private let nginx: ChildProcess
-    private let originPorts: Ports
-    private let nginxPorts: Ports
-    private let binary: String
-    /// The Sluice that serves the comparison; the other measurements start their own.
-    private let sluice: SluiceRun
+    let origin: Origin
+    /// The length of a round.
+    let seconds: Double
+    /// Connections at once in the keep-alive rows.
+    let connections: Int
+    /// The path of the load generator for HTTP/2.
+    let h2load: String
 
-    private struct Ports {
-        let plain: UInt16
-        let secure: UInt16
-        /// HTTP/2 over TLS; the origin has none.
-        let http2: UInt16
+    /// Starts a subject in a new folder; stops it, and removes the folder, after `body`.
+    func withHop<Result>(_ subject: Subject, for traffic: Traffic, _ body: (Hop) throws -> Result) throws -> Result {
+        let folder = try site.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let hop = try subject.start(for: traffic, in: folder, site: site, origin: origin)
+        defer { hop.process.stop() }
+        return try body(hop)
+    }
 
-        init() throws {
-            plain = try freePort()
-            secure = try freePort()
-            http2 = try freePort()
+    /// Clients that send GET through a hop, each over a connection of its own.
+    func makeClients(
+        _ count: Int,
+        _ hop: Hop,
+        _ traffic: Traffic,
+        path: String = "/1k",
+        bodySize: Int = Site.smallSize
+    ) throws -> [Client] {
+        try (0..<count).map { index in
+            try Client(
+                route: hop.route(traffic),
+                path: path,
+                bodySize: bodySize,
+                authority: site.authority,
+                hosts: traffic == .newHosts ? HostNames(client: index, of: count) : nil
+            )
         }
     }
 
-    init(site: Site, nginx program: String, sluice binary: String) throws {
-        self.site = site
-        self.binary = binary
-        originPorts = try Ports()
-        origin = try site.startOrigin(nginx: program, plain: originPorts.plain, secure: originPorts.secure)
-        nginxPorts = try Ports()
-        nginx = try site.startHop(
-            nginx: program,
-            plain: nginxPorts.plain,
-            secure: nginxPorts.secure,
-            http2: nginxPorts.http2,
-            origin: (originPorts.plain, originPorts.secure)
-        )
-        sluice = try SluiceRun(site: site, binary: binary, name: "comparison")
-    }
-
-    /// Starts another Sluice, with a session of its own.
-    func startSluice(_ name: String) throws -> SluiceRun {
-        try SluiceRun(site: site, binary: binary, name: name)
-    }
-
-    func process(_ subject: Subject) -> ChildProcess {
-        switch subject {
-        case .direct: origin
-        case .nginx: nginx
-        case .sluice: sluice.process
-        }
-    }
-
-    /// How the client asks the origin by way of a subject.
-    ///
-    /// nginx knows no CONNECT: as an HTTPS hop it ends the client's TLS itself, without the tunnel before it.
-    func route(_ subject: Subject, isSecure: Bool, sluice other: SluiceRun? = nil) -> Route {
-        let target = "127.0.0.1:\(isSecure ? originPorts.secure : originPorts.plain)"
-        switch subject {
-        case .direct:
-            return Route(port: isSecure ? originPorts.secure : originPorts.plain, isSecure: isSecure, host: target)
-        case .nginx:
-            let port = isSecure ? nginxPorts.secure : nginxPorts.plain
-            return Route(port: port, isSecure: isSecure, targetPrefix: isSecure ? "" : "http://\(target)", host: target)
-        case .sluice:
-            let port = (other ?? sluice).port
-            guard isSecure else {
-                return Route(port: port, isSecure: false, targetPrefix: "http://\(target)", host: target)
-            }
-            return Route(port: port, isSecure: true, tunnel: target, host: target)
-        }
-    }
-
-    /// How a client of HTTP/2 asks the origin by way of a hop.
-    func http2Route(_ subject: Subject) -> Route {
-        var route = route(subject, isSecure: true)
-        if subject == .nginx { route.port = nginxPorts.http2 }
-        return route
-    }
-}
-
-/// One run of Sluice with a session of its own.
-final class SluiceRun {
-    let process: ChildProcess
-    let port: UInt16
-    let session: String
-    /// Seconds from the start until it accepted.
-    let startTime: Double
-
-    init(site: Site, binary: String, name: String) throws {
-        port = try freePort()
-        session = "\(site.folder)/\(name).sluice"
-        (process, startTime) = try site.startSluice(binary, port: port, session: session)
-    }
+    /// Waits until a hop has done what the last requests left behind, such as the recorder's last transaction.
+    func settle() { usleep(300_000) }
 }

@@ -1,4 +1,4 @@
-/// Why a measurement could not be made, in words.
+/// The reason why a measurement failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// One blocking connection to a hop on this machine, plain or TLS: the client that is the same for every subject.
 ///
-/// It does as little as can be, so that the machine is left to what is measured.
+/// It does as little as possible, to leave the machine to the measured programs.
 final class ClientSocket {
     let descriptor: CInt
     private var tls: OpaquePointer?
@@ -22,19 +22,25 @@ final class ClientSocket {
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Takes a connection that was accepted.
+    /// Wraps an accepted connection.
     init(accepted descriptor: CInt) {
         self.descriptor = descriptor
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Begins TLS; the peer must have a certificate for 127.0.0.1 that the client's authority signed.
-    func startTLS(_ client: ClientTLS) throws {
+    /// Begins TLS; the peer must have a certificate for the host, a name or 127.0.0.1, that the client's authority signed.
+    func startTLS(_ client: ClientTLS, host: String) throws {
         ERR_clear_error()
         guard let session = SSL_new(client.context) else { throw BenchmarkError("no TLS session") }
         tls = session
-        X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), "127.0.0.1")
+        if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) != 1 {
+            SSL_set1_host(session, host)
+            _ = host.withCString {
+                let name = UnsafeMutableRawPointer(mutating: $0)
+                return SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), name)
+            }
+        }
         SSL_set_fd(session, descriptor)
         guard SSL_connect(session) == 1 else {
             throw BenchmarkError("TLS handshake failed: \(ClientTLS.lastError)")
@@ -52,12 +58,12 @@ final class ClientSocket {
                     send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL))
                 }
             }
-            guard written > 0 else { throw BenchmarkError("the hop takes no bytes: errno \(errno)") }
+            guard written > 0 else { throw BenchmarkError("writing failed: errno \(errno)") }
             offset += written
         }
     }
 
-    /// Reads what there is; 0 at the end.
+    /// Reads the available bytes; returns their number, 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count =
             if let tls {
@@ -78,11 +84,11 @@ final class ClientSocket {
     }
 }
 
-/// The client's side of TLS; one for all connections of a thread, so that nothing is shared between threads.
+/// The client's side of TLS; each client has one, because threads share nothing.
 final class ClientTLS {
     let context: OpaquePointer
 
-    /// Trusts one authority; sessions are not resumed, so that a new connection means a whole handshake.
+    /// Trusts one authority; sessions are not resumed, and each new connection has a full handshake.
     init(authority: String) throws {
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw BenchmarkError("no TLS context") }
         self.context = context
@@ -111,12 +117,12 @@ extension sockaddr_in {
     }
 }
 
-/// Whether somebody accepts connections on a port, now.
+/// Whether a program accepts connections on a port.
 func isAccepting(port: UInt16) -> Bool {
     (try? ClientSocket(port: port)) != nil
 }
 
-/// A port that nobody listens on at present.
+/// A port on which no program listens at present.
 func freePort() throws -> UInt16 {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

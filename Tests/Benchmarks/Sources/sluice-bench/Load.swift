@@ -1,45 +1,27 @@
 import Foundation
 import Synchronization
 
-/// How a client reaches the origin by way of a subject.
-struct Route: Sendable {
-    /// The port the client connects to.
-    var port: UInt16
-    /// Whether the client speaks TLS.
-    var isSecure: Bool
-    /// What comes before the path in the request line: empty, or scheme and authority as a proxy wants them.
-    var targetPrefix = ""
-    /// The `host:port` that the client asks a tunnel to before TLS.
-    var tunnel: String?
-    /// The value of Host.
-    var host: String
-}
-
-/// A bounded number of requests, over several connections at once.
+/// Requests of several clients at once, each as soon as the response before it is there.
 struct Load: Sendable {
-    var route: Route
-    var path: String
-    /// The size that each body must have.
-    var bodySize: Int
-    var requests: Int
-    var connections: Int
+    let clients: [Client]
     /// Whether each request has a connection, and a TLS handshake, of its own.
     var reconnects = false
-    /// The PEM file of the authority whose certificates the client accepts.
-    var authority: String
 
-    /// Sends all of the requests; returns the seconds that took.
+    /// Sends requests for some seconds, and finishes those that are begun.
+    ///
+    /// Connections that are open are used, and stay open.
     @discardableResult
-    func go() throws -> Double {
+    func run(seconds: Double) throws -> Timings {
+        let timings = Mutex(Timings())
         let failure = Mutex<(any Error)?>(nil)
         let group = DispatchGroup()
-        let start = ContinuousClock.now
-        for index in 0..<connections {
-            let share = requests / connections + (index < requests % connections ? 1 : 0)
+        let end = ContinuousClock.now + .seconds(seconds)
+        for client in clients {
             group.enter()
             Thread.detachNewThread { [self] in
                 do {
-                    try runOne(requests: share)
+                    let measured = try drive(client, until: end)
+                    timings.withLock { $0.add(measured) }
                 } catch {
                     failure.withLock { $0 = error }
                 }
@@ -48,38 +30,47 @@ struct Load: Sendable {
         }
         group.wait()
         if let failure = failure.withLock({ $0 }) { throw failure }
-        return (ContinuousClock.now - start).inSeconds
+        return timings.withLock { $0 }
     }
 
-    private func runOne(requests: Int) throws {
-        guard requests > 0 else { return }
-        let tls = try ClientTLS(authority: authority)
-        let request = Array(
-            "GET \(route.targetPrefix)\(path) HTTP/1.1\r\nHost: \(route.host)\r\nUser-Agent: sluice-bench\r\nAccept: */*\r\n\r\n"
-                .utf8
-        )
-        var reader = ResponseReader()
-        var done = 0
-        while done < requests {
-            let socket = try connect(tls, &reader)
-            for _ in 0..<(reconnects ? 1 : requests) {
-                try socket.write(request)
-                let size = try reader.readResponse(from: socket)
-                guard size == bodySize else {
-                    throw BenchmarkError("a body of \(size) bytes in place of \(bodySize)")
-                }
-                done += 1
-            }
+    private func drive(_ client: Client, until end: ContinuousClock.Instant) throws -> Timings {
+        var timings = Timings()
+        var start = ContinuousClock.now
+        while start < end {
+            if reconnects { client.disconnect() }
+            try client.send()
+            let now = ContinuousClock.now
+            timings.add((now - start).inSeconds)
+            start = now
         }
+        return timings
     }
+}
 
-    private func connect(_ tls: ClientTLS, _ reader: inout ResponseReader) throws -> ClientSocket {
-        let socket = try ClientSocket(port: route.port)
-        if let tunnel = route.tunnel {
-            try socket.write(Array("CONNECT \(tunnel) HTTP/1.1\r\nHost: \(tunnel)\r\n\r\n".utf8))
-            _ = try reader.readResponse(from: socket, hasBody: false)
-        }
-        if route.isSecure { try socket.startTLS(tls) }
-        return socket
+/// How long requests took.
+struct Timings: Sendable {
+    private var seconds: [Double] = []
+
+    var count: Int { seconds.count }
+    var sum: Double { seconds.reduce(0, +) }
+
+    mutating func add(_ request: Double) { seconds.append(request) }
+
+    mutating func add(_ other: Timings) { seconds += other.seconds }
+
+    /// The seconds that this share of the requests did not exceed; shares are from 0 to 1.
+    func percentile(_ share: Double) -> Double {
+        guard !seconds.isEmpty else { return .nan }
+        let index = Int((Double(count) * share).rounded(.up)) - 1
+        return seconds.sorted()[min(max(index, 0), count - 1)]
+    }
+}
+
+extension [Double] {
+    /// The middle one, or the mean of the two in the middle.
+    var median: Double {
+        guard !isEmpty else { return .nan }
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
     }
 }

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A port whose connections go on to a subject, through its tunnel where the route has one.
+/// A port whose connections continue to a subject, through its tunnel if the route has one.
 ///
-/// It is there for load generators that know no proxies; every subject that such a client asks has one before it, so
-/// that all of them meet the same batches of bytes.
+/// Load generators that cannot use proxies connect to it. It is used for every subject, nginx too, because it changes
+/// the sizes of the reads and writes.
 final class Relay: Sendable {
     let port: UInt16
     private let listener: CInt
-    private let failure = Mutex<(any Error)?>(nil)
+    private let lastFailure = Mutex<(any Error)?>(nil)
 
     /// Listens on a free port until it is closed.
     init(route: Route) throws {
@@ -34,25 +34,27 @@ final class Relay: Sendable {
         }
     }
 
-    /// Takes no more connections; throws what went wrong with any.
-    func close() throws {
+    /// Accepts no more connections.
+    func close() {
         shutdown(listener, CInt(SHUT_RDWR))
         Glibc.close(listener)
-        if let failure = failure.withLock({ $0 }) { throw failure }
     }
+
+    /// Why a connection could not be made; nil if all could.
+    var failure: (any Error)? { lastFailure.withLock { $0 } }
 
     private func carry(_ descriptor: CInt, by route: Route) {
         let client = ClientSocket(accepted: descriptor)
         do {
             let server = try ClientSocket(port: route.port)
-            if let tunnel = route.tunnel {
-                try server.write(Array("CONNECT \(tunnel) HTTP/1.1\r\nHost: \(tunnel)\r\n\r\n".utf8))
+            if route.usesTunnel {
+                try server.write(route.connectRequest)
                 var reader = ResponseReader()
                 _ = try reader.readResponse(from: server, hasBody: false)
             }
             Relay.pump(client, server)
         } catch {
-            failure.withLock { $0 = error }
+            lastFailure.withLock { $0 = error }
         }
     }
 

@@ -5,9 +5,9 @@ struct ResponseReader: ~Copyable {
 
     deinit { buffer.deallocate() }
 
-    /// Reads one response whole; returns the size of its body.
+    /// Reads one response to its end; returns the size of its body.
     ///
-    /// - Throws: where it is not a 200 with a Content-Length, or ends early.
+    /// - Throws: if it is not a 200 with a Content-Length, or ends early.
     mutating func readResponse(from socket: ClientSocket, hasBody: Bool = true) throws -> Int {
         var headEnd: Int?
         while true {
@@ -19,7 +19,9 @@ struct ResponseReader: ~Copyable {
         }
         guard let headEnd else { return 0 }
         let head = String(decoding: buffer[..<headEnd], as: UTF8.self)
-        guard head.hasPrefix("HTTP/1.1 200 ") else { throw BenchmarkError("unexpected response: \(head)") }
+        guard head.hasPrefix("HTTP/1.1 200 ") else {
+            throw BenchmarkError("unexpected response: \(head.prefix { !$0.isNewline })")
+        }
         guard hasBody else {
             filled = 0
             return 0
