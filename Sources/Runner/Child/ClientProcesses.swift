@@ -39,7 +39,7 @@ final class ClientProcesses: ClientProcessSource {
 
     private let state = Mutex(State())
     private let scanner = Mutex(Scanner())
-    private let queue = DispatchQueue(label: "sluice.client-processes", qos: .userInitiated)
+    private let queue = DispatchQueue(label: "sluice.client-processes", qos: .default)
 
     init?() {
         guard ProcessFiles.exist else { return nil }
