@@ -28,8 +28,7 @@ let collections = Target.Dependency.product(name: "DequeModule", package: "swift
 ///
 /// `sluice-bench` measures the binary that users run, from outside, and depends on none of the package's modules.
 /// `rules-bench` measures the rules alone, `session-maker` makes large sessions; their modules are reached by the links in
-/// `Modules`. `session-bench` measures queries of the console, and is not built: the module that it measured is a part of
-/// `Console` now.
+/// `Modules`.
 let package = Package(
     name: "SluiceBenchmarks",
     platforms: [.macOS(.v15)],

@@ -1,5 +1,5 @@
 import CMalloc
-import Foundation
+import Dispatch
 package import HTTPModel
 import Synchronization
 
@@ -12,7 +12,6 @@ package final class Recorder: Sendable {
     /// Exchanges that an earlier run left in flight.
     package let recovered: RecoveryReport?
 
-    private static let niceness: Int32 = 5
     private let queue: RecorderQueue
     private let outcome: Outcome
 
@@ -44,15 +43,9 @@ package final class Recorder: Sendable {
         queue = RecorderQueue(configuration)
         outcome = Outcome(isRecording: configuration.isRecording, path: session?.path)
         let callbacks = RecorderCallbacks(onFinished: onFinished, onFailure: onFailure, onRemark: onRemark)
-        let thread = Thread { [queue, outcome, configuration] in
-            #if os(Linux)
-            // On Linux this is the thread's own priority: traffic goes before the file.
-            setpriority(Int32(PRIO_PROCESS.rawValue), 0, Recorder.niceness)
-            #endif
+        DispatchQueue(label: "sluice.recorder", qos: .default).async { [queue, outcome, configuration] in
             RecorderLoop(queue, outcome, configuration, callbacks).run(session)
         }
-        thread.name = "sluice.recorder"
-        thread.start()
     }
 
     deinit { queue.close() }
