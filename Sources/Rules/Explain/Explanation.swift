@@ -94,8 +94,8 @@ package enum RuleVerdict: Sendable {
     case declined(String)
     /// It matched, but an earlier decision skipped it for this reason.
     case notAsked(String)
-    /// It did not match, for this reason.
-    case missed(String)
+    /// It did not match, for this reason; `field` is what differs from the nearest location, if that is the reason.
+    case missed(String, field: LocationPattern.Field? = nil)
     case shadowed(by: RuleHeading)
     case disabled
     case off
@@ -109,7 +109,7 @@ package enum RuleVerdict: Sendable {
             } else if isOff {
                 .off
             } else {
-                heading.scope.mismatch(opening).map { .missed($0) } ?? .idle
+                heading.scope.mismatch(opening).map { .missed($0.reason, field: $0.field) } ?? .idle
             }
     }
 
@@ -134,7 +134,7 @@ package enum RuleVerdict: Sendable {
         case .fired(let texts): texts
         case .idle: ["changed nothing"]
         case .declined(let action): ["left to later rules: \(action)"]
-        case .notAsked(let reason), .missed(let reason): [reason]
+        case .notAsked(let reason), .missed(let reason, _): [reason]
         case .shadowed(let by): ["'\(by.name)' at \(by.place) decided before it"]
         case .disabled: ["the rule has 'enabled: false'"]
         case .off: ["its tool is switched off"]
@@ -144,26 +144,26 @@ package enum RuleVerdict: Sendable {
 
 extension RuleScope {
     /// Why a request is out of scope: the first differing field of the nearest location; `nil` if it is in scope.
-    package func mismatch(_ opening: ExchangeOpening) -> String? {
+    package func mismatch(_ opening: ExchangeOpening) -> (reason: String, field: LocationPattern.Field?)? {
         if let locations, !locations.contains(where: { $0.matches(opening.url) }) {
             let order = LocationPattern.Field.allCases
             let mismatches = locations.compactMap { location in location.mismatch(opening.url).map { (location, $0) } }
             func depth(_ mismatch: LocationMismatch) -> Int { order.firstIndex(of: mismatch.field) ?? 0 }
             // `min` returns the first of several equal mismatches.
             guard let (location, mismatch) = mismatches.min(by: { depth($0.1) > depth($1.1) }) else {
-                return "the rule has no location"
+                return ("the rule has no location", nil)
             }
-            return locations.count == 1
-                ? mismatch.description
-                : "no match in \(locations.count) locations; the nearest is \(location): \(mismatch)"
+            let isOne = locations.count == 1
+            let nearest = isOne ? "" : "no match in \(locations.count) locations; the nearest is \(location): "
+            return ("\(nearest)\(mismatch)", mismatch.field)
         }
         let method = opening.head.method
         if !methods.isEmpty, !methods.contains(method) {
             let isCase = methods.contains(method.uppercased())
-            return "method: the rule is for \(methods.sorted().joined(separator: ", ")), not \(method)"
-                + (isCase ? " (methods are case-sensitive)" : "")
+            let hint = isCase ? " (methods are case-sensitive)" : ""
+            return ("method: the rule is for \(methods.sorted().joined(separator: ", ")), not \(method)\(hint)", nil)
         }
-        return exceptions.first { $0.matches(opening.url) }.map { "except: \($0) matches \(opening.url)" }
+        return exceptions.first { $0.matches(opening.url) }.map { ("except: \($0) matches \(opening.url)", nil) }
     }
 }
 
@@ -185,9 +185,7 @@ extension Explanation.ToolLines {
         let isLong = !isWhole && lines.count > most
         var others = 0
         for (number, line) in lines.enumerated() {
-            if isLong, case .missed(let reason) = line.verdict,
-                reason.hasPrefix("host: ") || reason.contains(": host: ")
-            {
+            if isLong, case .missed(_, field: .host?) = line.verdict {
                 others += 1
                 continue
             }

@@ -239,6 +239,9 @@ struct ExplanationTests {
         let explained = try #require(DryRunRequest("GET http://h7.example/")).explained(by: profile)
         #expect(explained.text().contains("✓ 8. rule 8"))
         #expect(explained.text().contains("… and 99 rules for other locations"))
+        let path = try #require(DryRunRequest("GET http://x7.example/")).explained(by: profile)
+        #expect(path.text().contains("the nearest is x7.example/y: path: "), "\(path.text())")
+        #expect(path.text().contains("… and 99 rules for other locations"))
         #expect(explained.text(isWhole: true).contains("100. rule 100"))
     }
 }
