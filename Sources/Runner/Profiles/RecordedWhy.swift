@@ -32,7 +32,8 @@ package enum RecordedWhy {
         guard profiles.isEmpty else {
             let profile = try RuleProfile.load(paths: profiles, takesPipes: true)
             let (request, response) = try messages(exchange, reader)
-            return text + request.explained(by: profile, answered: response ?? .init()).text(isWhole: isWhole)
+            let explanation = request.explained(by: profile, answered: response ?? .init())
+            return try text + explanation.text(isWhole: isWhole) + brokenBodies(exchange, reader)
         }
         guard let rules = try reader.rules(at: record.startedAt) else {
             return text + unknown(exchange, "The session does not say which rules were in force.")
@@ -56,7 +57,7 @@ package enum RecordedWhy {
             let reason = "The rules of the time cannot be read by this Sluice: \(error.issues.first?.description ?? "")"
             return text + unknown(exchange, reason)
         }
-        return text + remarks(exchange) + outcome(record)
+        return try text + remarks(exchange) + brokenBodies(exchange, reader) + outcome(record)
     }
 
     private static func unknown(_ exchange: RecordedExchange, _ reason: String) -> String {
@@ -72,6 +73,19 @@ package enum RecordedWhy {
     private static func remarks(_ exchange: RecordedExchange) -> String {
         let lines = exchange.messages.trace.filter { $0.stage == "sluice" }
         return lines.isEmpty ? "" : "\nsluice\n" + lines.map { "  • \(VisibleText.of($0.text))\n" }.joined()
+    }
+
+    /// Where the JSON of a body breaks: then no term with a JSON place matches.
+    private static func brokenBodies(_ exchange: RecordedExchange, _ reader: SessionReader) throws -> String {
+        let places = ExchangePlaces(exchange, source: reader)
+        let lines = try [BodySide.requestReceived, .responseReceived].compactMap { side -> String? in
+            let place = Place(Place.Root(side), .json)
+            let fields = exchange.messages.head(of: side).map { StoredHead.fieldsAfterStartLine($0) }
+            guard fields?.value(of: .contentType).flatMap({ MediaType($0) })?.isJSON == true else { return nil }
+            _ = try places.values(at: place)
+            return places.problem.map { "  • \(place) has no values: \(VisibleText.of($0))\n" }
+        }
+        return lines.isEmpty ? "" : "\nbodies\n" + lines.joined()
     }
 
     private static func outcome(_ record: ExchangeRecord) -> String {

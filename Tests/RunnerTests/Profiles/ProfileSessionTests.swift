@@ -28,7 +28,11 @@ private final class SampleSession {
     }
 
     /// Records exchanges, with rules that are in force from the start.
-    func record(_ exchanges: [(record: ExchangeRecord, trace: [TraceEntry])], rules: [(String, String)]? = nil) throws {
+    func record(
+        _ exchanges: [(record: ExchangeRecord, trace: [TraceEntry])],
+        rules: [(String, String)]? = nil,
+        mediaType: String = "text/plain"
+    ) throws {
         let recorder = try Recorder(RecorderConfiguration(path: path, sluiceVersion: "1"))
         if let rules {
             let sources = rules.map { ProfileSource(file: $0.0, text: $0.1) }
@@ -44,7 +48,7 @@ private final class SampleSession {
             )
             messages.requestHead = head.serialized()
             if record.status > 0 {
-                let fields = [("Content-Type", "text/plain"), ("Content-Length", "5")]
+                let fields = [("Content-Type", mediaType), ("Content-Length", "5")]
                 messages.responseHead = ResponseHead(status: record.status, fields: fields).serialized()
             }
             messages.trace = trace
@@ -370,6 +374,20 @@ struct RecordedWhyTests {
         #expect(text.contains("✓ 1. strip"))
         #expect(text.contains("goes out: GET http://a.example/x\n  - Cookie: a=1\n"))
         #expect(text.hasSuffix("answered: 200 (edited)\n"))
+    }
+
+    @Test("A body that is declared as JSON and is not: where it breaks, for the terms that cannot match")
+    func brokenBody() throws {
+        let session = try SampleSession()
+        let exchange = (try SampleSession.exchange(1, "http://a.example/x"), [TraceEntry]())
+        let sources = [("p.yaml", RecordedWhyTests.profile)]
+        try session.record([exchange], rules: sources, mediaType: "application/json")
+        let profile = try session.write(RecordedWhyTests.profile, as: "p.yaml")
+        for profiles in [[], [profile]] {
+            let text = try RecordedWhy.text(session: session.path, id: 1, profiles: profiles)
+            let line = "res.json has no values: the body is not valid JSON: line 1, column 1: "
+            #expect(text.contains("\nbodies\n  • \(line)"), "\(text)")
+        }
     }
 
     @Test("An exchange or a session that is not there")
