@@ -42,10 +42,9 @@ package final class ProxyServer: Sendable {
         let shared = try SharedState(configuration, logger: logger)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loopCount)
         do {
-            var loops: [Loop] = []
-            for eventLoop in group.makeIterator() {
-                loops.append(try await makeLoop(LoopEntrance(eventLoop), shared, rules, makeOutlet))
-            }
+            // Each loop makes its TLS contexts on its own thread.
+            let starting = group.makeIterator().map { makeLoop(LoopEntrance($0), shared, rules, makeOutlet) }
+            let loops = try await EventLoopFuture.whenAllSucceed(starting, on: group.any()).get()
             let contexts = loops.map { (ObjectIdentifier($0.entrance.eventLoop), $0.context) }
             let byLoop = Dictionary(uniqueKeysWithValues: contexts)
             var channels: [any Channel] = []
@@ -77,9 +76,9 @@ package final class ProxyServer: Sendable {
         _ shared: SharedState,
         _ rules: ProxyRules,
         _ makeOutlet: @escaping RecordOutletFactory
-    ) async throws -> Loop {
+    ) -> EventLoopFuture<Loop> {
         let eventLoop = entrance.eventLoop
-        return try await eventLoop.submit {
+        return eventLoop.submit {
             // Weakly, because the context keeps the outlet, which keeps the callback.
             let box = NIOLoopBoundBox(WeakContext(), eventLoop: eventLoop)
             let outlet = makeOutlet { entrance.execute { box.value.context?.recorder.onFull?(false) } }
@@ -90,7 +89,7 @@ package final class ProxyServer: Sendable {
                 bound.value.enforceTimeouts()
             }
             return Loop(context: bound, entrance: entrance)
-        }.get()
+        }
     }
 
     /// Binds a port; clients wait until the channel is read.

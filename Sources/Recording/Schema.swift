@@ -156,10 +156,11 @@ enum Schema {
 
     /// Makes the tables in an empty file within a transaction, and fills them.
     static func create(in database: Database, isDurable: Bool, _ fill: () throws -> Void) throws {
-        // `auto_vacuum`, which lets SQLite return empty pages, must be set before the first page is written.
+        // `auto_vacuum`, which lets SQLite return empty pages, must be set before the first page is written. It writes
+        // that page, which the tables' transaction syncs.
         try database.execute(
             sql: """
-                PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = MEMORY;
+                PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL;
                 PRAGMA synchronous = \(isDurable ? "FULL" : "OFF");
                 """
         )
