@@ -79,6 +79,7 @@ extension StreamCounter.Format {
             "application/stream+json":
             self = .jsonLines
         default:
+            guard mediaType.hasPrefix("application/grpc") else { return nil }
             // `+proto`, `+json` and the like name the form of the messages, not of the stream.
             switch mediaType.prefix(while: { $0 != "+" }) {
             case "application/grpc": self = .grpc
