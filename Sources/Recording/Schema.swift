@@ -6,10 +6,11 @@ enum Schema {
     static let applicationID: Int64 = 0x534C_4345
     /// Increased with every change; Sluice reads no other version.
     static let version: Int64 = 5
-    static let pageSize = 16_384
+    /// Of new sessions.
+    static let pageSize = 32_768
     /// Longer bodies are in chunks.
     static let inlineBody = 4_096
-    static let chunkLength = 65_536
+    static let chunkLength = 262_144
     /// A stream's last chunk is rewritten until it has this length.
     static let streamChunk = 4_096
 

@@ -146,13 +146,13 @@ struct BodyTextTests {
     func gap() throws {
         let scratch = try Scratch()
         let feed = try Feed(path: scratch.session)
-        var long = ByteBuffer(repeating: UInt8(ascii: "."), count: 3 * 65_536)
-        long.setString("needle", at: 2 * 65_536 - 3)
+        var long = ByteBuffer(repeating: UInt8(ascii: "."), count: 3 * Schema.chunkLength)
+        long.setString("needle", at: 2 * Schema.chunkLength - 3)
         feed.submit(Samples.exchange(1, bodies: [(.responseReceived, long)]))
         feed.recorder.close()
         let reader = try SessionReader(path: scratch.session)
         #expect(try reader.numbers(matching: Filter("body:needle")) == [1])
-        _ = try sqlite(scratch.session, "DELETE FROM chunk WHERE offset = 65536")
+        _ = try sqlite(scratch.session, "DELETE FROM chunk WHERE offset = \(Schema.chunkLength)")
         #expect(try reader.numbers(matching: Filter("body:needle")).isEmpty)
     }
 }

@@ -84,7 +84,7 @@ struct DeletionTests {
             #expect(rows == (table == "payload" ? "1" : "0"))
         }
         #expect(try sqlite(scratch.session, "PRAGMA integrity_check") == "ok")
-        #expect(try FileManager.default.attributesOfItem(atPath: scratch.session)[.size] as? Int ?? 0 < 400_000)
+        #expect(try FileManager.default.attributesOfItem(atPath: scratch.session)[.size] as? Int ?? 0 < 640_000)
         let next = try Recorder(RecorderConfiguration(path: scratch.session))
         #expect(next.nextExchangeID == 4)
         next.close()

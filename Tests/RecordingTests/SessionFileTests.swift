@@ -34,7 +34,7 @@ struct SessionFileTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(
             try sqlite(scratch.session, "PRAGMA page_size; PRAGMA user_version; PRAGMA journal_mode").contains(
-                "16384\n5\ndelete"
+                "32768\n5\ndelete"
             )
         )
         #expect(try sqlite(scratch.session, "PRAGMA application_id") == "\(Schema.applicationID)")

@@ -128,7 +128,7 @@ struct TrimTests {
         let feed = try Feed(path: scratch.session)
         for id in Int64(1)...29 {
             feed.submit(
-                Samples.exchange(id, bodies: [(.responseReceived, Samples.bytes(id == 20 ? 90_000 : 900, seed: 2))])
+                Samples.exchange(id, bodies: [(.responseReceived, Samples.bytes(id == 20 ? 90_000 : 9_000, seed: 2))])
             )
         }
         feed.recorder.close()

@@ -80,7 +80,7 @@ enum DeletedRows {
         func pragma(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
         var empty = try pragma("freelist_count")
         // If a reader has the file open, or the disk is full, the empty pages stay.
-        guard (try pragma("page_count") - empty) * Int64(Schema.pageSize) > largest else {
+        guard try (pragma("page_count") - empty) * pragma("page_size") > largest else {
             try? database.execute(sql: "VACUUM")
             return
         }

@@ -1,8 +1,8 @@
 import Dispatch
 
 package enum RecorderLimits {
-    /// 16 MiB.
-    static let checkpointPages = 1_024
+    /// 4 MiB.
+    static let checkpointPages = 128
     /// The log is only longer while readers use it.
     static let logBytes: Int64 = 64 << 20
 

@@ -61,15 +61,17 @@ struct SessionLimit {
                 break
             }
         }
-        let pages = largest / Int64(Schema.pageSize)
-        let count = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-        if count > pages { try database.execute(sql: "PRAGMA incremental_vacuum(\(count - pages))") }
+        let excess = "SELECT page_count - ? / page_size FROM pragma_page_count, pragma_page_size"
+        let pages = try Int64.fetchOne(database, sql: excess, arguments: [largest]) ?? 0
+        if pages > 0 { try database.execute(sql: "PRAGMA incremental_vacuum(\(pages))") }
     }
 
     static func usedBytes(_ database: Database) throws -> Int64 {
-        let sql =
-            "SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)"
-        return (try Int64.fetchOne(try database.cachedStatement(sql: sql)) ?? 0) * Int64(Schema.pageSize)
+        let sql = """
+            SELECT (page_count - freelist_count) * page_size
+            FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+            """
+        return try Int64.fetchOne(try database.cachedStatement(sql: sql)) ?? 0
     }
 
     /// Drops bodies until `target` is reached; returns whether there were any exchanges.

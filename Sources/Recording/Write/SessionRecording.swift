@@ -49,8 +49,9 @@ final class SessionRecording {
 
     /// The file's size including its log, in bytes; 0 if unknown.
     var size: Int64 {
-        let pages = try? writer.perform { try Int64.fetchOne($0, sql: "PRAGMA page_count") }
-        return (pages.flatMap(\.self) ?? 0) * Int64(Schema.pageSize)
+        let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        let size = try? writer.perform { try Int64.fetchOne($0, sql: sql) }
+        return size.flatMap(\.self) ?? 0
     }
 
     var isWaiting: Bool { waiting > 0 }
