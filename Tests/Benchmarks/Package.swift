@@ -63,12 +63,9 @@ let package = Package(
         module("HTTPModel", ["Text", "Expressions", nioCore]),
         module("Files", ["CZip", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
-        module("Masking", ["Text", "HTTPModel", "Content", nioCore]),
+        module("Masking", ["Text", "HTTPModel", "Content", "Expressions", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
-        module(
-            "Rules",
-            ["Text", "ExchangeCore", "HTTPModel", "Content", "Masking", "Files", "Expressions", nioCore, yams]
-        ),
+        module("Rules", ["Text", "ExchangeCore", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]),
         module("Tools", ["Text", "Rules", "ExchangeCore", "HTTPModel", "Content", "Expressions", nioCore]),
         .target(name: "CAllocationCount"),
         .executableTarget(
@@ -78,7 +75,7 @@ let package = Package(
         ),
 
         .systemLibrary(name: "CMalloc", path: "Modules/CMalloc"),
-        module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
+        module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
         .executableTarget(
             name: "session-maker",
             dependencies: ["Recording", "HTTPModel", nioCore, argumentParser],
