@@ -191,11 +191,7 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-func randomBytes(_ count: Int) -> [UInt8] {
-    // Each random number is a system call.
-    let words = (0..<(count + 7) / 8).map { _ in UInt64.random(in: .min ... .max) }
-    return words.withUnsafeBytes { Array($0.prefix(count)) }
-}
+func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }
 
 /// A day in words, from seconds since 1970.
 func date(_ seconds: Int64) -> String {

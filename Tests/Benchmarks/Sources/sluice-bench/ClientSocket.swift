@@ -1,5 +1,6 @@
 import CClientTLS
 import Glibc
+import Synchronization
 
 /// One blocking connection to a hop on this machine, plain or TLS: the client that is the same for every subject.
 ///
@@ -122,8 +123,18 @@ func isAccepting(port: UInt16) -> Bool {
     (try? ClientSocket(port: port)) != nil
 }
 
-/// A port on which no program listens at present.
+private let givenPorts = Mutex<Set<UInt16>>([])
+
+/// A port on which no program listens at present, another one at each call.
 func freePort() throws -> UInt16 {
+    for _ in 0..<1_000 {
+        let port = try unusedPort()
+        if givenPorts.withLock({ $0.insert(port).inserted }) { return port }
+    }
+    throw BenchmarkError("no free port")
+}
+
+private func unusedPort() throws -> UInt16 {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in.loopback(port: 0)
