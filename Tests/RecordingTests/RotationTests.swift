@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import HTTPModel
 import NIOCore
@@ -140,6 +141,8 @@ struct RotationTests {
         #expect(summary.error == nil && summary.exchanges == count)
         let names = try sessions()
         #expect(names.count > 4 && summary.earlierPaths.count == names.count - 1)
+        let sizes = summary.earlierPaths.map { FileFacts(path: $0)?.size ?? 0 }
+        #expect(sizes.allSatisfy { (900_000...1_900_000).contains($0) }, "\(sizes)")
         var all: [Int64] = []
         for name in names {
             let path = scratch.path(name)

@@ -31,7 +31,8 @@ private final class SampleSession {
     func record(
         _ exchanges: [(record: ExchangeRecord, trace: [TraceEntry])],
         rules: [(String, String)]? = nil,
-        mediaType: String = "text/plain"
+        mediaType: String = "text/plain",
+        json: String? = nil
     ) throws {
         let recorder = try Recorder(RecorderConfiguration(path: path, sluiceVersion: "1"))
         if let rules {
@@ -45,6 +46,7 @@ private final class SampleSession {
                 method: record.method,
                 target: record.url.pathAndQuery,
                 fields: [("Host", record.url.authority), ("Cookie", "a=1")]
+                    + (json == nil ? [] : [("Content-Type", "application/json")])
             )
             messages.requestHead = head.serialized()
             if record.status > 0 {
@@ -53,8 +55,8 @@ private final class SampleSession {
             }
             messages.trace = trace
             let events: [RecordEvent] = [
-                .opened(record, messages), .body(record.id, .responseReceived, ByteBuffer(string: "hello")),
-                .finished(record, messages),
+                .opened(record, messages), .body(record.id, .requestReceived, ByteBuffer(string: json ?? "")),
+                .body(record.id, .responseReceived, ByteBuffer(string: "hello")), .finished(record, messages),
             ]
             _ = producer.submit(events, cost: events.reduce(0) { $0 + $1.cost })
         }
@@ -381,12 +383,14 @@ struct RecordedWhyTests {
         let session = try SampleSession()
         let exchange = (try SampleSession.exchange(1, "http://a.example/x"), [TraceEntry]())
         let sources = [("p.yaml", RecordedWhyTests.profile)]
-        try session.record([exchange], rules: sources, mediaType: "application/json")
+        try session.record([exchange], rules: sources, mediaType: "application/json", json: "[1")
         let profile = try session.write(RecordedWhyTests.profile, as: "p.yaml")
         for profiles in [[], [profile]] {
             let text = try RecordedWhy.text(session: session.path, id: 1, profiles: profiles)
-            let line = "res.json has no values: the body is not valid JSON: line 1, column 1: "
-            #expect(text.contains("\nbodies\n  • \(line)"), "\(text)")
+            let request = "req.json has no values: the body is not valid JSON: line 1, column 3: "
+            #expect(text.contains("\nbodies\n  • \(request)"), "\(text)")
+            let response = "res.json has no values: the body is not valid JSON: line 1, column 1: "
+            #expect(text.contains("\n  • \(response)"), "\(text)")
         }
     }
 
