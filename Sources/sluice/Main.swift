@@ -30,8 +30,8 @@ enum Main {
         }
     }
 
-    /// Parses the arguments of a named command by themselves, which takes a third of the time. If they are wrong, or are
-    /// `--help`, all are parsed, because messages need the whole command line.
+    /// Parses the arguments of a named command by themselves, which is faster by 2 ms. If they are wrong, or ask for help,
+    /// the whole command line is parsed, because messages name all of its commands.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         let named = arguments.dropFirst().first
         let command = Sluice.configuration.subcommands.first { $0._commandName == named }

@@ -11,12 +11,6 @@ final class UpstreamPool {
         let isLegacy: Bool
         let proxy: UpstreamProxy?
         let identity: TLSClientIdentity?
-
-        /// Only of what mostly differs.
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(destination.host)
-            hasher.combine(destination.port)
-        }
     }
 
     private var idle: [Key: [HTTP1UpstreamLayer]] = [:]
