@@ -4,7 +4,13 @@ package import NIOCore
 /// A file that appears complete or not at all, a device or pipe, or standard output. A file is written under a random
 /// name and renamed; the target of a link is replaced, not the link.
 package final class OutputFile {
+    /// Changes the bytes of a file on their way, such as by compressing them; the last call is for its end. `nil` is a
+    /// failure.
+    package typealias Coder = (_ bytes: ByteBuffer, _ isLast: Bool) -> ByteBuffer?
+
+    /// How many bytes are written, after the coder.
     package private(set) var count = 0
+    package var coder: Coder?
 
     package static let standardOutput = "Standard output"
 
@@ -59,7 +65,12 @@ package final class OutputFile {
         return FileKind(facts) == .file && facts.st_size > 0
     }
 
-    package func write(_ bytes: ByteBuffer) throws(FileError) {
+    package func write(_ bytes: ByteBuffer) throws(FileError) { try write(bytes, isLast: false) }
+
+    private func write(_ bytes: ByteBuffer, isLast: Bool) throws(FileError) {
+        guard let bytes = coder.map({ $0(bytes, isLast) }) ?? bytes else {
+            throw FileError(name, "cannot be written: the library that compresses it failed")
+        }
         count += bytes.readableBytes
         try writeAll(bytes, to: descriptor, name, patience: patience)
     }
@@ -69,6 +80,8 @@ package final class OutputFile {
     }
 
     package func finish() throws(FileError) {
+        if coder != nil { try write(ByteBuffer(), isLast: true) }
+        coder = nil
         guard let names else { return }
         guard fsync(descriptor) == 0,
             TemporaryFiles.settle(names.temporary, { rename(names.temporary, names.target) == 0 })

@@ -28,6 +28,23 @@ struct ContentDecoderTests {
         }
     }
 
+    @Test("pieces that are encoded one by one are one stream", arguments: [ContentCoding.gzip, .deflate, .zstd])
+    func pieces(_ coding: ContentCoding) throws {
+        var seed = SystemRandomNumberGenerator()
+        let noise = (0..<300_000).map { _ in UInt8.random(in: 0...255, using: &seed) }
+        for pieces in [[], [[]], [Self.text, [], noise, [1]], [noise + noise]] {
+            let encoder = try #require(StreamEncoder(coding))
+            var encoded = ByteBuffer()
+            for piece in pieces {
+                encoded.writeImmutableBuffer(try #require(encoder.encode(ByteBuffer(bytes: piece), isLast: false)))
+            }
+            encoded.writeImmutableBuffer(try #require(encoder.encode(ByteBuffer(), isLast: true)))
+            let decoded = ContentDecoder.decode(encoded, codings: [coding], limit: 1 << 20)
+            #expect(decoded == DecodedContent(bytes: ByteBuffer(bytes: pieces.flatMap { $0 }), problem: nil))
+        }
+        #expect(StreamEncoder(.brotli) == nil && StreamEncoder(.identity) == nil)
+    }
+
     @Test("data made by the reference tools decodes")
     func reference() {
         // `printf 'hello hello hello\n' | gzip -n`, python's zlib, `brotli`, `zstd`.

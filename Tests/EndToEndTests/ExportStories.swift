@@ -54,6 +54,14 @@ extension UserStories {
         @Test("Raw messages are the bytes that passed, Python's parsers read them, an origin understands them again")
         func rawMessages() async throws { try await run("raw_messages.py") }
 
+        @Test("DuckDB reads compressed lines of JSON as they are, and answers the guide's three questions")
+        func duckdb() async throws {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            let page = root.appending(path: "Sources/Formats/Formats.docc/Guide/json.md").path
+            try await run("duckdb_queries.py", python: try PeerEnvironment.program("python"), page)
+        }
+
         @Test("haralyzer and mitmproxy read our HARs, and we read mitmproxy's flows, with the same fields and bodies")
         func archives() async throws {
             let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

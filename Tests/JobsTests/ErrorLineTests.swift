@@ -25,6 +25,7 @@ import Testing
         let names: [(String, ExportFormat?)] = [
             ("bug.har", .har), ("Bug.HTML", .html), ("bug.zip", .bundle), ("again.sh", .curl), ("a.jsonl", .jsonl),
             ("a.json", .json), ("a.mjs", .fetch), ("har", nil), ("a.txt", nil), ("-", nil),
+            ("a.har.gz", .har), ("A.JSONL.ZST", .jsonl), ("a.zip.gz", nil), ("a.gz", nil), (".zst", nil),
         ]
         for (name, format) in names { #expect(ExportFormat(fileName: name) == format, "\(name)") }
     }

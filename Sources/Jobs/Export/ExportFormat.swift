@@ -23,7 +23,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
             )
         case .har: ("HAR", "har", "HAR 1.2, which the developer tools of browsers open.")
         case .json: ("JSON", "json", "Everything that is known, as one document.")
-        case .jsonl: ("JSON lines", "jsonl", "The same with a line for each exchange.")
+        case .jsonl: ("JSON lines", "jsonl", "The same with a line for each exchange, for DuckDB, ClickHouse and jq.")
         case .html:
             (
                 "page (HTML)", "html",
@@ -59,15 +59,31 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
     package var summary: String { facts.summary }
     package var fileExtension: String { facts.fileExtension }
 
-    /// The first format with the extension of the file name: cURL for `.sh`, a bundle for `.zip`.
+    /// The first format with the extension of the file name: cURL for `.sh`, a bundle for `.zip`; of `.har.gz` and
+    /// `.jsonl.zst` the format inside.
     package init?(fileName: String) {
-        let name = fileName.lowercased()
+        var name = fileName.lowercased()
+        let compression = ExportFormat.compression(fileName: name)
+        if compression != nil { name = String(name[..<(name.lastIndex(of: ".") ?? name.endIndex)]) }
         guard let format = Self.allCases.first(where: { name.hasSuffix("." + $0.fileExtension) }) else { return nil }
+        guard compression == nil || !format.isZip else { return nil }
         self = format
+    }
+
+    /// The compression that the file name asks for.
+    package static func compression(fileName: String) -> ContentCoding? {
+        let name = fileName.lowercased()
+        return name.hasSuffix(".gz") ? .gzip : name.hasSuffix(".zst") ? .zstd : nil
     }
 
     /// Whether it has a place for a title and a note.
     package var takesNote: Bool { self == .html || self == .bundle }
+
+    /// Whether it is compressed already.
+    package var isZip: Bool { self == .bundle || self == .raw }
+
+    /// Whether the length of bodies can be limited.
+    package var limitsBodies: Bool { self == .json || self == .jsonl || self == .har }
 
     /// The writer of this format; `source` is `reader` itself, or `reader` with its secrets masked.
     package func export(
@@ -79,15 +95,14 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
         switch self {
         case .curl:
             return CurlExport(source: source, form: destination.script, files: destination.bodies, sink: sink)
-        case .har:
+        case .har, .json, .jsonl:
             var options = EntryOptions()
             options.creatorVersion = SluiceVersion.current
-            return HARExport(source: source, options: options, sink: sink)
-        case .json: return JSONExport(source: source, sink: sink)
-        case .jsonl:
-            var options = EntryOptions()
-            options.lines = true
-            return JSONExport(source: source, options: options, sink: sink)
+            options.lines = self == .jsonl
+            options.bodyLimit = destination.bodyLimit
+            return self == .har
+                ? HARExport(source: source, options: options, sink: sink)
+                : JSONExport(source: source, options: options, sink: sink)
         case .html:
             var facts = SessionFacts(reader, masked: source as? MaskedSource)
             (facts.title, facts.note) = (destination.title, destination.note)
@@ -104,6 +119,7 @@ package enum ExportFormat: String, CaseIterable, Sendable, Hashable {
 }
 
 package struct ExportDestination {
+    private let file: OutputFile
     package private(set) var sink: ExportSink
     /// For bodies that no command line can carry.
     package let bodies: any BodyFiles
@@ -112,6 +128,8 @@ package struct ExportDestination {
     package var directory: OutputDirectory?
     /// Whether the bodies of raw messages are also written as separate files.
     package var wantsBodies = false
+    /// How many bytes of each body HAR and JSON have; `nil` for all.
+    package var bodyLimit: Int?
     /// The title of a page or a bundle.
     package var title: String?
     package var note: String?
@@ -119,19 +137,19 @@ package struct ExportDestination {
     package var onPacking: (Double) throws -> Void = { _ in }
 
     package init(_ file: OutputFile, bodies: any BodyFiles, script: CurlExport.Form = .scriptFile) {
-        (sink, self.bodies, self.script) = (file.write, bodies, script)
+        (self.file, sink, self.bodies, self.script) = (file, file.write, bodies, script)
     }
 
-    /// Calls `say` once, before more than `limit` bytes are written.
+    /// Calls `say` once, when more than `limit` bytes are written.
     package mutating func onGrowth(beyond limit: Int, _ say: @escaping () -> Void) {
-        let write = sink
-        var room = limit
+        let (file, write) = (file, sink)
+        var hasSaid = false
         sink = { bytes in
-            if room >= 0 {
-                room -= bytes.readableBytes
-                if room < 0 { say() }
-            }
             try write(bytes)
+            if !hasSaid, file.count > limit {
+                hasSaid = true
+                say()
+            }
         }
     }
 
@@ -152,10 +170,13 @@ package struct ExportDestination {
         }
     }
 
-    /// A script file. The bodies of its commands are in a directory beside it, named relative to the file.
+    /// A file, compressed if its name says so. The bodies of its commands are in a directory beside it, named relative to the file.
     package init(_ file: OutputFile, path: String) {
         let bodies = path + ".bodies"
         let name = bodies.split(separator: "/").last.map { String($0) }
         self.init(file, bodies: BodyDirectory(path: bodies, referredToAs: name))
+        if let coding = ExportFormat.compression(fileName: path), let encoder = StreamEncoder(coding) {
+            file.coder = encoder.encode(_:isLast:)
+        }
     }
 }

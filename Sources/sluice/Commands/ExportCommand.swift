@@ -16,6 +16,7 @@ struct Export: ParsableCommand {
               sluice export last 'status:5xx' --format bundle -o bug.zip
               sluice export last id:3 --format curl
               sluice export last --format raw -o messages
+              sluice export last --body-limit 64kb -o all.jsonl.zst
 
             Secrets are masked, each as a word such as sluice-token-1. 'sluice guide export' describes the formats, 'sluice guide \
             masking' the masks.
@@ -36,12 +37,17 @@ struct Export: ParsableCommand {
     var givenFormat: ExportFormat?
     @Option(
         name: .shortAndLong,
-        help: .value("file", "The file to write, with raw a directory. (default: standard output)"),
+        help: .value(
+            "file",
+            "The file to write, with raw a directory; compressed if its name ends in .gz or .zst. (default: standard output)"
+        ),
         completion: .file()
     )
     var output: String?
     @Option(help: .value("text", "With html and bundle: a title.")) var title: String?
     @Option(help: .value("text", "With html and bundle: a note at the top.")) var note: String?
+    @Option(help: .value("size", "With har, json and jsonl: only so much of each body (64kb, 0)."))
+    var bodyLimit: String?
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL.") var nulSeparated = false
     @Flag(help: "With raw: also each body as a file, decoded.") var bodies = false
     @Flag(help: "With raw: write into a directory that is not empty.") var force = false
@@ -62,10 +68,24 @@ struct Export: ParsableCommand {
         if title ?? note != nil, !format.takesNote {
             throw ValidationError("\(title != nil ? "--title" : "--note") needs --format html or bundle.")
         }
+        if format.isZip, let output, ExportFormat.compression(fileName: output) != nil {
+            throw ValidationError("A zip is compressed already: name it -o bug.zip.")
+        }
+        _ = try bodyBound()
         if nulSeparated, format != .curl { throw ValidationError("--print0 needs --format curl.") }
         if bodies || force, format != .raw {
             throw ValidationError("\(bodies ? "--bodies" : "--force") needs --format raw.")
         }
+    }
+
+    /// In bytes.
+    private func bodyBound() throws -> Int? {
+        guard let bodyLimit else { return nil }
+        guard format.limitsBodies else { throw ValidationError("--body-limit needs --format har, json or jsonl.") }
+        guard let size = Filter.bytes(of: bodyLimit), let bound = Int(exactly: size) else {
+            throw ValidationError("--body-limit takes a size, for example 64kb, or 0; not '\(bodyLimit)'.")
+        }
+        return bound
     }
 
     private var isDirectory: Bool {
@@ -111,6 +131,7 @@ struct Export: ParsableCommand {
         var destination = destination(file, query.path)
         destination.directory = directory
         destination.wantsBodies = bodies
+        destination.bodyLimit = try bodyBound()
         destination.onGrowth(beyond: Export.large) {
             StandardStreams.error("sluice: more than 200 MB; Ctrl-C stops it, a filter makes it smaller\n")
         }

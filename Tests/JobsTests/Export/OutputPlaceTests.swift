@@ -30,7 +30,7 @@ struct OutputPlaceTests {
         }
     }
 
-    @Test("A large export is announced once, before the bytes that make it large are written")
+    @Test("A large export is announced once")
     func growth() throws {
         let path = scratch.path("large")
         let file = try OutputFile(path)
