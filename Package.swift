@@ -75,6 +75,9 @@ let package = Package(
 
         // The pages of the guide, which are in the catalogues of the modules that they are about.
         .target(name: "CGuide"),
+
+        // libpq, which is opened at its first use.
+        .target(name: "CPostgres"),
         .target(name: "CPage", exclude: ["Web"]),
 
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
@@ -95,6 +98,7 @@ let package = Package(
         module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel", "Content", "Expressions"]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
+        module("Store", ["HTTPModel", "Content", "Recording", "CPostgres", "COpenSSL", nioCore]),
         module("Terminal", ["Text", "CNcurses"]),
         module("Description", ["Text", "HTTPModel", "Content", nioCore]),
         module(
@@ -105,7 +109,7 @@ let package = Package(
             "Console",
             [
                 "Terminal", "Text", "Expressions", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules",
-                "Recording", "Description", "Formats", "Masking",
+                "Recording", "Store", "Description", "Formats", "Masking",
                 "Jobs", "Runner", "Clients", "Files", "Guide",
                 nioCore,
             ]
@@ -113,7 +117,8 @@ let package = Package(
         module(
             "Jobs",
             [
-                "Rules", "Tools", "Recording", "Description", "Formats", "Masking", "Text", "HTTPModel", "Content",
+                "Rules", "Tools", "Recording", "Store", "Description", "Formats", "Masking", "Text", "HTTPModel",
+                "Content",
                 "ExchangeCore",
                 "Wire",
                 "Files", "Expressions", "CBuild", nioCore,
@@ -122,7 +127,8 @@ let package = Package(
         module(
             "Runner",
             [
-                "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats", "Masking", "Text",
+                "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Store", "Description", "Formats", "Masking",
+                "Text",
                 "HTTPModel",
                 "Content",
                 "ExchangeCore", "Wire", "Files", nioCore, nioPosix, logging,
@@ -149,7 +155,8 @@ let package = Package(
             dependencies: [
                 "Jobs", "Runner", "Clients", "Diagnosis", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools",
                 "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Description", "Formats", "Masking", "Guide", "Files", "ExchangeCore", "Text",
+                "Content", "Recording", "Store", "Description", "Formats", "Masking", "Guide", "Files", "ExchangeCore",
+                "Text",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -200,6 +207,7 @@ let package = Package(
             "RecordingTests",
             ["Recording", "HTTPModel", "Content", "Files", "Support", "RecorderCrashChild", nioCore, grdb]
         ),
+        tests("StoreTests", ["Store", "Recording", "Content", "HTTPModel", "Support", nioCore]),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
         tests("DescriptionTests", ["Description", "Content", "Text", "HTTPModel", "Support", nioCore]),
         tests(

@@ -12,7 +12,7 @@ struct PlaceholderReading {
 
     private static let expression = try? RegularExpression(
         #"\A\#(Placeholder.prefix)(?:(\#(Placeholder.mark))-)?(\#(SecretKind.allCases.map(\.rawValue).joined(separator: "|")))"#
-            + #"-(\d{1,9})(?(1)e(\d{1,9})-([a-z0-9.-]*)_|(?:e\d{1,9})?)"#,
+            + #"-([0-9a-f]{6}(?![0-9a-z])|\d{1,9})(?(1)e(\d{1,9})-([a-z0-9.-]*)_|(?:e\d{1,9})?)"#,
         isCaseSensitive: true,
         takesAnyBytes: true
     )
@@ -28,12 +28,15 @@ struct PlaceholderReading {
             return false
         }
         func word(_ group: Int) -> String? { groups[group].map { String(decoding: text[$0], as: UTF8.self) } }
-        guard !groups.isEmpty, let whole = groups[0], let digits = groups[3], let number = word(3).flatMap({ Int($0) }),
+        guard !groups.isEmpty, let whole = groups[0], let digits = groups[3], let text = word(3),
             let kind = word(2).flatMap({ SecretKind(rawValue: $0) })
         else { return nil }
         isMarked = groups[1] != nil
         host = word(5) ?? ""
-        placeholder = Placeholder(kind: kind, number: number, encoding: word(4).flatMap { Int($0) } ?? 0)
+        // The label of a store that has only decimal digits is read as a number.
+        let label = Int(text) == nil ? UInt32(text, radix: 16) : nil
+        let encoding = word(4).flatMap { Int($0) } ?? 0
+        placeholder = Placeholder(kind: kind, number: Int(text) ?? 0, encoding: encoding, label: label)
         range = start..<start + (isMarked ? whole : digits).upperBound
         end = start + whole.upperBound
     }

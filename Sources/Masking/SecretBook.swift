@@ -22,6 +22,8 @@ package final class SecretBook {
         fileprivate var sought: Set<Int32> = []
     }
 
+    /// Gives placeholders of a store their digits.
+    var label: (([UInt8]) -> UInt32)?
     /// In shell commands each form of a secret has its own variable, so that the same bytes are sent.
     var isForCommands = false
     /// Read once the book is closed.
@@ -69,7 +71,7 @@ package final class SecretBook {
             contents.counts[kind] = number
             entry = Int32(contents.rows.count)
             contents.places[secret] = entry
-            let placeholder = Placeholder(kind: kind, number: number)
+            let placeholder = Placeholder(kind: kind, number: number, label: label?(secret))
             contents.rows.append(Entry(placeholder: placeholder, name: String(name.prefix(64)), host: host))
         }
         guard isSought, (SecretBook.shortestSought...SecretForms.longest).contains(secret.count),
@@ -81,14 +83,15 @@ package final class SecretBook {
 
     /// With number 0 if the book does not have the secret.
     func placeholder(of secret: [UInt8], _ kind: SecretKind) -> Placeholder {
-        contents.places[secret].map(placeholder(at:)) ?? Placeholder(kind: kind, number: 0)
+        contents.places[secret].map(placeholder(at:)) ?? Placeholder(kind: kind, number: 0, label: label?(secret))
     }
 
     func placeholder(at entry: Int32) -> Placeholder { placeholder(of: contents.rows[Int(entry)]) }
 
     private func placeholder(of row: Entry) -> Placeholder {
-        let kind = row.placeholder.kind
-        return Placeholder(kind: kind, number: row.placeholder.number + contents.earlier[kind, default: 0])
+        let (kind, label) = (row.placeholder.kind, row.placeholder.label)
+        let number = row.placeholder.number + contents.earlier[kind, default: 0]
+        return Placeholder(kind: kind, number: number, label: label)
     }
 
     func knows(_ text: [UInt8]) -> Bool { contents.places[text] != nil }
@@ -110,7 +113,12 @@ package final class SecretBook {
         let known = encodings[placeholder, default: [:]]
         let encoding = known[form] ?? known.count + 1
         encodings[placeholder, default: [:]][form] = encoding
-        return Placeholder(kind: placeholder.kind, number: placeholder.number, encoding: encoding)
+        return Placeholder(
+            kind: placeholder.kind,
+            number: placeholder.number,
+            encoding: encoding,
+            label: placeholder.label
+        )
     }
 
     func isIssued(_ placeholder: Placeholder) -> Bool {

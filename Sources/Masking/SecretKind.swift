@@ -18,11 +18,19 @@ package struct Placeholder: Sendable, Hashable {
     package let number: Int
     /// In commands: the number of the encoded form, from 1; 0 is the secret itself.
     package var encoding = 0
+    /// In stores: 24 bits that depend on the secret and a key, in place of the number.
+    package var label: UInt32?
 
-    package var ofSecret: Placeholder { Placeholder(kind: kind, number: number) }
+    package var ofSecret: Placeholder { Placeholder(kind: kind, number: number, label: label) }
 
     package var text: String {
-        "\(Placeholder.prefix)\(kind.rawValue)-\(number)" + (encoding > 0 ? "e\(encoding)" : "")
+        if let label { return "\(Placeholder.prefix)\(kind.rawValue)-\(Placeholder.hexadecimal(label))" }
+        return "\(Placeholder.prefix)\(kind.rawValue)-\(number)" + (encoding > 0 ? "e\(encoding)" : "")
+    }
+
+    private static func hexadecimal(_ label: UInt32) -> String {
+        let digits = String(label & 0xFF_FFFF, radix: 16)
+        return String(repeating: "0", count: 6 - digits.count) + digits
     }
 
     /// The text in a command until a variable replaces it.

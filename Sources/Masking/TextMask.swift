@@ -50,6 +50,13 @@ package final class TextMask {
         book = SecretBook()
     }
 
+    /// For a store: replaces secrets as soon as they are found, and gives them labels.
+    package convenience init(_ rules: MaskRules, label: @escaping ([UInt8]) -> UInt32) {
+        self.init(rules)
+        book.label = label
+        replaceAtOnce()
+    }
+
     /// A mask for another thread: it collects findings for ``add(_:)``, then replaces the same secrets.
     package init(_ copy: Copy) {
         (names, patterns, isCollecting) = (copy.names, copy.patterns, copy.isCollecting)
@@ -85,7 +92,7 @@ package final class TextMask {
     func replaceAtOnce() { (isCollecting, isAtOnce) = (false, true) }
 
     /// Limits memory in a single pass; known secrets keep their placeholders.
-    func boundWhatIsSought() {
+    package func boundWhatIsSought() {
         if isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() }
     }
 

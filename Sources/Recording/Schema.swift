@@ -18,6 +18,7 @@ enum Schema {
         let name: String
         /// In the order of reading and writing.
         let columns: String
+        let kinds: [SessionTable.Kind]
         /// If a session's statement differs, Sluice did not make the session.
         let creation: String
         let replacement: String
@@ -28,6 +29,7 @@ enum Schema {
             let columns = columns.split { $0 == "," || $0 == "\n" }.map { String($0.drop { $0 == " " }) }
             let names = columns.map { String($0.prefix { $0 != " " }) }.joined(separator: ", ")
             let values = Array(repeating: "?", count: columns.count).joined(separator: ",")
+            kinds = columns.map { $0.contains(" TEXT") ? .text : $0.contains(" BLOB") ? .bytes : .number }
             self.columns = names
             let lines = columns + (key.map { ["PRIMARY KEY(\($0))"] } ?? [])
             creation = "CREATE TABLE \(name)(\n\(lines.joined(separator: ",\n"))\n)\(options)"

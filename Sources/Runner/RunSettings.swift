@@ -1,5 +1,6 @@
 package import ProxyServer
 package import Recording
+package import Store
 
 package struct RunSettings: Sendable {
     /// At least one.
@@ -55,5 +56,17 @@ package struct RunSettings: Sendable {
     /// The time that exchanges get to finish at the end.
     package var grace = Duration.seconds(3)
 
+    package var store: StoreSettings?
+
     package init() {}
+}
+
+/// The store that a run sends its exchanges to, beside the session.
+package struct StoreSettings: Sendable {
+    package var shipper: Shipper.Settings
+    /// `nil` is the session's own key.
+    package var key: LabelKey?
+    package var keepsSecrets = false
+
+    package init(_ shipper: Shipper.Settings) { self.shipper = shipper }
 }

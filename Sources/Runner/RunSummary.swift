@@ -2,6 +2,7 @@ import Description
 import Foundation
 import Jobs
 package import Recording
+import Store
 import Text
 
 package enum RunSummary {
@@ -33,6 +34,21 @@ package enum RunSummary {
                 FileManager.default.fileExists(atPath: path)
                 ? "sluice: session \(path)\(before)\n"
                 : "sluice: the session \(path) was removed while it was recorded\n"
+        }
+        return text
+    }
+
+    static func text(_ status: Shipper.Status, _ store: String) -> String {
+        var text = "sluice: \(status.stored.of("exchange")) stored in \(store)\n"
+        if status.waiting > 0 {
+            let verb = status.waiting == 1 ? "waits" : "wait"
+            text += "sluice: \(status.waiting.of("exchange")) \(verb) in the session; "
+            text += "the next run on it sends them, and so does 'sluice store import'\n"
+            if let error = status.error { text += "sluice: the store's last error: \(error)\n" }
+        }
+        if status.lost > 0 {
+            let lost = status.lost.of("exchange")
+            text += "sluice: \(lost) NOT stored: the session had to remove them before (--max-session)\n"
         }
         return text
     }

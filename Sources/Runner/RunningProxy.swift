@@ -8,6 +8,7 @@ import NIOPosix
 package import ProxyServer
 package import Recording
 import Rules
+import Store
 import Synchronization
 import Text
 package import Wire
@@ -24,6 +25,7 @@ package final class RunningProxy: Sendable {
     private let watcher = Mutex<FileWatcher?>(nil)
     private let report: @Sendable (String) -> Void
     private let recordingProblem = RecordingProblem()
+    private let shipper: Shipper?
 
     /// Why the recording stopped.
     private final class RecordingProblem: Sendable {
@@ -71,9 +73,19 @@ package final class RunningProxy: Sendable {
         logFile = try settings.log.map { try LogFile(path: $0, report: report) }
         let log = ExchangeLog(form: settings.output, mask: mask, write: logFile?.append ?? print)
         self.log = log
+        var recording = RunningProxy.recording(settings, session)
+        let shipper = settings.store.map { Shipper($0.shipper) { report("sluice: \($0)\n") } }
+        self.shipper = shipper
+        if let shipper, let store = settings.store {
+            recording.labels = store.shipper.labels
+            if store.key == nil { recording.labelKey = LabelKey().bytes }
+            recording.isNeeded = shipper.needs
+            recording.onRemoved = shipper.lose
+        }
         let recorder = try Recorder(
-            RunningProxy.recording(settings, session),
+            recording,
             onFinished: { exchanges in
+                shipper?.add(exchanges.filter { !$0.isUnrecorded }.map(\.record.id.number))
                 log.add(exchanges)
                 onFinished?(exchanges.map(\.record))
             },
@@ -101,6 +113,15 @@ package final class RunningProxy: Sendable {
             let isOurs = isNew || settings.rotation != nil
             if isOurs, let path = recorder.path { try? FileManager.default.removeItem(atPath: path) }
             throw RunningProxy.describe(error, settings)
+        }
+        if let path = recorder.path, let store = settings.store {
+            let masks = files.profile?.mask ?? MaskRules()
+            @Sendable func makeSource() throws -> SessionSource {
+                let kept = try SessionReader(path: path).labelKey().map { LabelKey(Array($0.readableBytesView)) }
+                let key = store.keepsSecrets ? nil : store.key ?? kept ?? LabelKey()
+                return try SessionSource(path, masks, key: key)
+            }
+            shipper?.start(edits: { recorder.edits }, makeSource: makeSource)
         }
         rules = RulesInForce(
             profile: files.profile,
@@ -180,6 +201,7 @@ package final class RunningProxy: Sendable {
             ),
             ownCredentials: ownCredentials,
             recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
+            store: { [shipper] in shipper?.status },
             rules: rules,
             recorder: recorder,
             server: server,
@@ -239,7 +261,18 @@ package final class RunningProxy: Sendable {
         await watcher.withLock { $0 }?.stop()
         await control.withLock { $0.take() }?.stop()
         await server.stop(grace: settings.grace)
+        // A reader would keep the session's log from being removed.
+        if let shipper {
+            recorder.flush()
+            shipper.stop(within: max(3, Double(settings.grace.components.seconds)))
+        }
         return recorder.close()
+    }
+
+    /// What the store has of this run and what not, after ``stop()``; `nil` without a store.
+    package var storeSummary: String? {
+        guard let shipper, let store = settings.store else { return nil }
+        return RunSummary.text(shipper.status, store.shipper.address.shown)
     }
 
     /// For after ``stop()``. Throws `StartError` if nothing was recorded, `SessionError` if the session is unreadable.

@@ -131,7 +131,8 @@ struct Sluice: AsyncParsableCommand {
             CommandGroup(
                 name: "Use a session",
                 subcommands: [
-                    Export.self, Import.self, Repeat.self, Trim.self, DeleteCommand.self, CommentCommand.self,
+                    Export.self, Import.self, StoreCommand.self, Repeat.self, Trim.self, DeleteCommand.self,
+                    CommentCommand.self,
                 ]
             ),
             CommandGroup(

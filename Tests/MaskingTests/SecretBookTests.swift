@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 import Testing
 
 @testable import Masking
@@ -15,6 +16,16 @@ struct SecretBookTests {
         for form in forms {
             #expect(Masked.text("x \(form) y", nil, knowing: [secret]) == "x sluice-token-1 y", "\(form)")
         }
+    }
+
+    @Test("In a store, a placeholder has six digits of the secret, which a later export takes for no secret")
+    func labels() throws {
+        let mask = TextMask(MaskRules(), label: { UInt32($0.count) << 8 | 0xAB_0000 })
+        let masked = try #require(mask.masked(#"{"token":"abcdefgh12345678"}"#, .text))
+        #expect(masked == #"{"token":"sluice-token-ab1000"}"#)
+        #expect(mask.masked("again abcdefgh12345678", .text) == "again sluice-token-ab1000")
+        #expect(Masked.text(masked) == masked)
+        #expect(Placeholder(kind: .token, number: 7, label: 0x2A).text == "sluice-token-00002a")
     }
 
     @Test("The same secret under several names and codings is counted once")

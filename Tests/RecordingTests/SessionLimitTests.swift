@@ -21,6 +21,29 @@ struct SessionLimitTests {
         return Feed(try Recorder(configuration, onRemark: onRemark))
     }
 
+    @Test("Exchanges that a store needs go last, the oldest first, and are told")
+    func needed() throws {
+        let removed = Mutex<[Int64]>([])
+        var configuration = RecorderConfiguration(path: scratch.session)
+        (configuration.largestSession, configuration.largestSessionText) = (1_500_000, "1.5mb")
+        configuration.isNeeded = { $0 <= 200 }
+        configuration.onRemoved = { numbers in removed.withLock { $0 += numbers } }
+        let feed = try Feed(configuration)
+        for id in 1...400 {
+            feed.submit(Samples.exchange(Int64(id), messages: Samples.realisticMessages))
+            if id % 20 == 0 { feed.recorder.flush() }
+        }
+        for id in 401...3_000 {
+            feed.submit(Samples.exchange(Int64(id), messages: Samples.realisticMessages))
+            if id % 20 == 0 { feed.recorder.flush() }
+        }
+        feed.recorder.close()
+        let reader = try SessionReader(path: scratch.session)
+        let kept = Set(try reader.numbers(matching: .everything))
+        #expect(kept.isSuperset(of: 1...200) && kept.count < 3_000)
+        #expect(Set(removed.withLock { $0 }) == Set(1...3_000).subtracting(kept))
+    }
+
     private func size() throws -> Int64 {
         try FileManager.default.attributesOfItem(atPath: scratch.session)[.size] as? Int64 ?? 0
     }

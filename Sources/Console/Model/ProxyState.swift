@@ -1,5 +1,6 @@
 package import Rules
 package import Runner
+package import Store
 import Tools
 
 package struct ProxyState: Sendable {
@@ -17,6 +18,7 @@ package struct ProxyState: Sendable {
     package var session: String?
     package var recordingProblem: String?
     package var recording: RecordingState?
+    package var store: Shipper.Status?
     /// The number of edits of the session that the proxy has reported.
     var edits: Int?
     package var tools: [ToolState] = []

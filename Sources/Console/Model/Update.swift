@@ -92,6 +92,7 @@ extension ConsoleModel {
         proxy.session = status.session
         proxy.recordingProblem = status.recordingProblem
         proxy.recording = status.recording
+        proxy.store = status.store
         let wasEdited = proxy.edits.map { $0 != status.edits } ?? false
         proxy.edits = status.edits
         proxy.tools = status.tools

@@ -1,6 +1,7 @@
 import Description
 import Rules
 import Runner
+import Store
 import Terminal
 import Text
 import Tools
@@ -124,7 +125,16 @@ enum StatusView {
         if let recording = model.proxy.recording, !recording.isOn {
             return [address, Item(1, "NOT RECORDING", isAlarming: true), Item(7, "\(recording.passed) passed")]
         }
-        return [address, Item(10, "recording", "rec")]
+        return [address, Item(10, "recording", "rec")] + storeItems(model.proxy)
+    }
+
+    /// How many exchanges have yet to be sent to a store, and whether it fails.
+    private static func storeItems(_ proxy: ProxyState) -> [Item] {
+        guard let store = proxy.store else { return [] }
+        let waiting = store.waiting > 0 ? "\(store.waiting.grouped) wait" : "all sent"
+        guard store.error != nil else { return [Item(12, "store: \(waiting)", "store")] }
+        let since = store.waitsSince.map { " since \(Timestamp.clock($0))" } ?? ""
+        return [Item(2, "STORE FAILS, \(waiting)\(since)", "STORE FAILS", isAlarming: true)]
     }
 
     /// All listeners with their modes; listeners on the host of the first one show only their ports.

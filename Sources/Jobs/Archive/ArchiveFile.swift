@@ -67,7 +67,7 @@ package enum ArchiveFile {
         try forEachEntry(of: path, losses: losses, onRead: count) { entry in
             let bytes = read.load(ordering: .relaxed)
             try onEntry(bytes, Double(bytes) / size)
-            for event in recording.events(entry) { output.add(event) }
+            for event in recording.events(entry) { output.record(event) }
             output.send()
         }
     }

@@ -4,7 +4,7 @@ import HTTPModel
 import Recording
 
 /// Submits events to a recorder in portions, and waits until they are written.
-final class RecorderOutput {
+final class RecorderOutput: RecordSink {
     /// In bytes; the recorder must keep room for the traffic.
     private static let mostWaiting = 2 << 20
 
@@ -19,7 +19,7 @@ final class RecorderOutput {
         producer = recorder.makeProducer {}
     }
 
-    func add(_ event: RecordEvent) {
+    func record(_ event: RecordEvent) {
         events.append(event)
         cost += event.cost
         if cost >= RecorderOutput.mostWaiting { send() }
@@ -38,11 +38,13 @@ final class RecorderOutput {
 
 struct BodyCopy {
     let reader: SessionReader
-    let output: RecorderOutput
+    let output: any RecordSink
 
     func copy(_ side: BodySide, of old: ExchangeID, to id: ExchangeID) throws {
         guard try reader.bodySize(of: old, side: side) != nil else { return }
-        try RecordedBody(source: reader, id: old, side: side).forEachPiece { output.add(.body(id, side, $0)) }
-        try reader.forEachArrival(of: old, side: side) { output.add(.arrival(id, side, offset: $0.offset, at: $0.at)) }
+        try RecordedBody(source: reader, id: old, side: side).forEachPiece { output.record(.body(id, side, $0)) }
+        try reader.forEachArrival(of: old, side: side) { arrival in
+            output.record(.arrival(id, side, offset: arrival.offset, at: arrival.at))
+        }
     }
 }

@@ -176,11 +176,11 @@ package struct SessionImport: SessionImports {
         record.upstreamConnection = record.upstreamConnection.map { number($0, exchange.upstream) }
         var opened = record
         opened.state = .inFlight
-        output.add(.opened(opened, exchange.messages))
-        for connection in news { output.add(.connection(connection)) }
+        output.record(.opened(opened, exchange.messages))
+        for connection in news { output.record(.connection(connection)) }
         // An exchange whose bodies cannot be read is finished, too.
         defer {
-            output.add(.finished(record, exchange.messages))
+            output.record(.finished(record, exchange.messages))
             output.send()
         }
         let copy = BodyCopy(reader: reader, output: output)

@@ -1,6 +1,8 @@
 import Foundation
 package import HTTPModel
 package import Recording
+import Store
+import Text
 
 package struct SessionQuery {
     package let reader: SessionReader
@@ -9,12 +11,17 @@ package struct SessionQuery {
     private let unfinished = UnfinishedSearches()
     /// Exchanges in progress that joined sessions leave out; `nil` for a single session.
     private let inFlight: Int?
+    /// A store's exchanges that the limit left out.
+    private var limited: Int?
+    /// Whether nothing of a store fits.
+    private var isEmpty = false
 
     package var isWhole: Bool { filter.matchesEverything }
 
     /// Throws ``StartError`` if no exchange matches the filter.
     package func requireMatch() throws {
         struct Found: Error {}
+        if isEmpty { throw StartError.nothingFits(path) }
         guard !isWhole else { return }
         do {
             try forEachNumbers { _ in throw Found() }
@@ -28,7 +35,8 @@ package struct SessionQuery {
     package var remark: String? {
         let count = inFlight ?? 0
         let left = count == 0 ? nil : "\(count) exchange\(count == 1 ? "" : "s") in flight left out"
-        let remarks = [left, unfinished.remark].compactMap(\.self)
+        let limited = limited.map { "only the newest \($0.grouped) that fit; --limit takes more" }
+        let remarks = [left, limited, unfinished.remark].compactMap(\.self)
         return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
     }
 
@@ -40,6 +48,15 @@ package struct SessionQuery {
     package init(session: String, filter: Filter, work: LongWork? = nil) throws {
         let path = try SessionQuery.path(session)
         self.init(filter, path, try SessionQuery.open(path, work: work))
+    }
+
+    /// The exchanges of a store that match, as a session.
+    package init(_ fetch: StoreFetch, filter: [String], work: LongWork? = nil) throws {
+        let (reader, outcome) = try fetch.reader(filter, work: work)
+        // The store is asked once: everything that was fetched matches.
+        self.init(.everything, fetch.address.shown, reader)
+        if outcome.hasMore { limited = outcome.count }
+        isEmpty = outcome.count == 0
     }
 
     /// Words that end in `.sluice` are further sessions, the others are the filter.

@@ -8,13 +8,15 @@ package struct SQLCondition: Sendable, Hashable {
     /// `JOIN`s after `exchange AS e`; empty, or with a leading space.
     package var joins: String
 
-    /// Argument numbers begin at `firstArgument`.
+    /// Argument numbers begin at `firstArgument`. For a database without our functions it is a necessary condition on
+    /// columns.
     package init(_ filter: Filter, dialect: SQLDialect = .sqlite, firstArgument: Int = 1) {
         var compiler = FilterCompiler(dialect: dialect, firstArgument: firstArgument)
-        sql = compiler.condition(filter.root)
+        let root = dialect.hasFunctions ? filter.root : filter.root.necessary()
+        sql = compiler.condition(root)
         arguments = compiler.arguments
         joins = ""
-        let tests = filter.root.tests
+        let tests = root.tests
         if tests.contains(where: { $0.readsPayload }) {
             joins += " LEFT JOIN payload AS p ON p.id = e.payload"
         }
@@ -122,7 +124,7 @@ private struct FilterCompiler {
             body(side, SearchedText(.expression(expression), question: .expression(expression)))
         case .matches(.body, _): "TRUE"
         case .mediaTypePart(let part):
-            "(e.media_type \(like("%", part, "%")) AND sluice_has_part(e.media_type, \(argument(.text(part)))))"
+            "(\(like("e.media_type", "%", part, "%")) AND sluice_has_part(e.media_type, \(argument(.text(part)))))"
         case .number(let field, let range): number(field, range)
         case .version(let range):
             "(\(version("e.client_version", range))"
@@ -186,10 +188,10 @@ private struct FilterCompiler {
         let literal = String(decoding: glob.literalBytes, as: UTF8.self)
         switch (glob.shape, glob.ignoresCase) {
         case (.everything, _): return "TRUE"
-        case (.literal, true): return "\(column) \(like("", literal, ""))"
-        case (.prefix, true): return "\(column) \(like("", literal, "%"))"
-        case (.suffix, true): return "\(column) \(like("%", literal, ""))"
-        case (.infix, true): return "\(column) \(like("%", literal, "%"))"
+        case (.literal, true): return like(column, "", literal, "")
+        case (.prefix, true): return like(column, "", literal, "%")
+        case (.suffix, true): return like(column, "%", literal, "")
+        case (.infix, true): return like(column, "%", literal, "%")
         case (.literal, false): return "\(column) = \(argument(.text(literal)))"
         case (.prefix, false):
             return "substr(\(column), 1, \(literal.unicodeScalars.count)) = \(argument(.text(literal)))"
@@ -199,13 +201,13 @@ private struct FilterCompiler {
         }
     }
 
-    private mutating func like(_ before: String, _ text: String, _ after: String) -> String {
+    private mutating func like(_ column: String, _ before: String, _ text: String, _ after: String) -> String {
         var escaped = before
         for character in text.unicodeScalars {
             if "%_\\".unicodeScalars.contains(character) { escaped += "\\" }
             escaped.unicodeScalars.append(character)
         }
-        return "\(dialect.like) \(argument(.text(escaped + after))) ESCAPE '\\'"
+        return dialect.like(column, argument(.text(escaped + after)))
     }
 
     /// Searching each of a URL's five columns is faster than joining them. If the path begins with a slash, a literal
@@ -214,18 +216,18 @@ private struct FilterCompiler {
     private mutating func url(_ glob: Glob) -> String {
         if glob.matchesEverything { return "TRUE" }
         let part = Self.longestPart(of: glob)
-        guard !part.isEmpty else { return hasURL(.glob(glob)) }
+        guard !part.isEmpty else { return dialect.hasFunctions ? hasURL(.glob(glob)) : "TRUE" }
         let text = String(decoding: part, as: UTF8.self)
         let isNumber = part.allSatisfy { $0 &- 0x30 < 10 }
         let isInScheme = !glob.ignoresCase || ["https", "wss"].contains { Array($0.utf8).firstRange(of: part) != nil }
         let columns =
             ["e.path", "e.host", "coalesce(e.query, '')"] + (isInScheme ? ["e.scheme"] : [])
             + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
-        let pattern = like("%", text, "%")
-        let within = joined(columns.map { "\($0) \(pattern)" }, "OR")
+        let within = joined(columns.map { like($0, "%", text, "%") }, "OR")
         // A tunnel has no path. This is not a `CASE`, because SQLite would then evaluate all operands of the `OR`.
         let isUsual = "e.path >= '/' AND e.path < '0'"
         let isUnusual = "(e.path < '/' OR e.path >= '0')"
+        guard dialect.hasFunctions else { return "(\(within) OR \(isUnusual))" }
         if glob.shape == .infix, glob.ignoresCase, glob.literalBytes == part, !isNumber {
             return "(\(within) AND \(isUsual) OR \(isUnusual) AND \(hasURL(.glob(glob))))"
         }

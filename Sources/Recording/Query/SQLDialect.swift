@@ -3,13 +3,28 @@ import HTTPModel
 /// The differences between the databases that filters are compiled for.
 package struct SQLDialect: Sendable {
     /// The placeholder of the n-th argument, from 1.
-    package var placeholder: @Sendable (Int) -> String
-    /// The operator that matches `%` and `_` and ignores the case of ASCII letters.
-    package var like: String
+    package let placeholder: @Sendable (Int) -> String
+    /// A condition whose pattern has `%` and `_`, escaped by a backslash, and which ignores the case of ASCII letters.
+    package let like: @Sendable (_ column: String, _ pattern: String) -> String
     /// The function that returns the position of a text in another, from 1; 0 if it is not found.
-    package var position: String
+    package let position: String
+    /// Whether the database has our functions. If it has not, the condition on a URL is only a necessary one.
+    let hasFunctions: Bool
 
-    package static let sqlite = SQLDialect(placeholder: { "?\($0)" }, like: "LIKE", position: "instr")
+    package static let sqlite = SQLDialect(
+        placeholder: { "?\($0)" },
+        like: { "\($0) LIKE \($1) ESCAPE '\\'" },
+        position: "instr",
+        hasFunctions: true
+    )
+
+    /// For columns with the collation `C`, which changes the case of ASCII letters only.
+    package static let postgreSQL = SQLDialect(
+        placeholder: { "$\($0)::text" },
+        like: { "lower(\($0)) LIKE lower(\($1)) ESCAPE '\\'" },
+        position: "strpos",
+        hasFunctions: false
+    )
 }
 
 package enum SQLArgument: Sendable, Hashable {

@@ -92,6 +92,26 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     package func identity() throws -> SessionIdentity { try read(SessionIdentity.read) }
 
+    /// The key of a session that was recorded with a store; see ``RecorderConfiguration/labelKey``.
+    package func labelKey() throws -> ByteBuffer? {
+        let known = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'store'"
+        guard try rows(known, of: "store", { try $0.number() }).first == 1 else { return nil }
+        return try rows("SELECT label_key FROM store LIMIT 1", of: "store") { try $0.optionalBytes() }.first ?? nil
+    }
+
+    /// The comments and colours of all exchanges.
+    package func annotations() throws -> [Int64: ExchangeAnnotation] {
+        let sql = "SELECT exchange, comment, colour FROM annotation WHERE deleted_at IS NULL"
+        let found = try rows(sql, of: "annotation") { row in
+            let number = try row.number(in: RecordedRange.numbers)
+            var annotation = ExchangeAnnotation()
+            annotation.comment = try row.optionalText()
+            annotation.colour = try row.optionalText()
+            return (number, annotation)
+        }
+        return Dictionary(found.filter { $0.1 != ExchangeAnnotation() }) { $1 }
+    }
+
     package func runs() throws -> [SessionRun] {
         try rows("SELECT \(Schema.run.columns) FROM run ORDER BY id", of: "run") { try $0.run() }
     }

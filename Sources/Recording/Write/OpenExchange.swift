@@ -1,4 +1,4 @@
-import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// An exchange in flight with its unwritten content.
@@ -137,7 +137,7 @@ struct BodyTail {
 }
 
 extension BodySide {
-    var incompleteFlag: ExchangeRecord.Flags {
+    package var incompleteFlag: ExchangeRecord.Flags {
         switch self {
         case .requestReceived, .requestSent: .requestBodyIncomplete
         case .responseReceived, .responseSent: .responseBodyIncomplete

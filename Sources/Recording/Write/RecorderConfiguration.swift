@@ -28,6 +28,13 @@ package struct RecorderConfiguration: Sendable {
     package var largestSession: Int64?
     package var largestSessionText = ""
 
+    /// A key for the placeholders of a store, which the session keeps if it has none yet.
+    package var labelKey: [UInt8]?
+    /// Whether an exchange is to stay when the session is too large, as long as others can go; on the recorder's thread.
+    package var isNeeded: @Sendable (_ number: Int64) -> Bool = { _ in false }
+    /// Called with exchanges that are removed because the session is too large.
+    package var onRemoved: @Sendable (_ numbers: [Int64]) -> Void = { _ in }
+
     /// Whether errors say that live traffic continues if writing fails.
     package var isTraffic = true
 

@@ -73,7 +73,12 @@ final class RecorderLoop {
         connections: [ConnectionID: ConnectionRecord] = [:]
     ) throws -> SessionRecording {
         let limit = try configuration.largestSession.map {
-            try SessionLimit(largest: $0, words: configuration.largestSessionText)
+            try SessionLimit(
+                largest: $0,
+                words: configuration.largestSessionText,
+                isNeeded: configuration.isNeeded,
+                onRemoved: configuration.onRemoved
+            )
         }
         let tail = UInt64(max(0, configuration.tailMilliseconds)) * 1_000_000
         let recording = try SessionRecording(session, tailNanoseconds: tail, limit: limit, connections: connections)

@@ -4,7 +4,7 @@ import NIOCore
 
 /// Fills a prepared statement through SQLite's own interface, because GRDB boxes every value, which for forty columns
 /// costs more than the insert itself (see decision record 3). GRDB still does connections, transactions and errors.
-struct RowWriter {
+struct RowWriter: RowSink {
     /// Keeps the statement alive.
     private let owner: Statement
     private let statement: SQLiteStatement
@@ -27,8 +27,6 @@ struct RowWriter {
         column += 1
         if let value { sqlite3_bind_int64(statement, column, value) }
     }
-
-    mutating func bind(_ value: some FixedWidthInteger) { bind(Int64(truncatingIfNeeded: value)) }
 
     mutating func bind(_ value: String) {
         column += 1

@@ -3,8 +3,9 @@ import GRDB
 import HTTPModel
 import NIOCore
 
-/// Keeps a session below a size: drops the bodies of the oldest exchanges, then the oldest exchanges. If bodies in
-/// flight take most of the room, the largest of them is dropped first. SQLite reuses the free pages.
+/// Keeps a session below a size: drops the bodies of the oldest exchanges, then the oldest exchanges; those that a store
+/// still needs come last. If bodies in flight take most of the room, the largest of them is dropped first. SQLite reuses
+/// the free pages.
 struct SessionLimit {
     /// Drops the largest body in flight if all together have more than `bytes` in the file; returns whether it did.
     typealias DropOpenBodies = (_ bytes: Int64) throws -> Bool
@@ -14,6 +15,8 @@ struct SessionLimit {
 
     let largest: Int64
     let note: TraceEntry
+    private let isNeeded: (Int64) -> Bool
+    private let onRemoved: ([Int64]) -> Void
     private let storedNote: String
     /// Exchanges up to this number have no bodies, or were in flight.
     private var cursor: Int64 = 0
@@ -23,8 +26,13 @@ struct SessionLimit {
     private(set) var removed = 0
     private(set) var hasDropped = false
 
-    init(largest: Int64, words: String) throws {
-        self.largest = largest
+    init(
+        largest: Int64,
+        words: String,
+        isNeeded: @escaping (Int64) -> Bool = { _ in false },
+        onRemoved: @escaping ([Int64]) -> Void = { _ in }
+    ) throws {
+        (self.largest, self.isNeeded, self.onRemoved) = (largest, isNeeded, onRemoved)
         let text = "the body was dropped to keep the session below \(words)"
         note = TraceEntry(stage: "sluice", outcome: .note, text: text)
         storedNote = String(buffer: try JSONWriter.trace([note]) ?? ByteBuffer())
@@ -48,16 +56,19 @@ struct SessionLimit {
         _ totals: inout SessionSummary,
         _ dropOpenBodies: DropOpenBodies
     ) throws {
+        let isKept = { [isNeeded] number in isOpen(number) || isNeeded(number) }
         while try Self.usedBytes(database) > target {
             hasDropped = true
             // Bodies in flight of half the size would push out everything else, and then not fit themselves.
             if try dropOpenBodies(largest / 2) {
                 countOpen()
-            } else if try dropBodies(database, isOpen, target) {
+            } else if try dropBodies(database, isKept, target) {
                 continue
             } else if try dropOpenBodies(0) {
                 countOpen()
-            } else if try !removeOldest(database, isOpen, &totals) {
+            } else if try removeOldest(database, isKept, &totals) {
+                continue
+            } else if try !dropBodies(database, isOpen, target), try !removeOldest(database, isOpen, &totals) {
                 break
             }
         }
@@ -151,6 +162,7 @@ struct SessionLimit {
         try totals.add(-1, counted, list, in: database)
         try DeletedRows.drop(numbers, list, in: database)
         removed += oldest.count
+        onRemoved(oldest)
         removedSinceConnections += oldest.count
         if removedSinceConnections >= Self.connectionSlice {
             removedSinceConnections = 0

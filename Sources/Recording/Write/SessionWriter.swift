@@ -135,14 +135,7 @@ final class SessionWriter {
 
     private func insertPayload(_ id: Int64, _ messages: ExchangeMessages, _ bodies: [ByteBuffer?]) throws {
         payloads.bind(id)
-        payloads.bind(messages.requestHead)
-        payloads.bind(messages.requestHeadSent)
-        payloads.bind(messages.requestTrailers)
-        payloads.bind(messages.interimHeads)
-        payloads.bind(messages.responseHead)
-        payloads.bind(messages.responseHeadSent)
-        payloads.bind(messages.responseTrailers)
-        payloads.bind(text: try JSONWriter.trace(messages.trace))
+        try payloads.bind(messages)
         for body in bodies { payloads.bind(body) }
         try payloads.run()
     }
@@ -180,62 +173,10 @@ final class SessionWriter {
 
     /// Replaces the row that the exchange had in flight.
     func write(_ record: ExchangeRecord, payload: Int64, isNew: Bool) throws {
-        exchanges.bind(record.id.number)
-        exchanges.bind(payload)
-        exchanges.bind(record.kind.rawValue)
-        exchanges.bind(record.state.rawValue)
-        exchanges.bind(record.flags.rawValue)
-        exchanges.bind(record.startedAt)
-        exchanges.bind(record.method)
-        exchanges.bind(record.url.scheme)
-        exchanges.bind(record.url.host)
-        exchanges.bind(record.url.port)
-        exchanges.bind(record.url.path)
-        exchanges.bind(record.url.query)
-        exchanges.bind(record.status)
-        exchanges.bind(record.clientVersion.rawValue)
-        exchanges.bind((record.upstreamVersion?.rawValue).map(Int64.init))
-        exchanges.bind(record.mediaType)
-        exchanges.bind(record.clientConnection.number)
-        exchanges.bind(record.upstreamConnection?.number)
-        // Key paths would take a tenth of the cost of recording an exchange.
-        let (sizes, timings) = (record.sizes, record.timings)
-        exchanges.bind(sizes.requestHead)
-        exchanges.bind(sizes.requestBody)
-        exchanges.bind(sizes.requestWire)
-        exchanges.bind(sizes.responseHead)
-        exchanges.bind(sizes.responseBody)
-        exchanges.bind(sizes.responseWire)
-        exchanges.bind(timings.blocked)
-        exchanges.bind(timings.dns)
-        exchanges.bind(timings.connect)
-        exchanges.bind(timings.tls)
-        exchanges.bind(timings.send)
-        exchanges.bind(timings.wait)
-        exchanges.bind(timings.receive)
-        exchanges.bind(timings.total)
-        exchanges.bind(record.failure?.code.rawValue)
-        exchanges.bind(record.failure?.message)
-        exchanges.bind(record.failure?.hint)
-        exchanges.bind(record.sentURL?.scheme)
-        exchanges.bind(record.sentURL?.host)
-        exchanges.bind((record.sentURL?.port).map(Int64.init))
-        exchanges.bind(record.sentURL?.path)
-        exchanges.bind(record.sentURL?.query)
-        exchanges.bind(record.tally.fromClient)
-        exchanges.bind(record.tally.fromServer)
-        exchanges.bind((record.grpc?.status).map(Int64.init))
-        exchanges.bind(record.grpc?.message)
-        exchanges.bind(record.clientAddress)
-        exchanges.bind(record.serverAddress)
-        let extras = record.extras
-        exchanges.bind(extras.listeningMode)
-        exchanges.bind((extras.process?.id).map(Int64.init))
-        exchanges.bind(extras.process?.name)
-        exchanges.bind(extras.origin)
-        exchanges.bind(text: try extras.masked.isEmpty ? nil : JSONWriter.names(extras.masked))
+        try exchanges.bind(record, payload: payload)
         try exchanges.run()
-        if extras.annotation != ExchangeAnnotation() { try write(extras.annotation, of: record.id) }
+        let annotation = record.extras.annotation
+        if annotation != ExchangeAnnotation() { try write(annotation, of: record.id) }
 
         if isNew { totals.exchanges += 1 }
         if record.state != .inFlight, record.state != .interrupted {
@@ -254,25 +195,11 @@ final class SessionWriter {
     }
 
     func write(_ connection: ConnectionRecord) throws {
-        connections.bind(connection.id.number)
-        connections.bind(connection.leg.rawValue)
-        connections.bind(connection.openedAt)
-        connections.bind(connection.closedAt)
-        connections.bind(connection.localAddress)
-        connections.bind(connection.peerAddress)
-        for time in [connection.dns, connection.connect, connection.handshake] { connections.bind(time) }
-        let tls = connection.tls
-        for text in [tls?.protocolVersion, tls?.cipherSuite, tls?.serverName, tls?.applicationProtocol] {
-            connections.bind(text)
-        }
-        connections.bind((tls?.resumed).map { $0 ? 1 : 0 })
-        connections.bind(tls?.verificationFailure)
-        connections.bind(text: try JSONWriter.certificates(tls?.peerCertificates ?? []))
+        try connections.bind(connection)
         try connections.run()
-        guard connection.proxy != nil || tls?.clientCertificate != nil else { return }
+        guard connection.proxy != nil || connection.tls?.clientCertificate != nil else { return }
         routes.bind(connection.id.number)
-        routes.bind(connection.proxy)
-        routes.bind(text: try tls?.clientCertificate.map(JSONWriter.clientCertificate))
+        try routes.bind(routeOf: connection)
         try routes.run()
     }
 

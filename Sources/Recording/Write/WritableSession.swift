@@ -94,7 +94,7 @@ struct WritableSession: Sendable {
     }
 
     /// Does not use the log, so that a file that is not empty is a complete session.
-    private static func createTables(in database: Database, labels: [String: String]) throws {
+    static func createTables(in database: Database, labels: [String: String]) throws {
         try Schema.create(in: database, isDurable: false) {
             try database.execute(sql: "INSERT INTO summary VALUES(1, 0, 0, 0, 0)")
             let encoder = JSONEncoder()
@@ -120,6 +120,11 @@ struct WritableSession: Sendable {
                 PRAGMA busy_timeout = \(RecorderLimits.patienceMilliseconds);
                 """
         )
+        if let key = configuration.labelKey {
+            try database.execute(sql: "CREATE TABLE IF NOT EXISTS store(label_key BLOB NOT NULL)")
+            let sql = "INSERT INTO store SELECT ? WHERE NOT EXISTS (SELECT 1 FROM store)"
+            try database.execute(sql: sql, arguments: [Data(key)])
+        }
         if let pageLimit = configuration.pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
     }
 

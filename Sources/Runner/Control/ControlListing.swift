@@ -1,6 +1,7 @@
 import Description
 import Foundation
 import HTTPModel
+package import Store
 import Text
 
 package enum ControlListing {
@@ -48,11 +49,21 @@ package enum ControlListing {
         } else if status.session != nil {
             rows.append(["recording", status.recording.isOn ? "on" : "off"])
         }
+        if let store = status.store { rows.append(["store", text(store)]) }
         rows.append(["profile", status.profiles.isEmpty ? "none" : status.profiles.joined(separator: ", ")])
         let tools = status.tools.filter { $0.isOn && $0.enabled > 0 }.map(\.name)
         rows.append(["tools", tools.isEmpty ? "none" : tools.joined(separator: ", ")])
         rows.append(["held", status.holds.of("message")])
         return columns(rows, rightAligned: [])
+    }
+
+    /// How many exchanges a store has and lacks, since when, and why.
+    package static func text(_ store: Shipper.Status) -> String {
+        var text = "\(store.stored.grouped) stored"
+        if store.waiting > 0 { text += ", \(store.waiting.grouped) waiting" }
+        if store.waiting > 0, let since = store.waitsSince { text += " since \(Timestamp.clock(since))" }
+        if store.lost > 0 { text += ", \(store.lost.grouped) lost" }
+        return text + (store.error.map { ": \($0)" } ?? "")
     }
 
     /// Without the proxy's password.

@@ -5,6 +5,7 @@ import Foundation
 import Jobs
 import Recording
 import Runner
+import Store
 import Terminal
 import Wire
 
@@ -26,6 +27,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     @Option(help: .newSession, completion: .newSession) var session: String?
     @OptionGroup var bounds: SessionBounds
+    @OptionGroup var store: StoreOptions
     @Option(help: .profile, completion: .profile) var profile: [String] = []
     @OptionGroup var proxy: ProxyOptions
 
@@ -39,6 +41,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         var settings = try proxy.settings(port: 8080)
         settings.session = session
         try bounds.apply(to: &settings)
+        try store.set(&settings)
         settings.becomesLast = true
         settings.reportsRotations = false
         settings.profiles = profile
@@ -56,14 +59,23 @@ struct Open: AsyncParsableCommand {
         discussion: """
               sluice open last
               sluice open bug.zip
+              sluice open postgresql://localhost/team 'status:5xx since:2h'
+
+            Of a store the exchanges that fit are fetched into a session for the time.
             """
     )
 
     @OptionGroup var linear: LinearOptions
     @Argument(help: .session, completion: .session) var session: String
+    @Argument(help: .value("filter", "With a store: which exchanges."), completion: .filter) var filter: [String] = []
+    @OptionGroup var reading: StoreReading
 
     func run() async throws {
         try Screen.require(linear)
+        if let fetch = try reading.fetch(session) { return try await open(fetch) }
+        guard filter.isEmpty else {
+            throw ValidationError("Only a store is opened with a filter; in the console / filters.")
+        }
         let isArchive = try ArchiveFile.isArchive(session)
         let path = isArchive ? session : try SessionQuery.open(session).path
         try await Screen.run(.recorded(name: path), linear) { stopping in
@@ -89,6 +101,20 @@ struct Open: AsyncParsableCommand {
                 return true
             }
             return ConsoleServices(session: archive.session, archive: path)
+        }
+    }
+}
+
+extension Open {
+    private func open(_ fetch: StoreFetch) async throws {
+        let directory = try TemporaryDirectory("store")
+        defer { directory.remove() }
+        let path = directory.path + "/store.sluice"
+        _ = try LongWork.run("fetching", .things("exchange"), consequence: "Nothing was opened.") { work in
+            try fetch.fetch(filter, to: path, work: work)
+        }
+        try await Screen.run(.recorded(name: fetch.address.shown), linear) { _ in
+            ConsoleServices(session: path, archive: fetch.address.shown)
         }
     }
 }
@@ -213,7 +239,7 @@ actor Stopping {
     func add(_ running: RunningProxy) {
         add {
             let summary = await running.stop()
-            StandardStreams.error(RunSummary.text(summary))
+            StandardStreams.error(RunSummary.text(summary) + (running.storeSummary ?? ""))
             return summary.error == nil
         }
     }

@@ -53,6 +53,7 @@ struct Export: ParsableCommand {
     @Flag(help: "With raw: write into a directory that is not empty.") var force = false
     @Flag(help: "Do not mask secrets.") var secrets = false
     @Flag(help: "List texts that look like secrets; if there are any, end with 1 and write nothing.") var strict = false
+    @OptionGroup var reading: StoreReading
     @Option(help: .value("file", "A profile whose 'mask:' is used; repeatable."), completion: .profile)
     var profile: [String] = []
 
@@ -103,7 +104,7 @@ struct Export: ParsableCommand {
                 )
                 : StartError("A bundle is a zip file.", hint: "Name a file: -o bug.zip", isUsage: true)
         }
-        for session in SessionQuery.split(session, filter).sessions {
+        for session in SessionQuery.split(session, filter).sessions where try reading.fetch(session) == nil {
             try OutputPlace.check(output, reading: SessionQuery.path(session))
         }
         if isDirectory, let output, !force, OutputDirectory.isThere(output) {
@@ -121,7 +122,9 @@ struct Export: ParsableCommand {
         let file = try OutputFile(isDirectory ? nil : output, isSecret: true)
         let directory = try isDirectory ? output.map { try OutputDirectory($0, isForced: force) } : nil
         let (sessions, filter) = SessionQuery.split(session, filter)
-        let query = try SessionQuery(sessions: sessions, filter: filter, work: work)
+        let query =
+            try reading.fetch(session).map { try SessionQuery($0, filter: filter, work: work) }
+            ?? SessionQuery(sessions: sessions, filter: filter, work: work)
         if !secrets, profile.isEmpty { try query.requireOneMask() }
         try query.requireMatch()
         var title = "finding secrets"

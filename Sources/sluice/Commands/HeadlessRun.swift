@@ -23,6 +23,7 @@ struct RecordingOptions: ParsableArguments {
     @Option(help: .value("file", "Write a line for each exchange; JSON if it ends in .jsonl."), completion: .file())
     var log: String?
     @Flag(help: "With JSON: do not mask secrets.") var secrets = false
+    @OptionGroup var store: StoreOptions
 
     private var hasJSON: Bool { json || log?.lowercased().hasSuffix(".jsonl") == true }
 
@@ -44,6 +45,7 @@ struct RecordingOptions: ParsableArguments {
         settings.recordsNothing = noSession
         settings.isRecording = record == .on
         try bounds.apply(to: &settings)
+        try store.set(&settings)
         settings.recorder = recorder
         settings.profiles = profile
         settings.keepsSecrets = secrets
@@ -159,7 +161,8 @@ struct HeadlessRun {
     private func finish(_ running: RunningProxy, _ outcome: ChildOutcome? = nil) async -> Bool {
         let summary = await running.stop()
         if outcome == nil || !recording.quiet || summary.hasProblem {
-            StandardStreams.error(RunSummary.text(summary) + (running.maskedSummary ?? ""))
+            let more = [running.storeSummary, running.maskedSummary].compactMap(\.self).joined()
+            StandardStreams.error(RunSummary.text(summary) + more)
         }
         if let outcome {
             for note in outcome.notes(isUnused: summary.isUnused) { StandardStreams.error("sluice: \(note)\n") }

@@ -33,8 +33,10 @@ struct List: ParsableCommand {
     @Option(help: .value("names", "Columns and places, with commas."))
     var columns: String?
     @OptionGroup var output: JSONOptions
+    @OptionGroup var reading: StoreReading
 
     func validate() throws {
+        _ = try reading.fetch(session)
         guard let columns else { return }
         if output.json { throw ValidationError("--columns and --json exclude each other.") }
         do {
@@ -61,9 +63,16 @@ struct List: ParsableCommand {
         }
     }
 
+    private func query(_ session: String, _ filter: [String], bodies: Bool, _ work: LongWork?) throws -> SessionQuery {
+        guard let fetch = try reading.fetch(session, bodies: bodies) else {
+            return try SessionQuery(session: session, filter: filter, work: work)
+        }
+        return try SessionQuery(fetch, filter: filter, work: work)
+    }
+
     /// Lists the exchanges; with `work`, secrets are masked and `work` shows the progress.
     private func list(_ session: String, _ filter: [String], _ work: LongWork?) throws {
-        let query = try SessionQuery(session: session, filter: filter, work: work)
+        let query = try query(session, filter, bodies: false, work)
         let (json, file) = (output.json, try OutputFile(nil))
         let mask = try work.map { work in
             let pipeline = try ExportPipeline(query, work) { "finding secrets" }
@@ -92,10 +101,10 @@ struct List: ParsableCommand {
 
     /// Lists chosen columns: on a terminal aligned by the first rows, otherwise divided by tabs and without titles.
     private func list(_ session: String, _ filter: [String], _ columns: [ListedColumn]) throws {
-        let query = try SessionQuery(session: session, filter: filter)
+        let readsMessages = columns.contains { if case .place = $0 { true } else { false } }
+        let query = try query(session, filter, bodies: readsMessages, nil)
         let (source, file) = (ContentSource(query.reader), try OutputFile(nil))
         let isTerminal = isatty(STDOUT_FILENO) == 1
-        let readsMessages = columns.contains { if case .place = $0 { true } else { false } }
         var widths: [Int] = []
         try query.forEachNumbers { numbers in
             var rows = widths.isEmpty && isTerminal ? [columns.map(\.title)] : []

@@ -27,12 +27,15 @@ struct Stats: ParsableCommand {
     var filter: [String] = []
     @Option(help: "Only this table, with all of its rows.") var by: StatisticsReport.Grouping?
     @OptionGroup var output: JSONOptions
+    @OptionGroup var reading: StoreReading
 
     func run() throws {
         let consequence = "There is no count."
         let (query, statistics) = try LongWork.run("counting", .things("exchange"), consequence: consequence) { work in
             let (sessions, filter) = SessionQuery.split(session, filter)
-            let query = try SessionQuery(sessions: sessions, filter: filter, work: work)
+            let query =
+                try reading.fetch(session, bodies: false).map { try SessionQuery($0, filter: filter, work: work) }
+                ?? SessionQuery(sessions: sessions, filter: filter, work: work)
             work.begin("counting", .things("exchange"))
             return (query, try query.statistics(countsEndpoints: by != .host, work: work))
         }

@@ -24,6 +24,8 @@ import termios
 import threading
 import time
 
+from postgres import PostgreSQL
+
 SLUICE, ROOT, DIRECTORY = (os.path.abspath(path) for path in sys.argv[1:4])
 HOSTS = (
     "example.com api.example.com staging.example.com api.staging.example.com www.example.com proxy.example tracker.example"
@@ -94,7 +96,7 @@ def environment(home):
     return dict(
         {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}, HOME=home, XDG_CONFIG_HOME=home + "/config",
         XDG_STATE_HOME=home + "/state", XDG_RUNTIME_DIR=home + "/run", TMPDIR=home + "/tmp", TERM="xterm-256color",
-        LC_ALL="C.UTF-8", SSL_CERT_FILE=f"{DIRECTORY}/world/root.pem", PATH=f"{DIRECTORY}/world/bin:" + os.environ["PATH"],
+        PGUSER="postgres", PGPASSWORD=team.password, LC_ALL="C.UTF-8", SSL_CERT_FILE=f"{DIRECTORY}/world/root.pem", PATH=f"{DIRECTORY}/world/bin:" + os.environ["PATH"],
     )
 
 
@@ -512,6 +514,10 @@ def wait_for(condition):
 if not os.environ.get("GUIDE_INSIDE"):
     enter()
 arrange()
+team = PostgreSQL()
+team.port = 5432
+team.start()
+team.sql("CREATE DATABASE team")
 for port, tls in [(80, False), (443, True), (3000, False), (3999, False)]:
     serve(port, tls)
 serve_proxy(3128)
@@ -541,4 +547,5 @@ for topic, text in pages():
     shutil.rmtree(page.home, ignore_errors=True)
 if counts["commands"] < 25 or counts["screens"] < 8:
     wrong(f"only these were found: {counts}")
+team.close()
 sys.exit(1 if problems else 0)

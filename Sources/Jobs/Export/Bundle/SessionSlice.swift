@@ -6,43 +6,23 @@ import Masking
 import NIOCore
 import Recording
 
-/// A new session with some exchanges of another session; numbers, connections, times and sizes are kept. A masked body
-/// is encoded again, or the head loses its Content-Encoding. Masked WebSocket messages are not compressed.
+/// A new session with some exchanges of another session.
 final class SessionSlice {
-    private let reader: SessionReader
-    private let masked: MaskedSource?
     private let recorder: Recorder
     private let output: RecorderOutput
-    private let copy: BodyCopy
-    private var connections: Set<ConnectionID> = []
+    private let replay: ExchangeReplay
 
     init(_ path: String, of reader: SessionReader, _ masked: MaskedSource?) throws {
-        (self.reader, self.masked) = (reader, masked)
         var configuration = RecorderConfiguration(path: path, sluiceVersion: SluiceVersion.current)
         configuration.isTraffic = false
         if masked == nil { configuration.labels = try reader.identity().labels }
         recorder = try Recorder(configuration)
         output = RecorderOutput(recorder)
-        copy = BodyCopy(reader: reader, output: output)
+        replay = ExchangeReplay(of: reader, masked, to: output)
     }
 
     func add(_ recorded: RecordedExchange) throws {
-        var exchange = masked?.masked(recorded) ?? recorded
-        var opened = exchange.record
-        opened.state = .inFlight
-        output.add(.opened(opened, exchange.messages))
-        for connection in [exchange.client, exchange.upstream].compactMap({ $0 })
-        where connections.insert(connection.id).inserted {
-            output.add(.connection(connection))
-        }
-        if let masked {
-            try addBodies(&exchange, masked)
-            exchange.record.extras.masked = masked.maskedParts(of: recorded.record)
-        } else {
-            for side in BodySide.allCases { try copy.copy(side, of: recorded.record.id, to: recorded.record.id) }
-        }
-        if exchange.record.state == .inFlight { exchange.record.state = .interrupted }
-        output.add(.finished(exchange.record, exchange.messages))
+        try replay.add(recorded)
         output.send()
     }
 
@@ -51,6 +31,40 @@ final class SessionSlice {
         for set in rules { recorder.noteRules(sources: set.sources, switchedOff: set.switchedOff, at: set.at) }
         recorder.flush()
         if let error = recorder.close().error { throw error }
+    }
+}
+
+/// Gives a sink the events of recorded exchanges; numbers, connections, times and sizes are kept. A masked body is
+/// encoded again, or the head loses its Content-Encoding. Masked WebSocket messages are not compressed.
+final class ExchangeReplay {
+    private let reader: SessionReader
+    private let masked: MaskedSource?
+    private let output: any RecordSink
+    private let copy: BodyCopy
+    private var connections: Set<ConnectionID> = []
+
+    init(of reader: SessionReader, _ masked: MaskedSource?, to output: any RecordSink) {
+        (self.reader, self.masked, self.output) = (reader, masked, output)
+        copy = BodyCopy(reader: reader, output: output)
+    }
+
+    func add(_ recorded: RecordedExchange) throws {
+        var exchange = masked?.masked(recorded) ?? recorded
+        var opened = exchange.record
+        opened.state = .inFlight
+        output.record(.opened(opened, exchange.messages))
+        for connection in [exchange.client, exchange.upstream].compactMap({ $0 })
+        where connections.insert(connection.id).inserted {
+            output.record(.connection(connection))
+        }
+        if let masked {
+            try addBodies(&exchange, masked)
+            exchange.record.extras.masked = masked.maskedParts(of: recorded.record)
+        } else {
+            for side in BodySide.allCases { try copy.copy(side, of: recorded.record.id, to: recorded.record.id) }
+        }
+        if exchange.record.state == .inFlight { exchange.record.state = .interrupted }
+        output.record(.finished(exchange.record, exchange.messages))
     }
 
     private func addBodies(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
@@ -65,7 +79,7 @@ final class SessionSlice {
         let body = try TransferredBody(exchange, side, from: masked)
         if body.isAsRecorded { return try copy.copy(side, of: id, to: id) }
         // A copy, because a buffer slice would keep the whole read buffer in memory.
-        try body.forEachPiece { output.add(.body(id, side, ByteBuffer(bytes: $0.readableBytesView))) }
+        try body.forEachPiece { output.record(.body(id, side, ByteBuffer(bytes: $0.readableBytesView))) }
         let codings = exchange.messages.fields(of: side).values(of: .contentEncoding)
             .flatMap { ContentCoding.list($0) }.filter { $0 != .identity }
         if body.lacksCoding { exchange.messages.removeCoding(of: side) }
@@ -96,7 +110,7 @@ final class SessionSlice {
                 last = arrivals[next]
                 next += 1
             }
-            if let last { output.add(.arrival(id, side, offset: start, at: last.at)) }
+            if let last { output.record(.arrival(id, side, offset: start, at: last.at)) }
         }
         take(0)
         try RecordedBody(source: masked, id: id, side: side).forEachPiece { piece in
@@ -115,8 +129,8 @@ final class SessionSlice {
         let notes = try SocketFrames.forEach(of: exchange, from: masked) { isSent, frame, at in
             let side = isSent ? BodySide.requestReceived : .responseReceived
             let offset = offsets[side, default: 0]
-            output.add(.body(id, side, frame))
-            if let at { output.add(.arrival(id, side, offset: offset, at: at)) }
+            output.record(.body(id, side, frame))
+            if let at { output.record(.arrival(id, side, offset: offset, at: at)) }
             offsets[side] = offset + Int64(frame.readableBytes)
         }
         for note in notes {
