@@ -87,6 +87,7 @@ let package = Package(
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("Masking", ["Text", "Expressions", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
+        module("Telemetry", ["Text", "HTTPModel", "Content", nioCore]),
         module(
             "Rules",
             ["ExchangeCore", "Text", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]
@@ -122,8 +123,8 @@ let package = Package(
         module(
             "Runner",
             [
-                "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats", "Masking", "Text",
-                "HTTPModel",
+                "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats", "Masking", "Telemetry",
+                "Text", "HTTPModel",
                 "Content",
                 "ExchangeCore", "Wire", "Files", nioCore, nioPosix, logging,
             ]
@@ -149,8 +150,9 @@ let package = Package(
             dependencies: [
                 "Jobs", "Runner", "Clients", "Diagnosis", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools",
                 "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Description", "Formats", "Masking", "Guide", "Files", "ExchangeCore", "Text",
-                nioCore, argumentParser,
+                "Content", "Recording", "Description", "Formats", "Masking", "Telemetry", "Guide", "Files",
+                "ExchangeCore",
+                "Text", nioCore, argumentParser,
             ],
             swiftSettings: strict
         ),
@@ -181,6 +183,7 @@ let package = Package(
             exclude: ["HTTP1/Cases"]
         ),
         tests("MaskingTests", ["Masking", "Content", "HTTPModel", "Support", nioCore]),
+        tests("TelemetryTests", ["Telemetry", "Content", "HTTPModel", "Support", nioCore]),
         tests("ContentTests", ["Content", "HTTPModel", "Support", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
         tests(
