@@ -9,6 +9,7 @@ package import ProxyServer
 package import Recording
 import Rules
 import Synchronization
+import Telemetry
 import Text
 package import Wire
 
@@ -19,6 +20,7 @@ package final class RunningProxy: Sendable {
     private let recorder: Recorder
     private let log: ExchangeLog
     private let logFile: LogFile?
+    private let spans: SpanExporter?
     let rules: RulesInForce
     private let control = Mutex<ControlServer?>(nil)
     private let watcher = Mutex<FileWatcher?>(nil)
@@ -67,14 +69,17 @@ package final class RunningProxy: Sendable {
         self.report = report
         let session = try RunningProxy.sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
-        let mask = settings.keepsSecrets ? nil : files.profile?.mask ?? MaskRules()
+        let maskRules = files.profile?.mask ?? MaskRules()
         logFile = try settings.log.map { try LogFile(path: $0, report: report) }
+        let mask = settings.keepsSecrets ? nil : maskRules
         let log = ExchangeLog(form: settings.output, mask: mask, write: logFile?.append ?? print)
-        self.log = log
+        let spans = try settings.spans.map { try SpanExporter($0, mask: maskRules, report: report) }
+        (self.log, self.spans) = (log, spans)
         let recorder = try Recorder(
             RunningProxy.recording(settings, session),
             onFinished: { exchanges in
                 log.add(exchanges)
+                spans?.add(exchanges)
                 onFinished?(exchanges.map(\.record))
             },
             onFailure: { [recordingProblem] error in
@@ -132,6 +137,11 @@ package final class RunningProxy: Sendable {
 
     package var maskedSummary: String? { log.summary }
 
+    /// What became of the spans; `nil` if none are sent.
+    package var spanSummary: String? { spans?.summary }
+
+    package var hasLostSpans: Bool { spans.map { $0.counts.all > $0.counts.sent } ?? false }
+
     package var isLogWhole: Bool { logFile?.isWhole ?? true }
 
     package var upstreamSummary: String? { settings.upstreamProxy?.text }
@@ -180,6 +190,7 @@ package final class RunningProxy: Sendable {
             ),
             ownCredentials: ownCredentials,
             recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
+            spans: { [spans] in spans?.counts },
             rules: rules,
             recorder: recorder,
             server: server,
@@ -234,12 +245,15 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// Stops accepting, waits for exchanges (``RunSettings/grace``), and closes the session. May be called again.
+    /// Stops accepting, waits for exchanges (``RunSettings/grace``), closes the session, and sends the last spans. May be
+    /// called again.
     package func stop() async -> RecorderSummary {
         await watcher.withLock { $0 }?.stop()
         await control.withLock { $0.take() }?.stop()
         await server.stop(grace: settings.grace)
-        return recorder.close()
+        let summary = recorder.close()
+        await spans?.finish()
+        return summary
     }
 
     /// For after ``stop()``. Throws `StartError` if nothing was recorded, `SessionError` if the session is unreadable.

@@ -1,6 +1,7 @@
 package import Foundation
 import HTTPModel
 import Recording
+package import Telemetry
 import Text
 
 /// The protocol of the control socket: one JSON object per line, and one reply per request, in the same order.
@@ -166,6 +167,8 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     package var session: String?
     package var recordingProblem: String?
     package var recording = RecordingState(isOn: true)
+    /// `nil` without `--otlp`.
+    package var spans: SpanCounts?
     /// Increases whenever exchanges are deleted, restored, commented or coloured.
     package var edits = 0
     /// Also the included files.

@@ -6,6 +6,7 @@ import NIOCore
 import ProxyServer
 import Recording
 import Rules
+import Telemetry
 import Wire
 
 struct RunningTarget: LocalHolds {
@@ -14,6 +15,7 @@ struct RunningTarget: LocalHolds {
     let authority: AuthorityInUse
     var ownCredentials: BasicCredentials?
     var recordingProblem: @Sendable () -> String? = { nil }
+    var spans: @Sendable () -> SpanCounts? = { nil }
     let rules: RulesInForce
     let recorder: Recorder
     let server: ProxyServer
@@ -32,6 +34,7 @@ struct RunningTarget: LocalHolds {
             session: session,
             recordingProblem: recordingProblem(),
             recording: RecordingState(isOn: recorder.isRecording, passed: recorder.passed, leftOut: recorder.leftOut),
+            spans: spans(),
             edits: recorder.edits,
             profiles: await rules.profile?.sources.map(\.file) ?? [],
             tools: await rules.tools,

@@ -213,7 +213,7 @@ actor Stopping {
     func add(_ running: RunningProxy) {
         add {
             let summary = await running.stop()
-            StandardStreams.error(RunSummary.text(summary))
+            StandardStreams.error(RunSummary.text(summary) + (running.spanSummary ?? ""))
             return summary.error == nil
         }
     }

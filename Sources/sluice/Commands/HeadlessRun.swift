@@ -158,8 +158,10 @@ struct HeadlessRun {
     /// Stops the proxy and prints the summary; returns whether everything was recorded and every assertion holds.
     private func finish(_ running: RunningProxy, _ outcome: ChildOutcome? = nil) async -> Bool {
         let summary = await running.stop()
-        if outcome == nil || !recording.quiet || summary.hasProblem {
-            StandardStreams.error(RunSummary.text(summary) + (running.maskedSummary ?? ""))
+        if outcome == nil || !recording.quiet || summary.hasProblem || running.hasLostSpans {
+            StandardStreams.error(
+                RunSummary.text(summary) + (running.maskedSummary ?? "") + (running.spanSummary ?? "")
+            )
         }
         if let outcome {
             for note in outcome.notes(isUnused: summary.isUnused) { StandardStreams.error("sluice: \(note)\n") }
