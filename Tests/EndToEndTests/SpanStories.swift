@@ -147,6 +147,25 @@ extension UserStories {
             #expect(receiver.spans.map { $0.attributes["url.full"]?.suffix(2) } == ["/a", "/b"])
         }
 
+        @Test("A Retry-After holds at the end of a run, too; spans that follow each other use one connection")
+        func retryAfter() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            let receiver = try await SpanReceiver(["--answers", "503:2", "200"])
+            let command = "curl -s http://127.0.0.1:\(origin.port)/1 http://127.0.0.1:\(origin.port)/2"
+            let outcome = try await run(
+                ["--otlp", receiver.url],
+                ["OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "1", "OTEL_BSP_SCHEDULE_DELAY": "60000"],
+                command: command,
+                scratch: Scratch()
+            )
+            #expect(outcome.errors.contains("sluice: 2 spans sent to \(receiver.url)\n"), "\(outcome.errors)")
+            #expect(!outcome.errors.contains("NOT sent"), "\(outcome.errors)")
+            let requests = receiver.requests
+            try #require(requests.count == 3 && receiver.spans.count == 2, "\(requests)")
+            #expect(requests[1].time - requests[0].time >= 2)
+            #expect(requests[1].connection == requests[2].connection)
+        }
+
         @Test("Spans that a receiver refuses are counted, and its words obey no terminal")
         func refused() async throws {
             let scratch = try Scratch()
@@ -247,18 +266,23 @@ private final class SpanReceiver: Sendable {
 
     struct Request: Decodable {
         let path, answer: String
+        let connection: Int
+        /// In seconds, from any moment.
+        let time: Double
         let headers: [String: String]
         var resource: [String: String] = [:]
         var spans: [Span] = []
         /// What is wrong with it.
         var error: String?
 
-        enum CodingKeys: CodingKey { case path, answer, headers, resource, spans, error }
+        enum CodingKeys: CodingKey { case path, answer, connection, time, headers, resource, spans, error }
 
         init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: CodingKeys.self)
             path = try members.decode(String.self, forKey: .path)
             answer = try members.decode(String.self, forKey: .answer)
+            connection = try members.decode(Int.self, forKey: .connection)
+            time = try members.decode(Double.self, forKey: .time)
             headers = try members.decode([String: String].self, forKey: .headers)
             resource = try members.decodeIfPresent([String: String].self, forKey: .resource) ?? [:]
             spans = try members.decodeIfPresent([Span].self, forKey: .spans) ?? []

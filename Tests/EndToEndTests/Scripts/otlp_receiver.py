@@ -12,6 +12,7 @@ import http.server
 import json
 import ssl
 import threading
+import time
 
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2
 from opentelemetry.proto.trace.v1 import trace_pb2
@@ -59,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 connections.append(self.connection)
         body = self.rfile.read(int(self.headers["Content-Length"]))
         note = {
-            "path": self.path, "answer": answer, "connection": connections.index(self.connection),
+            "path": self.path, "answer": answer, "connection": connections.index(self.connection), "time": time.monotonic(),
             "headers": {name.lower(): one for name, one in self.headers.items()},
         }
         try:
