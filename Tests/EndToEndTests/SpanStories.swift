@@ -20,14 +20,15 @@ extension UserStories {
             return proxies.merging(["OTEL_BSP_SCHEDULE_DELAY": "50"]) { $1 }.merging(more) { $1 }
         }
 
-        /// Runs `sluice run` with a command to its end.
+        /// Runs `sluice run` with a command to its end, at which all spans are sent at once.
         private func run(
             _ options: [String],
             _ environment: [String: String] = [:],
             command: String = "true",
             scratch: Scratch
         ) async throws -> Program.Outcome {
-            try await Program.run(
+            let environment = ["OTEL_BSP_SCHEDULE_DELAY": "60000"].merging(environment) { $1 }
+            return try await Program.run(
                 try SluiceProcess.executable(),
                 ["run"] + options + ["--", "sh", "-c", command],
                 environment: SluiceProcess.environment(scratch).merging(Self.environment(environment)) { $1 }
@@ -154,7 +155,7 @@ extension UserStories {
             let command = "curl -s http://127.0.0.1:\(origin.port)/1 http://127.0.0.1:\(origin.port)/2"
             let outcome = try await run(
                 ["--otlp", receiver.url],
-                ["OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "1", "OTEL_BSP_SCHEDULE_DELAY": "60000"],
+                ["OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "1"],
                 command: command,
                 scratch: Scratch()
             )
@@ -191,7 +192,7 @@ extension UserStories {
             let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             let silent = try Origin { _, socket in while try !socket.receive().isEmpty {} }
             let command = "for path in 1 2 3 4 5 6 7 8; do curl -s http://127.0.0.1:\(origin.port)/$path; done"
-            let environment = ["OTEL_BSP_MAX_QUEUE_SIZE": "3", "OTEL_BSP_SCHEDULE_DELAY": "60000"]
+            let environment = ["OTEL_BSP_MAX_QUEUE_SIZE": "3"]
             let outcome = try await run(
                 ["--otlp", "http://127.0.0.1:\(silent.port)"],
                 environment,
