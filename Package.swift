@@ -90,6 +90,7 @@ let package = Package(
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("Masking", ["Text", "Expressions", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
+        module("Telemetry", ["Text", "HTTPModel", "Content", nioCore]),
         module(
             "Rules",
             ["ExchangeCore", "Text", "HTTPModel", "Content", "Files", "Expressions", nioCore, yams]
@@ -128,6 +129,7 @@ let package = Package(
             "Runner",
             [
                 "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Store", "Description", "Formats", "Masking",
+                "Telemetry",
                 "Text",
                 "HTTPModel",
                 "Content",
@@ -155,7 +157,8 @@ let package = Package(
             dependencies: [
                 "Jobs", "Runner", "Clients", "Diagnosis", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools",
                 "Rules", "Wire", "HTTPModel",
-                "Content", "Recording", "Store", "Description", "Formats", "Masking", "Guide", "Files", "ExchangeCore",
+                "Content", "Recording", "Store", "Description", "Formats", "Masking", "Telemetry", "Guide", "Files",
+                "ExchangeCore",
                 "Text",
                 nioCore, argumentParser,
             ],
@@ -188,6 +191,7 @@ let package = Package(
             exclude: ["HTTP1/Cases"]
         ),
         tests("MaskingTests", ["Masking", "Content", "HTTPModel", "Support", nioCore]),
+        tests("TelemetryTests", ["Telemetry", "Content", "HTTPModel", "Support", nioCore]),
         tests("ContentTests", ["Content", "HTTPModel", "Support", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
         tests(

@@ -124,15 +124,18 @@ static const unsigned char page39[] = {
 #embed "../../Sources/Masking/Masking.docc/Guide/masking.md"
 };
 static const unsigned char page40[] = {
-#embed "../../Sources/Clients/Clients.docc/Guide/repeat-and-compare.md"
+#embed "../../Sources/Telemetry/Telemetry.docc/Guide/opentelemetry.md"
 };
 static const unsigned char page41[] = {
-#embed "../../Sources/Clients/Clients.docc/Guide/replay.md"
+#embed "../../Sources/Clients/Clients.docc/Guide/repeat-and-compare.md"
 };
 static const unsigned char page42[] = {
-#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/limits.md"
+#embed "../../Sources/Clients/Clients.docc/Guide/replay.md"
 };
 static const unsigned char page43[] = {
+#embed "../../Sources/ProxyServer/ProxyServer.docc/Guide/limits.md"
+};
+static const unsigned char page44[] = {
 #embed "../../Sources/Runner/Runner.docc/Guide/exit-codes.md"
 };
 
@@ -177,10 +180,11 @@ static const struct sluice_page pages[] = {
     {"Sessions", "json", page37, sizeof page37},
     {"Sessions", "store", page38, sizeof page38},
     {"Sessions", "masking", page39, sizeof page39},
-    {"Sessions", "repeat-and-compare", page40, sizeof page40},
-    {"Sessions", "replay", page41, sizeof page41},
-    {"Reference", "limits", page42, sizeof page42},
-    {"Reference", "exit-codes", page43, sizeof page43},
+    {"Sessions", "opentelemetry", page40, sizeof page40},
+    {"Sessions", "repeat-and-compare", page41, sizeof page41},
+    {"Sessions", "replay", page42, sizeof page42},
+    {"Reference", "limits", page43, sizeof page43},
+    {"Reference", "exit-codes", page44, sizeof page44},
 };
 
 const struct sluice_page *sluice_page_at(size_t number) {

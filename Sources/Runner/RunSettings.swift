@@ -1,6 +1,7 @@
 package import ProxyServer
 package import Recording
 package import Store
+package import Telemetry
 
 package struct RunSettings: Sendable {
     /// At least one.
@@ -31,6 +32,8 @@ package struct RunSettings: Sendable {
     package var output = ExchangeLog.Form.lines
     /// Whether secrets stay unmasked in JSON lines.
     package var keepsSecrets = false
+    /// Where spans are sent; `nil` sends none.
+    package var spans: SpanSettings?
     /// PEM or PKCS #12, in place of the user's own.
     package var authority: String?
     /// The private key, if it is not in the `authority` file.

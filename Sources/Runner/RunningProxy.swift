@@ -10,6 +10,7 @@ package import Recording
 import Rules
 import Store
 import Synchronization
+import Telemetry
 import Text
 package import Wire
 
@@ -20,6 +21,7 @@ package final class RunningProxy: Sendable {
     private let recorder: Recorder
     private let log: ExchangeLog
     private let logFile: LogFile?
+    private let spans: SpanExporter?
     let rules: RulesInForce
     private let control = Mutex<ControlServer?>(nil)
     private let watcher = Mutex<FileWatcher?>(nil)
@@ -69,10 +71,12 @@ package final class RunningProxy: Sendable {
         self.report = report
         let session = try RunningProxy.sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
-        let mask = settings.keepsSecrets ? nil : files.profile?.mask ?? MaskRules()
+        let maskRules = files.profile?.mask ?? MaskRules()
         logFile = try settings.log.map { try LogFile(path: $0, report: report) }
+        let mask = settings.keepsSecrets ? nil : maskRules
         let log = ExchangeLog(form: settings.output, mask: mask, write: logFile?.append ?? print)
-        self.log = log
+        let spans = try settings.spans.map { try SpanExporter($0, mask: maskRules, report: report) }
+        (self.log, self.spans) = (log, spans)
         var recording = RunningProxy.recording(settings, session)
         let shipper = settings.store.map { Shipper($0.shipper) { report("sluice: \($0)\n") } }
         self.shipper = shipper
@@ -87,6 +91,7 @@ package final class RunningProxy: Sendable {
             onFinished: { exchanges in
                 shipper?.add(exchanges.filter { !$0.isUnrecorded }.map(\.record.id.number))
                 log.add(exchanges)
+                spans?.add(exchanges)
                 onFinished?(exchanges.map(\.record))
             },
             onFailure: { [recordingProblem] error in
@@ -153,6 +158,11 @@ package final class RunningProxy: Sendable {
 
     package var maskedSummary: String? { log.summary }
 
+    /// What became of the spans; `nil` if none are sent.
+    package var spanSummary: String? { spans?.summary }
+
+    package var hasLostSpans: Bool { spans.map { $0.counts.all > $0.counts.sent } ?? false }
+
     package var isLogWhole: Bool { logFile?.isWhole ?? true }
 
     package var upstreamSummary: String? { settings.upstreamProxy?.text }
@@ -202,6 +212,7 @@ package final class RunningProxy: Sendable {
             ownCredentials: ownCredentials,
             recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
             store: { [shipper] in shipper?.status },
+            spans: { [spans] in spans?.counts },
             rules: rules,
             recorder: recorder,
             server: server,
@@ -256,7 +267,8 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// Stops accepting, waits for exchanges (``RunSettings/grace``), and closes the session. May be called again.
+    /// Stops accepting, waits for exchanges (``RunSettings/grace``), closes the session, and sends the last spans. May be
+    /// called again.
     package func stop() async -> RecorderSummary {
         await watcher.withLock { $0 }?.stop()
         await control.withLock { $0.take() }?.stop()
@@ -266,8 +278,13 @@ package final class RunningProxy: Sendable {
             recorder.flush()
             shipper.stop(within: max(3, Double(settings.grace.components.seconds)))
         }
-        return recorder.close()
+        let summary = recorder.close()
+        await spans?.finish()
+        return summary
     }
+
+    /// Whether exchanges have yet to be sent to the store, or never will be.
+    package var hasUnsent: Bool { shipper.map { $0.status.waiting + $0.status.lost > 0 } ?? false }
 
     /// What the store has of this run and what not, after ``stop()``; `nil` without a store.
     package var storeSummary: String? {

@@ -1,7 +1,9 @@
 import Files
+import HTTPModel
 import Jobs
 import ProxyServer
 package import Rules
+import Telemetry
 import Tools
 import Wire
 
@@ -40,6 +42,10 @@ package struct StartFiles: Sendable {
         }
         for listener in settings.listeners {
             try settings.upstreamProxy?.check(listeningOn: listener.host, port: listener.port)
+            if let endpoint = settings.spans?.endpoint, listener.leads(host: endpoint.host, port: endpoint.port) {
+                let hint = "Each batch of spans would be a new exchange; name the port of the receiver."
+                throw StartError("--otlp leads to this Sluice itself.", hint: hint, isUsage: true)
+            }
         }
         do {
             let paths = settings.profiles

@@ -50,7 +50,8 @@ package struct StoreAddress: Sendable, Hashable {
         }
     }
 
-    private static let modes = "disable allow prefer require verify-ca verify-full".split(separator: " ").map(String.init)
+    private static let modes = "disable allow prefer require verify-ca verify-full".split(separator: " ")
+        .map { String($0) }
 
     static func values(_ first: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
         var (values, option): ([String: String], UnsafeMutablePointer<PQconninfoOption>) = ([:], first)

@@ -70,6 +70,7 @@ let package = Package(
         module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("Masking", ["Text", "Expressions", "HTTPModel", "Content", nioCore]),
+        module("Telemetry", ["Text", "HTTPModel", "Content", nioCore]),
         module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
         module(
             "Rules",
@@ -114,6 +115,7 @@ let package = Package(
         fuzzer("Pages", "Content", "Description", "Formats"),
         fuzzer("Paths", "Content"),
         fuzzer("Commands", "Content", "Formats"),
+        fuzzer("Spans", "Content", "Telemetry"),
         fuzzer("Masks", "Masking"),
     ]
 )

@@ -401,7 +401,7 @@ private enum FilterText {
     static let fixed = [
         "", "host:a*", "host:b.example method:get", "url:https://[::1]:8080/x/*", "x/3", "path:/x/*", "query:q=",
         "scheme:tunnel", "port:80", "status:4xx,5xx", "status:0", "type:json", "type:text/*", "size:>1kb", "size:900",
-        "80",
+        "80", "!trace-id:*", "trace-id:4b",
         "time:>100ms", "!time:>1ms", "messages:>5", "id:10..20", "id:5..12 id:<9", "id:3 id:9",
         "(id:2 or id:>30) !id:40", "version:h2", "version:1.0", "grpc:*", "grpc:>0",
         "error or id:3", "!(method:get or status:200)", "ip:10.0.*", "!ip:*", "client:ayb", "header:x-y",

@@ -25,12 +25,13 @@ const fields = (sides) => (value) => {
   while (/^\s/.test(rest[0])) rest.shift();
   const pattern = value.expression != null ? matcher(value)
     : matcher({ pattern: rest.join(''), hasStar: rest.includes('[^]*') }, false, true);
-  return (row, get) => sides.some((side) => {
-    const message = get()[side] || {};
-    return [(message.received || {}).headers, (message.sent || {}).headers, message.trailers].some((list) =>
-      (list || []).some((field) => names.test(field.name) && pattern.test(field.value)));
-  });
+  return hasField(sides, names, pattern);
 };
+const hasField = (sides, names, pattern) => (row, get) => sides.some((side) => {
+  const message = get()[side] || {};
+  return [(message.received || {}).headers, (message.sent || {}).headers, message.trailers].some((list) =>
+    (list || []).some((field) => names.test(field.name) && pattern.test(field.value)));
+});
 const contents = (sides) => (value) => {
   const pattern = value.expression != null ? matcher(value) : new RegExp(escaped(value.plain), 'iu');
   return (row, get) => sides.some((side) => {
@@ -97,6 +98,11 @@ const languageKeys = {
   since: (value) => { const at = instant(value); return (row) => row.at >= at; },
   before: (value) => { const at = instant(value); return (row) => row.at < at; },
   header: fields(['request', 'response']), reqheader: fields(['request']), resheader: fields(['response']),
+  'trace-id': (value) => {
+    if (!/^[0-9a-f*?]{1,32}$/i.test(value.plain)) refuse('a trace id has up to 32 hexadecimal digits');
+    const end = value.plain.length === 32 || value.hasStar ? '' : '[^]*';
+    return hasField(['request'], /^traceparent$/i, new RegExp('^..-' + value.pattern + end + '-', 'iu'));
+  },
   comment: text((row) => row.comment, false, true), colour: text((row) => row.colour),
   body: contents(['request', 'response']), reqbody: contents(['request']), resbody: contents(['response']),
   is: property

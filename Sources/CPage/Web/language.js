@@ -140,7 +140,7 @@ function term(key, values) {
     return languageKeys[key](value);
   });
   return {
-    cost: /^(ip|client)$|(body|header)$/.test(key) ? 1 : 0,
+    cost: /^(ip|client|trace-id)$|(body|header)$/.test(key) ? 1 : 0,
     test: (row, get) => tests.some((test) => test(row, get))
   };
 }

@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Runner
 import Wire
 
 struct DemoClient: Sendable {
@@ -210,6 +211,6 @@ struct DemoClient: Sendable {
         _ body: (DemoConnection) async throws -> Void
     ) async throws {
         let url = RequestURL(scheme: scheme, host: host, port: port, path: "/")
-        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, url)) }
+        try await HTTPConnection.open(.address(proxy)) { try await body(DemoConnection($0, url)) }
     }
 }

@@ -2,6 +2,7 @@ import Content
 import HTTPModel
 import Jobs
 import NIOCore
+import Runner
 import Wire
 
 /// A connection of the demo's client through the proxy to the origin. It checks the answers.
@@ -17,13 +18,13 @@ final class DemoConnection {
         }
     }
 
-    private let connection: ProxyConnection
+    private let connection: HTTPConnection
     private let origin: RequestURL
     /// Scheme and authority for a proxy, empty for an origin.
     private var targetPrefix: String
     private var http2: DemoHTTP2Connection?
 
-    init(_ connection: ProxyConnection, _ origin: RequestURL) {
+    init(_ connection: HTTPConnection, _ origin: RequestURL) {
         self.connection = connection
         self.origin = origin
         targetPrefix = "\(origin.scheme)://\(origin.authority)"
@@ -33,7 +34,7 @@ final class DemoConnection {
     func startTLS(trust: TLSTrust, isHTTP2: Bool = false) async throws {
         do {
             try await connection.startTLS(to: origin, trust: trust, applicationProtocol: isHTTP2 ? "h2" : "http/1.1")
-        } catch let error as ProxyConnection.ConnectionError {
+        } catch let error as HTTPConnection.ConnectionError {
             throw StartError("CONNECT \(origin.authority): \(error)", hint: DemoConnection.hint)
         }
         targetPrefix = ""

@@ -1,13 +1,14 @@
 import HTTPModel
 import NIOCore
+import Runner
 import Wire
 
 final class DemoHTTP2Connection {
-    private let connection: ProxyConnection
+    private let connection: HTTPConnection
     private let origin: RequestURL
     private let session = HTTP2Session(.client)
 
-    init(_ connection: ProxyConnection, origin: RequestURL) { (self.connection, self.origin) = (connection, origin) }
+    init(_ connection: HTTPConnection, origin: RequestURL) { (self.connection, self.origin) = (connection, origin) }
 
     func exchange(_ head: RequestHead, _ body: [ByteBuffer]) async throws -> DemoConnection.Response {
         let stream = try session.sendRequest(head, scheme: origin.scheme, isEnd: body.isEmpty).stream
@@ -33,7 +34,7 @@ final class DemoHTTP2Connection {
             if session.hasEvents { continue }
             guard let bytes = try await connection.read() else {
                 try Task.checkCancellation()
-                throw ProxyConnection.ConnectionError.closed(hadAnswer: response != nil)
+                throw HTTPConnection.ConnectionError.closed(hadAnswer: response != nil)
             }
             session.receive(bytes, now: .now())
         }

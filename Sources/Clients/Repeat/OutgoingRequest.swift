@@ -2,6 +2,7 @@ import ExchangeCore
 package import HTTPModel
 import NIOCore
 package import Recording
+import Runner
 import Wire
 
 /// A request to a proxy. Its head has the framing fields; its body is in memory or read while it is sent.
@@ -34,23 +35,6 @@ package struct OutgoingRequest: Sendable {
 
     /// Whether this request may be sent on the connection of `other`.
     func canFollow(_ other: OutgoingRequest) -> Bool { isSecure ? other.origin == origin : !other.isSecure }
-}
-
-/// A body with its content coding.
-package struct OutgoingBody: Sendable {
-    let size: Int64
-    /// Returns fewer bytes only at the end.
-    let read: @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer
-}
-
-extension OutgoingBody {
-    init(_ bytes: ByteBuffer) {
-        size = Int64(bytes.readableBytes)
-        read = { offset, limit in
-            let start = bytes.readerIndex + Int(offset)
-            return bytes.getSlice(at: start, length: min(limit, bytes.writerIndex - start)) ?? ByteBuffer()
-        }
-    }
 }
 
 extension OutgoingRequest {

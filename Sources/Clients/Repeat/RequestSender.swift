@@ -136,7 +136,7 @@ package final class RequestSender: Sendable {
             var attempt = Attempt()
             var sent = first.request
             do {
-                try await ProxyConnection.open(through: proxy, authorization: authorization) { connection in
+                try await HTTPConnection.open(.address(proxy), authorization: authorization) { connection in
                     let address = connection.address
                     used.withLock { $0.begin(address, at: WallClock.now()) }
                     defer { used.withLock { $0.end(address, at: WallClock.now()) } }
@@ -168,14 +168,14 @@ package final class RequestSender: Sendable {
     private func mayRepeat(_ attempt: Attempt, of request: OutgoingRequest, after error: any Error) -> Bool {
         guard attempt.isOnUsedConnection, attempt.status == nil, request.head.isIdempotent else { return false }
         return switch error {
-        case ProxyConnection.ConnectionError.closed, is ChannelError, is IOError: true
+        case HTTPConnection.ConnectionError.closed, is ChannelError, is IOError: true
         default: false
         }
     }
 
     private func exchange(
         _ request: OutgoingRequest,
-        on connection: ProxyConnection,
+        on connection: HTTPConnection,
         _ attempt: inout Attempt
     ) async throws {
         try await connection.within(limit) {

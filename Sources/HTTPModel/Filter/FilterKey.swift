@@ -13,7 +13,7 @@ package struct FilterKey: Sendable {
         case address(ConnectionRecord.Leg)
         case field(FilterTest.Side)
         case body(FilterTest.Side)
-        case comment, query, url, status, grpc, mediaType, version, since, before, property, process
+        case comment, query, url, status, grpc, mediaType, version, since, before, property, process, trace
     }
 
     init(_ name: String, _ argument: String, _ summary: String, _ example: String, _ reading: Reading) {
@@ -42,6 +42,8 @@ package struct FilterKey: Sendable {
         "the client program on this machine, by name or process number; a program that ended at once may be missing"
     private static let property = "a property or a kind of failure; the word error alone means is:error"
     private static let version = "the version of HTTP on either leg: h1, h2, h3, 1.0 or 1.1"
+    private static let trace =
+        "the trace id in the request's traceparent: all of it or its beginning; * for any"
     private static let url = "the URL contains the text, like a bare word; * is a wildcard"
 
     fileprivate static let all = [
@@ -69,6 +71,7 @@ package struct FilterKey: Sendable {
         field("header", .either, "a header field of request or response: its name, or name and value"),
         field("reqheader", .request, "a header field of the request"),
         field("resheader", .response, "a header field of the response"),
+        FilterKey("trace-id", "HEX", trace, "trace-id:4bf92f35", .trace),
         FilterKey("comment", "TEXT", "its comment contains the text; * is a wildcard", "comment:flaky", .comment),
         FilterKey("colour", "NAME", "its colour", "colour:red", .text(.colour)),
         body("body", .either, "a body contains the text, in any case"),
@@ -90,7 +93,8 @@ extension Filter {
 
     static let otherNames = [
         "duration": "time", "latency": "time", "content-type": "type", "mime": "type", "code": "status",
-        "domain": "host", "verb": "method", "protocol": "version", "note": "comment",
+        "domain": "host", "verb": "method", "protocol": "version", "note": "comment", "trace": "trace-id",
+        "traceparent": "trace-id",
     ]
 
     /// A term for a bare word that was probably not meant for the URL.
@@ -129,6 +133,7 @@ extension FilterValueReader {
         case .before: .number(.startedAt, Int64.min...(try time(value) - 1))
         case .property: .property(try property(value))
         case .process: try process(value)
+        case .trace: try trace(value)
         }
     }
 }

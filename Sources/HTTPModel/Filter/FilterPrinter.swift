@@ -45,6 +45,8 @@ extension FilterTest {
     fileprivate func value(ofKey key: String) -> String {
         switch self {
         case .matches(.field(_, let name), .any): FilterTest.written(name)
+        case .matches(.field, .glob(let value)) where key == "trace-id":
+            String(value.description.dropFirst(3).dropLast(2))
         case .matches(.field(_, let name), .glob(let value)):
             FilterTest.written(name) + ":" + FilterTest.afterColon(FilterTest.written(value, isFoundAnywhere: true))
         case .matches(.field(_, let name), .expression(let expression)):

@@ -113,6 +113,19 @@ struct FilterValueReader {
         return .matches(.field(side, name: nameGlob), pattern)
     }
 
+    /// A search in `traceparent`, for example `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
+    func trace(_ value: FilterText) throws(FilterError) -> FilterTest {
+        let id = value.plain.lowercased()
+        guard id.utf8.count <= 32, id.utf8.allSatisfy({ $0.hexadecimalValue != nil || "*?".utf8.contains($0) }) else {
+            throw error(value, "'\(value.plain)' is no trace id", "write up to 32 hexadecimal digits, or * for any")
+        }
+        let isWhole = id.utf8.count == 32 || id.contains("*")
+        let pattern = "??-\(id)\(isWhole ? "" : "*")-*"
+        let glob: Glob
+        do { glob = try Glob(pattern, ignoringCase: true) } catch { throw self.error(value, error.message) }
+        return .matches(.field(.request, name: Glob(literal: "traceparent", ignoringCase: true)), .glob(glob))
+    }
+
     func status(_ value: FilterText) throws(FilterError) -> ClosedRange<Int64> {
         let text = value.plain.lowercased()
         if text.count == 3, text.hasSuffix("xx"), let digit = text.first?.wholeNumberValue, (1...9).contains(digit) {

@@ -128,8 +128,14 @@ final class RecorderLoop {
                         // Imported exchanges do not count as traffic.
                         if case .finished(let record, let messages) = event, record.extras.origin == nil {
                             let isUnrecorded = !unrecorded.isEmpty && unrecorded.contains(record.id)
+                            let session = isUnrecorded ? nil : owner(of: record.id)?.session.start.identifier
                             finished.append(
-                                RecordedExchange(record: count(record), messages: messages, isUnrecorded: isUnrecorded)
+                                RecordedExchange(
+                                    record: count(record),
+                                    messages: messages,
+                                    isUnrecorded: isUnrecorded,
+                                    session: session
+                                )
                             )
                         }
                         attempt { try handle(event, at: now) }

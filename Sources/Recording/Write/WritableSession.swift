@@ -45,6 +45,8 @@ struct WritableSession: Sendable {
         let lastPayload: Int64
         let totals: SessionSummary
         let recovered: RecoveryReport?
+        /// `nil` if it is damaged.
+        let identifier: String?
 
         /// Throws ``SessionError`` if a number is so high that readers would refuse the next numbers.
         fileprivate init(
@@ -71,6 +73,7 @@ struct WritableSession: Sendable {
             // The recovery gave the exchanges in flight the next payload numbers.
             lastPayload = payload + Int64(count)
             totals = try SessionSummary.read(session)
+            identifier = (try? SessionIdentity.read(session))?.identifier.uuidString.lowercased()
             try session.connection.execute(
                 sql: """
                     INSERT INTO run(version, recorder, started_at, first_exchange, not_recorded, dropped_bytes)

@@ -2,6 +2,7 @@ import Description
 import Foundation
 import HTTPModel
 package import Store
+import Telemetry
 import Text
 
 package enum ControlListing {
@@ -54,6 +55,11 @@ package enum ControlListing {
         let tools = status.tools.filter { $0.isOn && $0.enabled > 0 }.map(\.name)
         rows.append(["tools", tools.isEmpty ? "none" : tools.joined(separator: ", ")])
         rows.append(["held", status.holds.of("message")])
+        if let spans = status.spans {
+            let lost = spans.refused + spans.dropped
+            let text = "\(spans.sent.grouped) sent, \(spans.waiting.grouped) waiting"
+            rows.append(["spans", lost > 0 ? "\(text), \(lost.grouped) lost" : text])
+        }
         return columns(rows, rightAligned: [])
     }
 

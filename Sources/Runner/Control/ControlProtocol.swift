@@ -2,6 +2,7 @@ package import Foundation
 import HTTPModel
 import Recording
 package import Store
+package import Telemetry
 import Text
 
 /// The protocol of the control socket: one JSON object per line, and one reply per request, in the same order.
@@ -168,6 +169,8 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     package var recordingProblem: String?
     package var recording = RecordingState(isOn: true)
     package var store: Shipper.Status?
+    /// `nil` without `--otlp`.
+    package var spans: SpanCounts?
     /// Increases whenever exchanges are deleted, restored, commented or coloured.
     package var edits = 0
     /// Also the included files.

@@ -7,6 +7,7 @@ import ProxyServer
 import Recording
 import Rules
 import Store
+import Telemetry
 import Wire
 
 struct RunningTarget: LocalHolds {
@@ -16,6 +17,7 @@ struct RunningTarget: LocalHolds {
     var ownCredentials: BasicCredentials?
     var recordingProblem: @Sendable () -> String? = { nil }
     var store: @Sendable () -> Shipper.Status? = { nil }
+    var spans: @Sendable () -> SpanCounts? = { nil }
     let rules: RulesInForce
     let recorder: Recorder
     let server: ProxyServer
@@ -35,6 +37,7 @@ struct RunningTarget: LocalHolds {
             recordingProblem: recordingProblem(),
             recording: RecordingState(isOn: recorder.isRecording, passed: recorder.passed, leftOut: recorder.leftOut),
             store: store(),
+            spans: spans(),
             edits: recorder.edits,
             profiles: await rules.profile?.sources.map(\.file) ?? [],
             tools: await rules.tools,

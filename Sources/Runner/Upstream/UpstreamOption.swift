@@ -78,13 +78,21 @@ package struct UpstreamOption: Sendable, Hashable {
 
     /// Throws for a proxy at the address of this Sluice.
     package func check(listeningOn host: String, port: Int) throws(StartError) {
-        let isAnywhere = ["0.0.0.0", "::"].contains(host)
-        let isLoopback = isAnywhere || ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
-        for choice in [plain, secure].compactMap({ $0 }) where port != 0 && choice.proxy.port == port {
-            let name = choice.proxy.host
-            guard name == host || isLoopback && ["localhost", "127.0.0.1", "::1"].contains(name) else { continue }
+        let listener = Listener(host: host, port: port)
+        for choice in [plain, secure].compactMap({ $0 })
+        where listener.leads(host: choice.proxy.host, port: choice.proxy.port) {
             let hint = "Name the proxy behind it, or let Sluice listen on another port: --listen 127.0.0.1:0."
             throw StartError("\(choice.origin) names \(choice.proxy), which is this Sluice itself.", hint: hint)
         }
+    }
+}
+
+extension Listener {
+    /// Whether host and port obviously lead to this listener.
+    func leads(host name: String, port other: Int) -> Bool {
+        let isAnywhere = ["0.0.0.0", "::"].contains(host)
+        let isLoopback = isAnywhere || ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
+        let isSame = name == host || isLoopback && ["localhost", "127.0.0.1", "::1"].contains(name)
+        return port != 0 && port == other && isSame
     }
 }

@@ -239,7 +239,8 @@ actor Stopping {
     func add(_ running: RunningProxy) {
         add {
             let summary = await running.stop()
-            StandardStreams.error(RunSummary.text(summary) + (running.storeSummary ?? ""))
+            let sent = [running.storeSummary, running.spanSummary].compactMap(\.self).joined()
+            StandardStreams.error(RunSummary.text(summary) + sent)
             return summary.error == nil
         }
     }

@@ -160,9 +160,9 @@ struct HeadlessRun {
     /// Stops the proxy and prints the summary; returns whether everything was recorded and every assertion holds.
     private func finish(_ running: RunningProxy, _ outcome: ChildOutcome? = nil) async -> Bool {
         let summary = await running.stop()
-        if outcome == nil || !recording.quiet || summary.hasProblem {
-            let more = [running.storeSummary, running.maskedSummary].compactMap(\.self).joined()
-            StandardStreams.error(RunSummary.text(summary) + more)
+        if outcome == nil || !recording.quiet || summary.hasProblem || running.hasLostSpans || running.hasUnsent {
+            let more = [running.storeSummary, running.maskedSummary, running.spanSummary].compactMap(\.self)
+            StandardStreams.error(RunSummary.text(summary) + more.joined())
         }
         if let outcome {
             for note in outcome.notes(isUnused: summary.isUnused) { StandardStreams.error("sluice: \(note)\n") }

@@ -5,6 +5,7 @@ import Jobs
 import NIOCore
 import ProxyServer
 import Runner
+import Telemetry
 
 enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     case off, client, upstream, on
@@ -224,16 +225,51 @@ struct ListenerOptions: ParsableArguments {
     }
 }
 
+/// The value of `--otlp`, which may be missing.
+struct SpanEndpoint: ExpressibleByArgument, CustomStringConvertible {
+    /// `nil` is the environment's.
+    var url: String?
+    /// Shown in the help as the default, which the option does not have.
+    var description: String { url ?? "" }
+
+    init() {}
+
+    init?(argument: String) { url = argument }
+}
+
+struct SpanOptions: ParsableArguments {
+    @Option(
+        defaultAsFlag: SpanEndpoint(),
+        parsing: .next,
+        help: .value("url", "Send a span of each exchange to this OpenTelemetry receiver, or to the environment's."),
+        completion: .list(["http://localhost:4318"])
+    )
+    var otlp: SpanEndpoint?
+
+    func validate() throws { _ = try settings() }
+
+    func settings() throws -> SpanSettings? {
+        guard let otlp else { return nil }
+        do {
+            return try SpanSettings(url: otlp.url, environment: ProcessInfo.processInfo.environment)
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+}
+
 /// For every command that runs a proxy to servers.
 struct ProxyOptions: ParsableArguments {
     @OptionGroup(title: "Listeners") var listener: ListenerOptions
     @OptionGroup(title: "Servers") var upstream: UpstreamOptions
 
+    @OptionGroup var spans: SpanOptions
     @Flag(help: .rare(nil, "Keep decrypting hosts whose clients refuse the certificate.")) var noAutoTunnel = false
 
     func settings(port: Int = 8080, hasCommand: Bool = false) throws -> RunSettings {
         var settings = try listener.settings(port: port, hasCommand: hasCommand)
         upstream.apply(to: &settings)
+        settings.spans = try spans.settings()
         settings.tunnelsRefusingHosts = !noAutoTunnel
         return settings
     }

@@ -8,6 +8,8 @@ import NIOCore
 import ProxyServer
 import Recording
 import Rules
+import Runner
+import Telemetry
 import Text
 import Tools
 import Wire
@@ -77,6 +79,8 @@ enum LimitsTable {
         | bodies that rules or breakpoints gather | \(bytes(BodyLimits.edited)) and \(bytes(BodyLimits.held)) each, \(bytes(ByteBudget.bodies.total)) in all, of one client seven eighths of that | the message passes unmodified (at a breakpoint its head is held), and the trace says so |
         | a body that rules decode | \(bytes(WholeBody.decodedLimit)) | as above |
         | recorded bytes that are not yet written | \(bytes(RecorderConfiguration(path: nil).credit)) | traffic waits (`--recorder lossy`: bodies are cut short) |
+        | spans that wait for their receiver (`--otlp`) | \(SpanQueue.usualSize.grouped), with \(bytes(SpanQueue.headLimit)) of heads | dropped, and counted at the end |
+        | time in which a batch of \(SpanQueue.usualBatch.grouped) spans is tried again | \(RetryPlan.timeLimit.components.seconds.grouped) s; at the end of a run \(SpanExporter.flushLimit.components.seconds.grouped) s | not sent, and counted at the end |
         | another program that writes into the session | \((RecorderLimits.patienceMilliseconds / 1_000).grouped) s | the recording stops, and says so; the traffic goes on |
         """
     }

@@ -3,6 +3,7 @@ import HTTPModel
 import NIOCore
 import ProxyServer
 import Recording
+import Runner
 import Testing
 import Wire
 
@@ -88,6 +89,6 @@ extension DemoConnection {
         through proxy: SocketAddress,
         _ body: (DemoConnection) async throws -> Void
     ) async throws {
-        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, origin)) }
+        try await HTTPConnection.open(.address(proxy)) { try await body(DemoConnection($0, origin)) }
     }
 }

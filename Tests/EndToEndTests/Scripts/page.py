@@ -147,7 +147,7 @@ def record():
     curl("/hostile.json", "-H", "X-Note: </script><script>alert(1)</script>")
     curl("/invalid.txt")
     curl("/binary.bin")
-    curl("/picture.png")
+    curl("/picture.png", "-H", "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
     curl("/lying.png")
     curl("/vector.svg")
     curl("/huge.png")
@@ -362,7 +362,7 @@ def stories():
         "ip:127.0.0.1", "client:127.*", "process:curl", "process:/^cu/", "mode:regular", "version:h1", "version:h2", "since:2020-01-01", "before:2020-01-01T00:00:00Z",
         "header:x-stamp", "resheader:\"content-type: json\"", "header:server:/nginx/", "reqheader:user-agent:curl*", "header:host:local*",
         "body:broken", "body:\"12345678901234567890\"", "reqbody:ada", "resbody:/stat.s?/", "not body:state", "orders", "\"orders.json\"", "error", "!error",
-        "comment:a", "colour:red", "is:local", "is:blocked", "is:changed", "is:failed", "is:connect", "is:tunnel or is:websocket", "is:imported", "is:grpc", "grpc:*", "port:80",
+        "comment:a", "colour:red", "is:local", "is:blocked", "is:changed", "is:failed", "is:connect", "is:tunnel or is:websocket", "is:imported", "is:grpc", "grpc:*", "port:80", "trace-id:4bf92f35", "trace-id:*", "trace-id:5",
     ):
         browser.run(f"(() => {{ const input = document.getElementById('filter'); input.value = {json.dumps(words)}; input.dispatchEvent(new Event('input')); }})()")
         browser.settle()

@@ -40,6 +40,13 @@ struct FilterErrorTests {
             ("is:chaned", 4, "unknown property 'chaned'", "did you mean 'changed'?"),
             ("is:gprc", 4, "unknown property 'gprc'", "did you mean 'grpc'?"),
             ("grpc:unavailble", 6, "'unavailble' is no gRPC status", "did you mean 'unavailable'?"),
+            ("trace-id:4bz", 10, "'4bz' is no trace id", "write up to 32 hexadecimal digits, or * for any"),
+            (
+                "trace-id:a,4bf92f3577b34da6a3ce929d0e0e47360", 12,
+                "'4bf92f3577b34da6a3ce929d0e0e47360' is no trace id",
+                "write up to 32 hexadecimal digits, or * for any"
+            ),
+            ("traceparent:4b", 1, "unknown key 'traceparent'", "did you mean 'trace-id'?"),
             ("grpc:canceled", 6, "'canceled' is no gRPC status", "did you mean 'cancelled'?"),
             ("grpc:0,wat", 8, "'wat' is no gRPC status", "write its number, or a name such as unavailable"),
             (

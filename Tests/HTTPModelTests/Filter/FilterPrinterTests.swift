@@ -30,6 +30,7 @@ struct FilterPrinterTests {
             ("body:/a (b)/ or x", "x or body:/a (b)/"), ("body:\"/a/\"", "body:\\/a/"),
             ("process:7,cURL", "process:7,curl"), ("path:/a", "path:/a"),
             ("host:bücher.test,xn--bcher-kva.test,a", "host:bücher.test,a"), ("host:é,é", "host:é"),
+            ("trace-id:4BF92f35,*", "trace-id:4bf92f35*,*"), ("trace-id:?a*", "trace-id:?a*"),
             ("host:xn--9ca,é", "host:xn--9ca,é"), ("host:*.bü*.é", "host:*.bü*.é"),
         ]
     )
@@ -84,8 +85,11 @@ struct FilterPrinterTests {
             return ["since:", "before:"][random.number(below: 2)]
                 + ["10m", "14:30:05.25", "2026-02-28", "2024-02-29T00:00Z"][random.number(below: 4)]
         default:
-            return ["error", "is:tls,held", "version:h1", "version:1.0,h2,1.1", "is:client-tls", "grpc:aborted,*"][
-                random.number(below: 6)
+            return [
+                "error", "is:tls,held", "version:h1", "version:1.0,h2,1.1", "is:client-tls", "grpc:aborted,*",
+                "trace-id:0a,f*",
+            ][
+                random.number(below: 7)
             ]
         }
     }

@@ -264,6 +264,24 @@ struct FilterTests {
         #expect(try Filter("host:a,b").needs == .record)
     }
 
+    @Test("find a trace by its id, whole or by its beginning")
+    func traces() throws {
+        func passes(_ filter: String, _ traceparent: String, field: String = "Traceparent") throws -> Bool {
+            var exchange = FilterFixture.exchange(FilterFixture.record())
+            exchange.messages.requestHead = ByteBuffer(string: "GET / HTTP/1.1\r\n\(field): \(traceparent)\r\n\r\n")
+            return try Filter(filter, clock: FilterFixture.clock).matches(exchange, body: FilterFixture.body)
+        }
+        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        for id in ["4bf92f3577b34da6a3ce929d0e0e4736", "4BF92f35", "4", "*", "*4736", "4?f9*"] {
+            #expect(try passes("trace-id:\(id)", parent), "\(id)")
+            #expect(try !passes("trace-id:\(id)", parent, field: "x-traceparent"), "\(id)")
+            #expect(try !passes("trace-id:\(id)", "nonsense"), "\(id)")
+        }
+        for id in ["bf92", "00", "00f067aa", "4736", "*bf92f", "4bf92f3577b34da6a3ce929d0e0e4737"] {
+            #expect(try !passes("trace-id:\(id)", parent), "\(id)")
+        }
+    }
+
     @Test("explain every key with an example that compiles")
     func reference() throws {
         #expect(Set(Filter.reference.map(\.name)).count == Filter.reference.count)

@@ -8,8 +8,8 @@ package struct ProtobufError: Error, Hashable, CustomStringConvertible {
 }
 
 /// A field as encoded: its number and an uninterpreted value.
-struct WireField {
-    enum Value: Hashable {
+package struct WireField {
+    package enum Value: Hashable {
         case varint(UInt64)
         case fixed64(UInt64)
         /// The range of a length-delimited value's bytes.
@@ -30,13 +30,13 @@ struct WireField {
         }
     }
 
-    var number: Int
-    var value: Value
+    package var number: Int
+    package var value: Value
     var start: Int
 }
 
 /// Reads the wire format of Protocol Buffers field by field (Protocol Buffers, "Encoding").
-struct WireCursor {
+package struct WireCursor {
     static let largestNumber = 1 << 29 - 1
 
     let bytes: [UInt8]
@@ -47,7 +47,7 @@ struct WireCursor {
     /// Whether every tag so far has the shortest encoding, which real encoders use.
     private(set) var hasMinimalTags = true
 
-    init(_ bytes: [UInt8], _ range: Range<Int>, isPartial: Bool = false) {
+    package init(_ bytes: [UInt8], _ range: Range<Int>, isPartial: Bool = false) {
         self.bytes = bytes
         self.isPartial = isPartial && range.upperBound == bytes.count
         position = range.lowerBound
@@ -57,7 +57,7 @@ struct WireCursor {
     var isAtEnd: Bool { position >= end }
 
     /// Reads the next field; `nil` at the end. A partial message's cut-off field is read only if length-delimited.
-    mutating func next() throws(ProtobufError) -> WireField? {
+    package mutating func next() throws(ProtobufError) -> WireField? {
         guard position < end else { return nil }
         let start = position
         guard let tag = varint() else {

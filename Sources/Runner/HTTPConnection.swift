@@ -1,31 +1,31 @@
-import HTTPModel
-import NIOCore
+package import HTTPModel
+package import NIOCore
 import NIOPosix
 import ProxyServer
-import Wire
+package import Wire
 
-/// A connection through a proxy to one origin. It carries HTTP/1.1 requests; after an upgrade, or with another ALPN
-/// protocol, it carries bytes. Only the task that opened it uses it.
-final class ProxyConnection {
-    enum ConnectionError: Error, CustomStringConvertible {
+/// A client's connection, to a server or through a proxy to one origin. It carries HTTP/1.1 requests; after an upgrade,
+/// or with another ALPN protocol, it carries bytes. Only the task that opened it uses it.
+package final class HTTPConnection {
+    package enum ConnectionError: Error, CustomStringConvertible {
         case noTunnel(Int)
-        /// The proxy closed the connection before the end of the answer.
+        /// The peer closed the connection before the end of the answer.
         case closed(hadAnswer: Bool)
         case expired(Duration)
         case unreadableBody(String)
 
-        var description: String {
+        package var description: String {
             switch self {
             case .noTunnel(let status): "The proxy opened no tunnel: \(status) \(ResponseHead.standardReason(status))."
-            case .closed(false): "The proxy closed the connection without an answer."
-            case .closed(true): "The proxy closed the connection before the answer was whole."
+            case .closed(false): "The connection was closed without an answer."
+            case .closed(true): "The connection was closed before the answer was whole."
             case .expired(let limit): "There was no whole answer within \(limit)."
             case .unreadableBody(let reason): "The recorded body cannot be read: \(reason)"
             }
         }
     }
 
-    enum Arrival {
+    package enum Arrival {
         case head(ResponseHead)
         case part(ByteBuffer)
     }
@@ -41,23 +41,34 @@ final class ProxyConnection {
     /// In bytes; larger bodies are written while the answer is read.
     private static let smallBody = 64 << 10
 
+    package enum Peer: Sendable {
+        case address(SocketAddress)
+        case host(String, port: Int)
+    }
+
     /// Connects, and closes the connection after `body`; `authorization` is the value of `Proxy-Authorization`.
-    static func open(
-        through proxy: SocketAddress,
+    package static func open(
+        _ peer: Peer,
         authorization: String? = nil,
         within limit: Duration = .seconds(10),
-        _ body: (ProxyConnection) async throws -> Void
+        _ body: (HTTPConnection) async throws -> Void
     ) async throws {
-        let stream = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(TimeAmount(limit))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .connect(to: proxy) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
+        let wrap = { @Sendable (channel: any Channel) in
+            channel.eventLoop.makeCompletedFuture {
+                try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+            }
+        }
+        let stream =
+            switch peer {
+            case .address(let address): try await bootstrap.connect(to: address, channelInitializer: wrap)
+            case .host(let host, let port):
+                try await bootstrap.connect(host: host, port: port, channelInitializer: wrap)
             }
         try await stream.executeThenClose { inbound, outbound in
-            let connection = ProxyConnection(stream.channel, inbound, outbound)
+            let connection = HTTPConnection(stream.channel, inbound, outbound)
             connection.proxyAuthorization = authorization
             try await body(connection)
         }
@@ -74,21 +85,33 @@ final class ProxyConnection {
     }
 
     /// Our address (`host:port`); empty if unknown.
-    var address: String {
+    package var address: String {
         guard let host = channel.localAddress?.ipAddress, let port = channel.localAddress?.port else { return "" }
         return HostAddress.withPort(host, port)
     }
 
-    var isReusable: Bool { keepsAlive && channel.isActive }
+    package var isReusable: Bool { keepsAlive && channel.isActive }
 
     /// Opens a tunnel and starts TLS; TLS errors show at the first request.
-    func startTLS(to origin: RequestURL, trust: TLSTrust, applicationProtocol: String = "http/1.1") async throws {
-        let host = origin.host
-        let authority = HostAddress.withPort(host, origin.port)
+    package func startTLS(
+        to origin: RequestURL,
+        trust: TLSTrust,
+        applicationProtocol: String = "http/1.1"
+    ) async throws {
+        let authority = HostAddress.withPort(origin.host, origin.port)
         let connect = RequestHead(method: "CONNECT", target: authority, fields: [("Host", authority)])
         let answer = try await exchange(connect)
         guard answer.status == 200 else { throw ConnectionError.noTunnel(answer.status) }
         proxyAuthorization = nil
+        try await startTLS(with: origin.host, trust: trust, applicationProtocol: applicationProtocol)
+    }
+
+    /// Starts TLS with the peer; TLS errors show at the first request.
+    package func startTLS(
+        with host: String,
+        trust: TLSTrust,
+        applicationProtocol: String = "http/1.1"
+    ) async throws {
         try await channel.eventLoop.submit { [channel] in
             let context = try TLSClientContext(trust: trust)
             let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
@@ -100,7 +123,7 @@ final class ProxyConnection {
     }
 
     /// If `work` takes longer than `limit`, closes the connection and throws ``ConnectionError/expired(_:)``.
-    func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
+    package func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
         let deadline = ContinuousClock.now + limit
         let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in channel.close(promise: nil) }
         defer { expiry.cancel() }
@@ -112,7 +135,7 @@ final class ProxyConnection {
     }
 
     /// Sends a request and reads the final response, which `take` gets. The request's framing fields must fit the body.
-    func exchange(
+    package func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),
         _ take: (Arrival) -> Void = { _ in }
@@ -120,7 +143,7 @@ final class ProxyConnection {
         try await exchange(head, OutgoingBody(body), .length(Int64(body.readableBytes)), trailers: nil, take)
     }
 
-    func exchange(
+    package func exchange(
         _ head: RequestHead,
         _ body: OutgoingBody,
         _ framing: BodyFraming,
@@ -133,18 +156,18 @@ final class ProxyConnection {
         if let proxyAuthorization { head.fields.set("Proxy-Authorization", proxyAuthorization) }
         var output = ByteBuffer()
         HTTP1Encoder.writeHead(head, into: &output)
-        guard body.size > Int64(ProxyConnection.smallBody) else {
-            HTTP1Encoder.writePart(try body.read(0, ProxyConnection.smallBody), framing: framing, into: &output)
+        guard body.size > Int64(HTTPConnection.smallBody) else {
+            HTTP1Encoder.writePart(try body.read(0, HTTPConnection.smallBody), framing: framing, into: &output)
             HTTP1Encoder.writeEnd(framing: framing, trailers: trailers, into: &output)
-            // After a failed write, the proxy may have answered with the reason.
+            // After a failed write, the peer may have answered with the reason.
             try? await outbound.write(output)
             return try await response(take)
         }
-        // The proxy may answer before it has read everything.
+        // The peer may answer before it has read everything.
         return try await withThrowingTaskGroup(of: Written.self) { [channel, outbound, output] writing in
             writing.addTask {
-                let written = await ProxyConnection.write(output, body, framing, trailers, to: outbound)
-                // Otherwise the proxy would wait for the rest of the body.
+                let written = await HTTPConnection.write(output, body, framing, trailers, to: outbound)
+                // Otherwise the peer would wait for the rest of the body.
                 if case .unreadable = written { channel.close(promise: nil) }
                 return written
             }
@@ -158,7 +181,7 @@ final class ProxyConnection {
             switch try await writing.next() {
             case .whole: break
             case .unreadable(let reason): throw ConnectionError.unreadableBody(reason)
-            // The proxy would read the rest of this request as the next request.
+            // The peer would read the rest of this request as the next request.
             case .cut, nil: keepsAlive = false
             }
             return try outcome.get()
@@ -228,10 +251,28 @@ final class ProxyConnection {
     }
 
     /// The next bytes after the HTTP/1.1 messages; `nil` at the end of the connection.
-    func read() async throws -> ByteBuffer? {
+    package func read() async throws -> ByteBuffer? {
         if let rest = parser.takeRemaining(), rest.readableBytes > 0 { return rest }
         return try await inbound.next()
     }
 
-    func write(_ bytes: ByteBuffer) async throws { try await outbound.write(bytes) }
+    package func write(_ bytes: ByteBuffer) async throws { try await outbound.write(bytes) }
+}
+
+/// A body with its content coding.
+package struct OutgoingBody: Sendable {
+    package let size: Int64
+    /// Returns fewer bytes only at the end.
+    let read: @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer
+
+    package init(size: Int64, read: @escaping @Sendable (_ offset: Int64, _ limit: Int) throws -> ByteBuffer) {
+        (self.size, self.read) = (size, read)
+    }
+
+    package init(_ bytes: ByteBuffer) {
+        self.init(size: Int64(bytes.readableBytes)) { offset, limit in
+            let start = bytes.readerIndex + Int(offset)
+            return bytes.getSlice(at: start, length: min(limit, bytes.writerIndex - start)) ?? ByteBuffer()
+        }
+    }
 }

@@ -1,0 +1,1 @@
+../../../TelemetryTests/Fuzz/SpanProbe.swift
