@@ -44,6 +44,7 @@ package final class Shipper: Sendable {
     package static let longestBody = 1_000_000
     /// A batch is sent when it has so many exchanges or bytes.
     package static let (mostExchanges, mostBytes) = (500, 4 << 20)
+    private static let niceness: CInt = 10
     /// Seconds between two attempts, at first and at most.
     private static let (shortestPause, longestPause) = (0.5, 30.0)
     /// How many seconds the first exchange of a batch waits for more.
@@ -83,6 +84,10 @@ package final class Shipper: Sendable {
         makeSource: @escaping @Sendable () throws -> any Source
     ) {
         let thread = Thread { [self] in
+            #if os(Linux)
+            // There a thread has a priority of its own, which the quality of service does not set.
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Shipper.niceness)
+            #endif
             run(edits, makeSource)
             ended.signal()
         }

@@ -228,16 +228,19 @@ package final class StoreReader {
         try connection.forEachRow(sql, [.text(day)] + keys.parameters) { row in
             guard let hash = try row.optionalBytes() else { throw row.damage("is missing") }
             let size = try row.number()
-            guard let data = try row.optionalBytes(), (0...Self.longestBody).contains(size) else {
-                throw row.damage("is out of range")
-            }
-            let body = ContentDecoder.decode(data, codings: [.zstd], limit: Int(size)).bytes
-            guard body.readableBytes == size, BodyHash(body).bytes == hash else {
+            guard let data = try row.optionalBytes(), let body = Self.body(data, size: size, hash: hash) else {
                 throw row.damage("has a body that does not fit its hash")
             }
             bodies[hash] = body
         }
         return bodies
+    }
+
+    /// `nil` if the size or the hash is another.
+    static func body(_ data: ByteBuffer, size: Int64, hash: ByteBuffer) -> ByteBuffer? {
+        guard (0...longestBody).contains(size) else { return nil }
+        let body = ContentDecoder.decode(data, codings: [.zstd], limit: Int(size)).bytes
+        return body.readableBytes == size && BodyHash(body).bytes == hash ? body : nil
     }
 
     /// In bytes; no writer stores longer bodies.

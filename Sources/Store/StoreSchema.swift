@@ -66,8 +66,9 @@ enum StoreSchema {
                 PRIMARY KEY(day, session, id)
             ) PARTITION BY RANGE(day)
             """,
-            "CREATE INDEX IF NOT EXISTS exchanges_time ON exchanges(started_at)",
-            "CREATE INDEX IF NOT EXISTS exchanges_host ON exchanges(lower(host), started_at)",
+            // The status comes last, so that rows with another one are not read.
+            "CREATE INDEX IF NOT EXISTS exchanges_time ON exchanges(started_at, status)",
+            "CREATE INDEX IF NOT EXISTS exchanges_host ON exchanges(lower(host), started_at, status)",
             """
             CREATE TABLE IF NOT EXISTS bodies(
                 day date NOT NULL, hash bytea NOT NULL, size bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY(day, hash)

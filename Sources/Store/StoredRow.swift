@@ -7,6 +7,8 @@ struct StoredRow {
     private var next = 0
     private let store: String
 
+    init(_ columns: [ByteBuffer?], of store: String) { (self.columns, self.store) = (columns, store) }
+
     init(copying result: OpaquePointer, _ row: CInt, _ address: StoreAddress) {
         columns = (0..<sluice_PQnfields(result)).map { column in
             guard sluice_PQgetisnull(result, row, column) == 0, let place = sluice_PQgetvalue(result, row, column)

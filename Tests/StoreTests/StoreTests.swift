@@ -114,4 +114,28 @@ struct StoreTests {
                 == Array(BodyHash(ByteBuffer(string: "abcd")).bytes.readableBytesView)
         )
     }
+
+    @Test("A row with other types, lengths or bodies than Sluice writes is an error")
+    func hostile() throws {
+        let columns: [ByteBuffer?] = [
+            nil, ByteBuffer(), ByteBuffer(bytes: [1, 2, 3]), ByteBuffer(repeating: 0xFF, count: 9),
+        ]
+        for column in columns {
+            var row = StoredRow([column], of: "s")
+            #expect(throws: StoreError.self) { try row.number() }
+        }
+        var empty = StoredRow([], of: "s")
+        #expect(throws: StoreError.self) { try empty.optionalText() }
+        var text = StoredRow([ByteBuffer(bytes: [0xC3, 0x28])], of: "s")
+        #expect(try text.text() == "\u{FFFD}(")
+        let zstd = try ContentEncoder.encode(ByteBuffer(string: "body"), coding: .zstd)
+        let hash = BodyHash(ByteBuffer(string: "body")).bytes
+        #expect(StoreReader.body(zstd, size: 4, hash: hash) == ByteBuffer(string: "body"))
+        for (data, size, wrong) in [
+            (zstd, Int64(5), hash), (zstd, 3, hash), (zstd, -1, hash), (zstd, .max, hash),
+            (zstd, 4, ByteBuffer(bytes: [0])), (ByteBuffer(string: "body"), 4, hash),
+        ] {
+            #expect(StoreReader.body(data, size: size, hash: wrong) == nil)
+        }
+    }
 }

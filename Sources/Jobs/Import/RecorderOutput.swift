@@ -37,13 +37,23 @@ final class RecorderOutput: RecordSink {
 }
 
 struct BodyCopy {
-    let reader: SessionReader
+    let source: any ExchangeSource
+    /// Whether a side has a body of its own.
+    let hasBody: (ExchangeID, BodySide) throws -> Bool
     let output: any RecordSink
 
+    init(reader: SessionReader, output: any RecordSink) {
+        self.init(source: reader, hasBody: { try reader.bodySize(of: $0, side: $1) != nil }, output: output)
+    }
+
+    init(source: any ExchangeSource, hasBody: @escaping (ExchangeID, BodySide) throws -> Bool, output: any RecordSink) {
+        (self.source, self.hasBody, self.output) = (source, hasBody, output)
+    }
+
     func copy(_ side: BodySide, of old: ExchangeID, to id: ExchangeID) throws {
-        guard try reader.bodySize(of: old, side: side) != nil else { return }
-        try RecordedBody(source: reader, id: old, side: side).forEachPiece { output.record(.body(id, side, $0)) }
-        try reader.forEachArrival(of: old, side: side) { arrival in
+        guard try hasBody(old, side) else { return }
+        try RecordedBody(source: source, id: old, side: side).forEachPiece { output.record(.body(id, side, $0)) }
+        try source.forEachArrival(of: old, side: side) { arrival in
             output.record(.arrival(id, side, offset: arrival.offset, at: arrival.at))
         }
     }

@@ -7,6 +7,7 @@ package import Store
 /// The exchanges of a session on their way into a store, masked as exports are, with the secrets found so far.
 package final class SessionSource: Shipper.Source {
     private let reader: SessionReader
+    private let pages: SessionPages
     private let masked: MaskedSource?
     private let rules: MaskRules
 
@@ -17,7 +18,9 @@ package final class SessionSource: Shipper.Source {
 
     init(_ reader: SessionReader, _ rules: MaskRules, key: LabelKey?) {
         (self.reader, self.rules) = (reader, rules)
-        masked = key.map { key in MaskedSource(reader, TextMask(rules, label: key.label)) }
+        let pages = SessionPages(reader)
+        self.pages = pages
+        masked = key.map { key in MaskedSource(pages, TextMask(rules, label: key.label)) }
     }
 
     package var identifier: String { get throws { try reader.identity().identifier.uuidString.lowercased() } }
@@ -48,10 +51,10 @@ package final class SessionSource: Shipper.Source {
         masked?.mask.boundWhatIsSought()
         var rest = numbers[...]
         // A page has at most a megabyte and one exchange.
-        let exchanges = try SessionPages(reader).read(&rest)
+        let exchanges = try pages.read(&rest)
         // A secret may be found in a later part than that which has it, too.
         if let masked { for exchange in exchanges { try masked.collect(exchange) } }
-        let replay = ExchangeReplay(of: reader, masked, to: batch)
+        let replay = ExchangeReplay(BodyCopy(source: pages, hasBody: pages.hasBody, output: batch), masked)
         for exchange in exchanges { try replay.add(exchange) }
         return numbers.count - rest.count
     }

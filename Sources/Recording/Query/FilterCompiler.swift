@@ -188,7 +188,7 @@ private struct FilterCompiler {
         let literal = String(decoding: glob.literalBytes, as: UTF8.self)
         switch (glob.shape, glob.ignoresCase) {
         case (.everything, _): return "TRUE"
-        case (.literal, true): return like(column, "", literal, "")
+        case (.literal, true): return dialect.equals(column, argument(.text(literal)))
         case (.prefix, true): return like(column, "", literal, "%")
         case (.suffix, true): return like(column, "%", literal, "")
         case (.infix, true): return like(column, "%", literal, "%")

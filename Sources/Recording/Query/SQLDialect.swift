@@ -4,6 +4,8 @@ import HTTPModel
 package struct SQLDialect: Sendable {
     /// The placeholder of the n-th argument, from 1.
     package let placeholder: @Sendable (Int) -> String
+    /// A condition that ignores the case of ASCII letters.
+    package let equals: @Sendable (_ column: String, _ text: String) -> String
     /// A condition whose pattern has `%` and `_`, escaped by a backslash, and which ignores the case of ASCII letters.
     package let like: @Sendable (_ column: String, _ pattern: String) -> String
     /// The function that returns the position of a text in another, from 1; 0 if it is not found.
@@ -13,6 +15,7 @@ package struct SQLDialect: Sendable {
 
     package static let sqlite = SQLDialect(
         placeholder: { "?\($0)" },
+        equals: { "\($0) = \($1) COLLATE NOCASE" },
         like: { "\($0) LIKE \($1) ESCAPE '\\'" },
         position: "instr",
         hasFunctions: true
@@ -21,6 +24,8 @@ package struct SQLDialect: Sendable {
     /// For columns with the collation `C`, which changes the case of ASCII letters only.
     package static let postgreSQL = SQLDialect(
         placeholder: { "$\($0)::text" },
+        // An index on `lower(…)` gives the order of the rows only to an equality.
+        equals: { "lower(\($0)) = lower(\($1))" },
         like: { "lower(\($0)) LIKE lower(\($1)) ESCAPE '\\'" },
         position: "strpos",
         hasFunctions: false

@@ -10,8 +10,8 @@ package final class SessionPages: ExchangeSource {
 
     private let reader: SessionReader
     private let check: () throws -> Void
-    /// The short bodies of the page's exchanges by side, and whether the exchange has long bodies.
-    private var bodies: [ExchangeID: (short: [ByteBuffer?], hasLong: Bool)] = [:]
+    /// The short bodies of the page's exchanges by side, and whether the exchange has long bodies, and arrivals.
+    private var bodies: [ExchangeID: (short: [ByteBuffer?], hasLong: Bool, hasArrivals: Bool)] = [:]
     private var certificates = KnownCertificates()
 
     /// `check` is called before each read; an error that it throws ends the reading.
@@ -30,7 +30,9 @@ package final class SessionPages: ExchangeSource {
             var size = 0
             while size < SessionPages.longestPage, let number = rest.popFirst() {
                 guard let found = try page.exchange(number) else { continue }
-                bodies[found.exchange.record.id] = (found.bodies, try page.hasLongBodies(number))
+                let hasLong = try page.longBodies.has(number, session)
+                let hasArrivals = try page.arrivals.has(number, session)
+                bodies[found.exchange.record.id] = (found.bodies, hasLong, hasArrivals)
                 exchanges.append(found.exchange)
                 size += found.size
             }
@@ -58,7 +60,14 @@ package final class SessionPages: ExchangeSource {
         return body.getSlice(at: start, length: min(limit, body.writerIndex - start)) ?? ByteBuffer()
     }
 
+    /// Whether a side has a body of its own, which a sent one has if a rule changed it.
+    package func hasBody(_ id: ExchangeID, _ side: BodySide) throws -> Bool {
+        guard let page = bodies[id], !page.hasLong else { return try reader.bodySize(of: id, side: side) != nil }
+        return (page.short.dropFirst(Int(side.rawValue)).first ?? nil) != nil
+    }
+
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+        if bodies[id]?.hasArrivals == false { return [] }
         try check()
         return try reader.arrivals(of: id, side: side, from: offset, limit: limit)
     }
@@ -90,8 +99,8 @@ struct StoredExchanges {
     private let session: SessionDatabase
     private var connections: [ConnectionID: ConnectionRecord?] = [:]
     private(set) var certificates: KnownCertificates
-    /// Numbers of exchanges without long bodies; the exchange after the range has long bodies.
-    private var short: Range<Int64> = 0..<0
+    var longBodies = Holders(table: "chunk")
+    var arrivals = Holders(table: "arrival")
 
     init(_ session: SessionDatabase, _ certificates: KnownCertificates = KnownCertificates()) {
         (self.session, self.certificates) = (session, certificates)
@@ -130,15 +139,23 @@ struct StoredExchanges {
         connections[id] = .some(found)
         return found
     }
+}
 
-    /// Whether bodies are outside of the payload row. For ascending numbers, one query answers many calls.
-    mutating func hasLongBodies(_ number: Int64) throws -> Bool {
-        if short.contains(number) { return false }
-        if short.upperBound == number, !short.isEmpty { return true }
-        let sql = "SELECT min(exchange) FROM chunk WHERE exchange >= ?"
-        let found = try session.rows(sql, [number], of: "chunk") { try $0.optionalNumber(in: .min...Int64.max) }
+/// The exchanges that have rows in a table. For ascending numbers, one query answers many questions.
+struct Holders {
+    let table: String
+    /// Numbers of exchanges without rows; the exchange after the range has rows.
+    private var others: Range<Int64> = 0..<0
+
+    init(table: String) { self.table = table }
+
+    mutating func has(_ number: Int64, _ session: SessionDatabase) throws -> Bool {
+        if others.contains(number) { return false }
+        if others.upperBound == number, !others.isEmpty { return true }
+        let sql = "SELECT min(exchange) FROM \(table) WHERE exchange >= ?"
+        let found = try session.rows(sql, [number], of: table) { try $0.optionalNumber(in: .min...Int64.max) }
         let next = found.first ?? nil
-        short = number..<max(number, next ?? Int64.max)
+        others = number..<max(number, next ?? Int64.max)
         return next == number
     }
 }

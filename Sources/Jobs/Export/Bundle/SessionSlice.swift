@@ -18,7 +18,7 @@ final class SessionSlice {
         if masked == nil { configuration.labels = try reader.identity().labels }
         recorder = try Recorder(configuration)
         output = RecorderOutput(recorder)
-        replay = ExchangeReplay(of: reader, masked, to: output)
+        replay = ExchangeReplay(BodyCopy(reader: reader, output: output), masked)
     }
 
     func add(_ recorded: RecordedExchange) throws {
@@ -37,16 +37,13 @@ final class SessionSlice {
 /// Gives a sink the events of recorded exchanges; numbers, connections, times and sizes are kept. A masked body is
 /// encoded again, or the head loses its Content-Encoding. Masked WebSocket messages are not compressed.
 final class ExchangeReplay {
-    private let reader: SessionReader
     private let masked: MaskedSource?
-    private let output: any RecordSink
     private let copy: BodyCopy
+    private var source: any ExchangeSource { copy.source }
+    private var output: any RecordSink { copy.output }
     private var connections: Set<ConnectionID> = []
 
-    init(of reader: SessionReader, _ masked: MaskedSource?, to output: any RecordSink) {
-        (self.reader, self.masked, self.output) = (reader, masked, output)
-        copy = BodyCopy(reader: reader, output: output)
-    }
+    init(_ copy: BodyCopy, _ masked: MaskedSource?) { (self.copy, self.masked) = (copy, masked) }
 
     func add(_ recorded: RecordedExchange) throws {
         var exchange = masked?.masked(recorded) ?? recorded
@@ -69,7 +66,7 @@ final class ExchangeReplay {
 
     private func addBodies(_ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         if exchange.record.kind == .webSocket { return try addMessages(&exchange, masked) }
-        for side in BodySide.allCases where try reader.bodySize(of: exchange.record.id, side: side) != nil {
+        for side in BodySide.allCases where try copy.hasBody(exchange.record.id, side) {
             try add(side, &exchange, masked)
         }
     }
@@ -89,12 +86,12 @@ final class ExchangeReplay {
     /// Writes when the lines of a masked body arrived. Masking keeps the lines but may change their lengths.
     private func addArrivals(_ side: BodySide, _ id: ExchangeID, _ masked: MaskedSource, isText: Bool) throws {
         var arrivals: [Arrival] = []
-        try reader.forEachArrival(of: id, side: side) { arrivals.append($0) }
+        try source.forEachArrival(of: id, side: side) { arrivals.append($0) }
         guard !arrivals.isEmpty, isText else { return }
         // The number of line feeds before each arrival.
         var lines: [Int] = []
         var (count, offset) = (0, Int64(0))
-        try RecordedBody(source: reader, id: id, side: side).forEachPiece { piece in
+        try RecordedBody(source: source, id: id, side: side).forEachPiece { piece in
             for byte in piece.readableBytesView {
                 while lines.count < arrivals.count, arrivals[lines.count].offset <= offset { lines.append(count) }
                 if byte == 0x0A { count += 1 }
