@@ -18,6 +18,9 @@ package final class Shipper: Sendable {
     }
 
     package struct Status: Sendable, Hashable, Codable {
+        /// Without the password.
+        package var address = ""
+        package var project = ""
         package var waiting = 0
         package var stored = 0
         /// Dropped from the session file, for `--max-session`, before they were stored.
@@ -99,6 +102,7 @@ package final class Shipper: Sendable {
     package var status: Status {
         state.withLock { state in
             var status = state.status
+            (status.address, status.project) = (settings.address.shown, settings.address.project)
             status.waiting = state.waiting.count
             if state.waiting.isEmpty { status.waitsSince = nil }
             return status
@@ -227,6 +231,9 @@ package final class Shipper: Sendable {
             state.withLock { state in
                 state.waiting.subtract(next.prefix(count))
                 state.status.stored += batch.numbers.count
+                // The recorder tells of an exchange after it has removed it, if it had to at once. Without such removals,
+                // the user has deleted it.
+                if state.status.lost > 0 { state.status.lost += count - batch.numbers.count }
             }
         }
         if edits != progress.edits {

@@ -24,6 +24,7 @@ extension UserStories {
             ("comments", "Later comments are added as rows and are listed", false),
             ("masking", "No secret leaves the machine, and equal keys give equal placeholders", false),
             ("credentials", "If the password is changed, exchanges wait, and Sluice says why without it", false),
+            ("filters", "A filter finds in a store what it finds in the session", false),
             ("prune", "Pruning removes old partitions and late rows, and keeps newer ones", false),
             ("wrong-clock", "Exchanges of other days are in the late partition and are found like others", false),
             (

@@ -1,4 +1,5 @@
 import Foundation
+package import Store
 import Text
 
 /// Asks the running Sluices for values to complete, within a short time.
@@ -12,6 +13,16 @@ package enum RunningSluices {
     ) -> [Name] {
         answers(of: nil, directories, ControlRequest(command: .status), limit).map { process, reply in
             (String(process), VisibleText.of(reply?.status?.address ?? ""))
+        }
+    }
+
+    /// What each running Sluice with a store has sent, and has yet to send.
+    package static func stores(
+        in directories: [String] = ControlPaths.directories,
+        within limit: Duration
+    ) -> [(process: Int32, store: Shipper.Status)] {
+        answers(of: nil, directories, ControlRequest(command: .status), limit).compactMap { process, reply in
+            reply?.status?.store.map { (process, $0) }
         }
     }
 

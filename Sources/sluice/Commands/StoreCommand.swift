@@ -64,7 +64,7 @@ struct StoreInit: ParsableCommand {
 struct StoreStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what a store has, and what running Sluices have yet to send.",
+        abstract: "Say what a store has, and what Sluices on this machine have yet to send.",
         discussion: "  sluice store status postgresql://localhost/team"
     )
 
@@ -84,6 +84,10 @@ struct StoreStatus: ParsableCommand {
         ]
         if missing > 0 {
             lines.append("missing     \(missing.grouped), removed by --max-session before they were sent")
+        }
+        for (process, store) in RunningSluices.stores(within: .seconds(1))
+        where store.address == address.shown && store.project == address.project {
+            lines.append("process     \(process): \(VisibleText.of(ControlListing.text(store)))")
         }
         StandardStreams.out(lines.map { $0 + "\n" }.joined())
     }

@@ -877,6 +877,33 @@ def lost_answers():
 
 
 @scenario
+def filters():
+    """A filter finds in a store what it finds in the session, whether PostgreSQL decides its terms or not."""
+    terms = """status:5xx|host:localhost|host:*ost|host:LOCALHOST|host:tracker.example,localhost|method:post|method:p*|path:/api/*
+        path:/API/*|path:*.png|path:articles|url:articles|articles|LARGE|8|query:page|query:x|scheme:https|port:1|port:>1024|type:json
+        type:application/json|type:png|size:>1kb|size:<100|time:>100ms|time:<1ms|version:h2|version:1.1|is:error|is:failed|is:blocked
+        is:websocket|is:grpc|is:commented|is:imported|is:local|is:tunnel|grpc:ok|grpc:0|messages:>0|process:slu*|process:x|mode:regular
+        ip:127.0.0.1|header:set-cookie|reqheader:accept:*|body:articles|body:/art.*les/|res.json.error:*|comment:x|colour:red
+        since:1h|before:1h|path:/^\\/api/""".replace("\n", "|").split("|")
+    terms = [term.strip() for term in terms]
+    texts = terms + [f"not {term}" for term in terms]
+    for index, term in enumerate(terms):
+        other, third = terms[(index * 7 + 3) % len(terms)], terms[(index * 5 + 11) % len(terms)]
+        texts += [f"{term} or {other}", f"not ({term} {other})", f"({term} or not {other}) {third}"]
+    run("demo", "--plain", "--session", path("demo.sluice"))
+    with server_and_store() as store:
+        run("store", "import", store.url("shard"), path("demo.sluice"), "--store-secrets", "--store-body", "100mb")
+
+        def found(place, text):
+            done = run("list", place, text, "--columns", "method,url,status,time", code=None)
+            return done.code, sorted(done.out.splitlines())
+
+        for text in texts:
+            local, stored = found(path("demo.sluice"), text), found(store.url("reader"), text)
+            check(local[1] == stored[1], f"{text}: the session has {len(local[1])}, the store {len(stored[1])} {stored[0]}")
+
+
+@scenario
 def credentials():
     """The role's password is changed while Sluice runs: exchanges wait, Sluice says why, and sends them when it is right again."""
     origin = Origin()
