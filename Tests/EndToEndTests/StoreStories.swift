@@ -53,7 +53,7 @@ extension UserStories {
                     guard let next = rest.popFirst() else { return }
                     group.addTask { (next.holds, try await run(next.name)) }
                 }
-                for _ in 0..<4 { begin() }
+                for _ in 0..<6 { begin() }
                 while let (holds, text) = try await group.next() {
                     #expect(text.isEmpty, "\(holds): \(text)")
                     begin()

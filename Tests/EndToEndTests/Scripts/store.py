@@ -889,7 +889,7 @@ def filters():
     texts = terms + [f"not {term}" for term in terms]
     for index, term in enumerate(terms):
         other, third = terms[(index * 7 + 3) % len(terms)], terms[(index * 5 + 11) % len(terms)]
-        texts += [f"{term} or {other}", f"not ({term} {other})", f"({term} or not {other}) {third}"]
+        texts.append([f"{term} or {other}", f"not ({term} {other})", f"({term} or not {other}) {third}"][index % 3])
     run("demo", "--plain", "--session", path("demo.sluice"))
     with server_and_store() as store:
         run("store", "import", store.url("shard"), path("demo.sluice"), "--store-secrets", "--store-body", "100mb")
