@@ -82,7 +82,7 @@ package final class RunningProxy: Sendable {
         self.shipper = shipper
         if let shipper, let store = settings.store {
             recording.labels = store.shipper.labels
-            if store.key == nil { recording.labelKey = LabelKey().bytes }
+            recording.labelKey = LabelKey().bytes
             recording.isNeeded = shipper.needs
             recording.onRemoved = shipper.lose
         }

@@ -62,6 +62,8 @@ struct DeleteCommand: AsyncParsableCommand {
         guard !numbers.isEmpty else { throw StartError("No exchange of \(path) matches; nothing was deleted.") }
         let result = try await options.edit(.delete(ExchangeNumbers(numbers)), of: path)
         let rest = result.inFlight > 0 ? "Not deleted, as in flight: \(result.inFlight).\n" : ""
-        StandardStreams.out("Deleted \(result.changed.of("exchange")).\n\(rest)")
+        // Only sessions that were recorded with a store have a key.
+        let stored = try query.reader.labelKey() == nil ? "" : "The store keeps what was sent to it.\n"
+        StandardStreams.out("Deleted \(result.changed.of("exchange")).\n\(rest)\(stored)")
     }
 }

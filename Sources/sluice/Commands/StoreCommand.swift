@@ -74,13 +74,13 @@ struct StoreStatus: ParsableCommand {
     func run() throws {
         let address = try project.address(url)
         let recordings = try StoreReader(address).recordings()
-        let newest = recordings.compactMap(\.last).max().map { Timestamp.readable($0) } ?? "none"
+        let newest = recordings.compactMap(\.last).max().map { ", the newest from \(Timestamp.readable($0))" } ?? ""
         let exchanges = recordings.reduce(0) { $0 + $1.exchanges }
         let missing = recordings.reduce(0) { $0 + $1.missing }
         var lines = [
             "store       \(address.shown), project \(address.project)",
             "recordings  \(recordings.count.grouped)",
-            "exchanges   \(exchanges.grouped), the newest from \(newest)",
+            "exchanges   \(exchanges.grouped)\(newest)",
         ]
         if missing > 0 {
             lines.append("missing     \(missing.grouped), removed by --max-session before they were sent")

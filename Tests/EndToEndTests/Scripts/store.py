@@ -884,8 +884,10 @@ def filters():
         type:application/json|type:png|size:>1kb|size:<100|time:>100ms|time:<1ms|version:h2|version:1.1|is:error|is:failed|is:blocked
         is:websocket|is:grpc|is:commented|is:imported|is:local|is:tunnel|grpc:ok|grpc:0|messages:>0|process:slu*|process:x|mode:regular
         ip:127.0.0.1|header:set-cookie|reqheader:accept:*|body:articles|body:/art.*les/|res.json.error:*|comment:x|colour:red
-        since:1h|before:1h|path:/^\\/api/""".replace("\n", "|").split("|")
-    terms = [term.strip() for term in terms]
+        since:1h|before:1h|SOON|path:/^\\/api/""".replace("\n", "|").split("|")
+    # Later today, so that a day too few shows.
+    soon = f"before:{now() + datetime.timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
+    terms = [soon if term == "SOON" else term for term in map(str.strip, terms)]
     texts = terms + [f"not {term}" for term in terms]
     for index, term in enumerate(terms):
         other, third = terms[(index * 7 + 3) % len(terms)], terms[(index * 5 + 11) % len(terms)]
@@ -981,7 +983,7 @@ SECRETS = {
     name: f"{prefix}{sha(name.encode())[:20]}Zq"
     for name, prefix in {
         "bearer": "tok", "basic": "ann:", "cookie": "sid", "set-cookie": "sid", "query": "key", "json-request": "pw", "json-answer": "pw",
-        "form": "pw", "packed-answer": "pw", "api-key": "key", "refresh": "rt",
+        "form": "pw", "packed-answer": "pw", "api-key": "key", "refresh": "rt", "late": "pw",
     }.items()
 }
 
@@ -1001,7 +1003,9 @@ def plant(origin, port):
     curl(port, origin.url("/post"), "--json", json.dumps({"password": SECRETS["json-request"], "name": "Ann"}))
     curl(port, origin.url("/form"), "--data", f"user=ann&password={SECRETS['form']}")
     curl(port, origin.url("/token"), "--json", json.dumps({"refresh_token": SECRETS["refresh"], "long": "word " * 2000}))
-    return 6
+    # Only its body says that the value of the field is a secret.
+    curl(port, origin.url("/late"), "-H", f"X-Note: {SECRETS['late']}", "--json", json.dumps({"password": SECRETS["late"]}))
+    return 7
 
 
 def forms(secret):

@@ -124,7 +124,8 @@ extension ConsoleModel {
             guard changed > 0, let mark = result.mark else { return tell(kept.isEmpty ? "Nothing to delete." : kept) }
             changes.append(SessionChange(undo: [.restore(mark: mark)], rulesBefore: rules.past.count))
             let back = "\(way(to: .undo)) brings \(changed == 1 ? "it" : "them") back."
-            tell("\(many) deleted; \(back)\(kept.isEmpty ? "" : " \(kept)")")
+            let stored = proxy.store == nil ? "" : " The store keeps what was sent."
+            tell("\(many) deleted; \(back)\(kept.isEmpty ? "" : " \(kept)")\(stored)")
             list.sessionTotal = max(0, list.sessionTotal - changed)
             selectNext(without: numbers)
             marks.removeAll { numbers.contains($0.number) }
