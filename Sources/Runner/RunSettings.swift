@@ -1,3 +1,4 @@
+import NIOCore
 package import ProxyServer
 package import Recording
 package import Store
@@ -72,4 +73,10 @@ package struct StoreSettings: Sendable {
     package var keepsSecrets = false
 
     package init(_ shipper: Shipper.Settings) { self.shipper = shipper }
+
+    /// The key for the placeholders of a session; `nil` keeps its secrets. Throws `SessionError`.
+    package func key(for session: SessionReader) throws -> LabelKey? {
+        if keepsSecrets { return nil }
+        return try key ?? session.labelKey().map { LabelKey(Array($0.readableBytesView)) } ?? LabelKey()
+    }
 }

@@ -122,9 +122,8 @@ package final class RunningProxy: Sendable {
         if let path = recorder.path, let store = settings.store {
             let masks = files.profile?.mask ?? MaskRules()
             @Sendable func makeSource() throws -> SessionSource {
-                let kept = try SessionReader(path: path).labelKey().map { LabelKey(Array($0.readableBytesView)) }
-                let key = store.keepsSecrets ? nil : store.key ?? kept ?? LabelKey()
-                return try SessionSource(path, masks, key: key)
+                let reader = try SessionReader(path: path)
+                return SessionSource(reader, masks, key: try store.key(for: reader))
             }
             shipper?.start(edits: { recorder.edits }, makeSource: makeSource)
         }

@@ -20,9 +20,6 @@ struct ColumnArrays: RowSink {
         }
     }
 
-    /// The size of all values, in bytes.
-    var size: Int { columns.reduce(0) { $0 + $1.bytes.readableBytes } }
-
     mutating func endRow() {
         precondition(next == columns.count, "a row has \(next) of \(columns.count) columns")
         (next, rows) = (0, rows + 1)

@@ -45,8 +45,8 @@ package final class Shipper: Sendable {
     }
 
     package static let longestBody = 1_000_000
-    /// A batch is sent when it has so many exchanges or bytes.
-    package static let (mostExchanges, mostBytes) = (500, 4 << 20)
+    /// The most exchanges of a batch.
+    package static let mostExchanges = 500
     private static let niceness: CInt = 10
     /// Seconds between two attempts, at first and at most.
     private static let (shortestPause, longestPause) = (0.5, 30.0)

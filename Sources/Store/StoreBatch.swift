@@ -37,9 +37,6 @@ package final class StoreBatch: RecordSink {
 
     package var isEmpty: Bool { numbers.isEmpty }
 
-    /// In bytes, of what is to be sent.
-    package var size: Int { exchangeRows.size + bodies.values.reduce(0) { $0 + $1.readableBytes } }
-
     package func record(_ event: RecordEvent) {
         switch event {
         case .connection(let connection): connections[connection.id] = connection

@@ -28,16 +28,21 @@ package struct StoreQuery: Sendable {
                 }
                 sessions.append(beginning)
             } else if word.hasPrefix("label:") {
-                let text = word.dropFirst(6).filter { $0 != "\"" }
-                guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+                guard let label = StoreQuery.label(word.dropFirst(6).filter { $0 != "\"" }) else {
                     throw StoreError(.address, "label: takes a name and a value, for example label:\"branch=main\".")
                 }
-                labels.append((String(text[..<equals]), String(text[text.index(after: equals)...])))
+                labels.append(label)
             } else {
                 rest.append(word)
             }
         }
         return (sessions, labels, rest.joined(separator: " "))
+    }
+
+    /// The name and the value of `k=v`; `nil` without a name or a `=`.
+    package static func label(_ text: String) -> (key: String, value: String)? {
+        guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
     }
 
     /// Words at spaces outside of quotes.

@@ -11,12 +11,8 @@ package final class SessionSource: Shipper.Source {
     private let masked: MaskedSource?
     private let rules: MaskRules
 
-    /// Without `key`, secrets stay. Throws ``SessionError``.
-    package convenience init(_ path: String, _ rules: MaskRules, key: LabelKey?) throws {
-        self.init(try SessionReader(path: path), rules, key: key)
-    }
-
-    init(_ reader: SessionReader, _ rules: MaskRules, key: LabelKey?) {
+    /// Without `key`, secrets stay.
+    package init(_ reader: SessionReader, _ rules: MaskRules, key: LabelKey?) {
         (self.reader, self.rules) = (reader, rules)
         let pages = SessionPages(reader)
         self.pages = pages

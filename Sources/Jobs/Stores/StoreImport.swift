@@ -1,18 +1,17 @@
 import HTTPModel
 import Masking
-import Recording
+package import Recording
 package import Store
 
 package enum StoreImport {
     /// Sends the ended exchanges of a session that the store does not have. Returns how many were sent. Throws
     /// ``StoreError``, `SessionError` and `Interrupted`.
     package static func run(
-        _ session: String,
+        _ reader: SessionReader,
         to settings: Shipper.Settings,
         key: LabelKey?,
         work: LongWork? = nil
     ) throws -> Int {
-        let reader = try SessionQuery.open(session, work: work)
         let source = try SessionSource(reader, SessionMask.rules(of: reader), key: key)
         var settings = settings
         settings.labels = try reader.identity().labels.merging(settings.labels) { $1 }

@@ -4,7 +4,6 @@ import Files
 import Foundation
 import HTTPModel
 import Jobs
-import NIOCore
 import Recording
 import Runner
 import Store
@@ -200,9 +199,8 @@ struct StoreImportCommand: ParsableCommand {
         let chosen = settings
         let consequence = "A part was sent; the rest is sent when the command runs again."
         let count = try LongWork.run("reading", .things("exchange"), consequence: consequence) { work in
-            let kept = try SessionQuery.open(session).labelKey().map { LabelKey(Array($0.readableBytesView)) }
-            let key = chosen.keepsSecrets ? nil : chosen.key ?? kept ?? LabelKey()
-            return try StoreImport.run(session, to: chosen.shipper, key: key, work: work)
+            let reader = try SessionQuery.open(session, work: work)
+            return try StoreImport.run(reader, to: chosen.shipper, key: try chosen.key(for: reader), work: work)
         }
         StandardStreams.error("sluice: \(count.of("exchange")) sent to \(settings.shipper.address.shown)\n")
     }

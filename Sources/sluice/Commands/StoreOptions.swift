@@ -26,10 +26,10 @@ struct StoreOptions: ParsableArguments {
     }
 
     static func label(_ text: String) throws -> (String, String) {
-        guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+        guard let label = StoreQuery.label(text) else {
             throw ValidationError("--label takes a name and a value, for example branch=main; not '\(text)'.")
         }
-        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+        return label
     }
 
     func set(_ settings: inout RunSettings) throws {
