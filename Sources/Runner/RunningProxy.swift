@@ -275,7 +275,7 @@ package final class RunningProxy: Sendable {
         // A reader would keep the session's log from being removed.
         if let shipper {
             recorder.flush()
-            shipper.stop(within: max(3, Double(settings.grace.components.seconds)))
+            shipper.stop(patience: max(3, Double(settings.grace.components.seconds)), most: 60)
         }
         let summary = recorder.close()
         await spans?.finish()

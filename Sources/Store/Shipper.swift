@@ -59,8 +59,10 @@ package final class Shipper: Sendable {
         var order: ArraySlice<Int64> = []
         var status = Status()
         var isStopping = false
-        /// When waiting for the store ends.
+        /// When waiting for the store ends; while exchanges are sent, it moves on to `end` at most.
         var deadline = Date.distantFuture
+        var end = Date.distantFuture
+        var patience = 0.0
 
         var next: [Int64] {
             mutating get {
@@ -129,14 +131,20 @@ package final class Shipper: Sendable {
         }
     }
 
-    /// Sends what waits, for at most so many seconds. Call it after the last exchange.
-    package func stop(within seconds: Double) {
+    /// Sends what waits. Ends if nothing was sent for so many seconds, and after `most`. Call it after the last exchange.
+    package func stop(patience seconds: Double, most: Double) {
         state.withLock { state in
             state.isStopping = true
-            state.deadline = Date() + seconds
+            state.patience = seconds
+            (state.deadline, state.end) = (Date() + seconds, Date() + most)
         }
         wakeUp.signal()
-        _ = ended.wait(timeout: .now() + seconds + 1)
+        while ended.wait(timeout: .now() + 0.1) == .timedOut {
+            guard isLate else { continue }
+            // The thread notices it soon.
+            _ = ended.wait(timeout: .now() + 1)
+            return
+        }
     }
 
     private var isStopping: Bool { state.withLock { $0.isStopping } }
@@ -231,6 +239,7 @@ package final class Shipper: Sendable {
             state.withLock { state in
                 state.waiting.subtract(next.prefix(count))
                 state.status.stored += batch.numbers.count
+                if state.isStopping { state.deadline = min(Date() + state.patience, state.end) }
                 // The recorder tells of an exchange after it has removed it, if it had to at once. Without such removals,
                 // the user has deleted it.
                 if state.status.lost > 0 { state.status.lost += count - batch.numbers.count }

@@ -1,6 +1,6 @@
 import Content
 import Foundation
-import HTTPModel
+package import HTTPModel
 import NIOCore
 package import Recording
 
@@ -45,33 +45,40 @@ package final class StoreReader {
     /// found and how many were looked at; an error that it throws ends the reading. Returns whether there are more.
     package func fill(
         _ assembly: SessionAssembly,
-        _ query: StoreQuery,
+        _ filter: Filter,
+        limit: Int,
         bodies: Bool,
         onPage: (_ found: Int, _ seen: Int) throws -> Void = { _, _ in }
     ) throws -> Bool {
         var (found, seen) = (0, 0)
         var (next, before): (Int64, Place?) = (Self.highest, nil)
         var connections = Connections()
-        var sessions: Set<String> = []
-        while found < query.limit {
-            let size = min(Self.page, max(query.limit - found, Self.smallestPage))
-            let (places, hasMore) = try places(query, before: before, limit: size)
+        var labels: [String: [String: String]] = [:]
+        while found < limit {
+            let size = min(Self.page, max(limit - found, Self.smallestPage))
+            let (places, hasMore) = try places(filter, before: before, limit: size)
             guard let last = places.last else { break }
-            let first = next - Int64(places.count)
             try assembly.transaction {
                 for (day, group) in Dictionary(grouping: places.enumerated(), by: { $0.element.day }) {
                     let numbered = group.map { ($0.element.place, next - 1 - Int64($0.offset)) }
                     try add(numbered, day, bodies, assembly, &connections)
                 }
             }
-            found += try assembly.keep(query.filter, of: first...(next - 1), most: query.limit - found)
-            sessions.formUnion(places.map(\.place.session))
-            (next, before, seen) = (first, last.place, seen + places.count)
+            let recordings = Dictionary(grouping: places.enumerated(), by: { $0.element.place.session })
+            for session in recordings.keys where labels[session] == nil {
+                labels[session] = try self.labels(of: session)
+            }
+            let chosen = recordings.map { session, places in
+                let numbers = places.map { next - 1 - Int64($0.offset) }
+                return (filter.of(recording: session, labels[session] ?? [:]), numbers)
+            }
+            found += try assembly.keep(chosen, most: limit - found)
+            (next, before, seen) = (next - Int64(places.count), last.place, seen + places.count)
             try onPage(found, seen)
             if !hasMore { break }
         }
-        for session in sessions.sorted() { try assembly.add(try rules(of: session)) }
-        return found >= query.limit
+        for session in labels.keys.sorted() { try assembly.add(try rules(of: session)) }
+        return found >= limit
     }
 
     /// Numbers of fetched exchanges count down from here, until the assembly gives them their own.
@@ -79,11 +86,11 @@ package final class StoreReader {
 
     /// The places of the next exchanges that the columns admit, newest first.
     private func places(
-        _ query: StoreQuery,
+        _ filter: Filter,
         before: Place?,
         limit: Int
     ) throws -> (places: [(place: Place, day: String)], hasMore: Bool) {
-        let condition = SQLCondition(query.filter, dialect: .postgreSQL)
+        let condition = SQLCondition(filter, dialect: .postgreSQL(project))
         var arguments = condition.arguments.map { argument -> PostgreSQL.Parameter in
             if case .text(let text) = argument { .text(text.replacing("\0", with: "\u{FFFD}")) } else { .null }
         }
@@ -93,20 +100,12 @@ package final class StoreReader {
         }
         var conditions = [condition.sql]
         // The days let the server leave out whole partitions.
-        let times = query.filter.root.startTimes
+        let times = filter.root.range(of: .startedAt, in: Int64.min...Int64.max)
         func day(_ moment: Int64) -> String {
             "(to_timestamp(\(add("\(moment / 1_000_000)"))::bigint) AT TIME ZONE 'UTC')::date"
         }
         if times.lowerBound > 0 { conditions.append("e.day >= \(day(times.lowerBound))") }
         if times.upperBound < .max { conditions.append("e.day <= \(day(times.upperBound))") }
-        if !query.sessions.isEmpty {
-            let any = query.sessions.map { "e.session::text LIKE \(add($0 + "%"))::text" }.joined(separator: " OR ")
-            conditions.append("(\(any))")
-        }
-        for label in query.labels {
-            let value = "labels ->> \(add(label.key))::text = \(add(label.value))::text"
-            conditions.append("e.session IN (SELECT session FROM \(project).sessions WHERE \(value))")
-        }
         if let before {
             conditions.append(
                 "(e.started_at, e.session, e.id) < (\(add("\(before.startedAt)"))::bigint, \(add(before.session))::uuid, "
@@ -165,8 +164,8 @@ package final class StoreReader {
             ) AS a ON TRUE
             WHERE e.day = $1::date
             """
-        var rows: [Row] = []
-        try connection.forEachRow(sql, [.text(day)] + keys.parameters) { rows.append(try Row(&$0)) }
+        var rows: [StoredExchange] = []
+        try connection.forEachRow(sql, [.text(day)] + keys.parameters) { rows.append(try StoredExchange(&$0)) }
         let hashes = withBodies ? Set(rows.flatMap(\.hashes).compactMap(\.self)) : []
         let bodies = try bodies(hashes, day)
         var needed: [String: Set<Int64>] = [:]
@@ -246,6 +245,14 @@ package final class StoreReader {
     /// In bytes; no writer stores longer bodies.
     private static let longestBody: Int64 = 1 << 30
 
+    private func labels(of session: String) throws -> [String: String] {
+        var rows = try connection.run(
+            "SELECT labels::text FROM \(project).sessions WHERE session = $1::uuid",
+            [.text(session)]
+        )
+        return rows.isEmpty ? [:] : try rows[0].labels()
+    }
+
     private func rules(of session: String) throws -> [StoredRules] {
         var rules: [StoredRules] = []
         let sql = "SELECT id, at, sources, off FROM \(project).rules WHERE session = $1::uuid ORDER BY id"
@@ -269,7 +276,7 @@ package final class StoreReader {
         var recordings: [Recording] = []
         try connection.forEachRow(sql) { row in
             let session = try row.text()
-            let labels = try JSONDecoder().decode([String: String].self, from: Data(try row.text().utf8))
+            let labels = try row.labels()
             recordings.append(
                 Recording(
                     session: session,
@@ -304,117 +311,11 @@ package final class StoreReader {
     }
 }
 
-/// A row of `exchanges` as it goes into a session.
-private struct Row {
-    let session: String
-    let number: Int64
-    let hashes: [ByteBuffer?]
-    let connections: [Int64?]
-    private let arrivals: ByteBuffer?
-    private let annotation: (comment: String?, colour: String?)
-    private let values: [Value]
-
-    private enum Value {
-        case number(Int64?)
-        case text(String?)
-        case bytes(ByteBuffer?)
-    }
-
-    init(_ row: inout StoredRow) throws {
-        session = try row.text()
-        arrivals = try row.optionalBytes()
-        annotation = (try row.optionalText(), try row.optionalText())
-        var values: [Value] = []
-        for column in StoreSchema.exchange[..<StoreSchema.bodies] {
-            switch column.kind {
-            case .number: values.append(.number(try row.optionalNumber()))
-            case .text: values.append(.text(try row.optionalText()))
-            case .bytes: values.append(.bytes(try row.optionalBytes()))
-            }
-        }
-        hashes = try (0..<4).map { _ in try row.optionalBytes() }
-        func value(_ name: String) -> Int64? {
-            guard let index = StoreSchema.exchange.firstIndex(where: { $0.name == name }), index < values.count,
-                case .number(let number) = values[index]
-            else { return nil }
-            return number
-        }
-        guard let number = value("id") else { throw row.damage("is missing") }
-        self.number = number
-        connections = [value("client_connection"), value("upstream_connection")]
-        self.values = values
-    }
-
-    func insert(
-        into assembly: SessionAssembly,
-        _ number: Int64,
-        _ connections: [Int64?],
-        _ bodies: [ByteBuffer: ByteBuffer]
-    ) throws {
-        let count = SessionTable.exchange.columns.count - 1
-        try assembly.insert(.exchange) { sink in
-            for (column, value) in zip(StoreSchema.exchange, values.prefix(count)) {
-                switch column.name {
-                case "id":
-                    sink.bind(number)
-                    // The number of the payload.
-                    sink.bind(number)
-                case "client_connection": sink.bind(connections[0])
-                case "upstream_connection": sink.bind(connections[1])
-                default: Row.bind(value, into: &sink)
-                }
-            }
-        }
-        let parts = try zip(hashes, BodySide.allCases).map { hash, side in
-            try assembly.shortBody(hash.flatMap { bodies[$0] }, of: number, side: side)
-        }
-        try assembly.insert(.payload) { sink in
-            sink.bind(number)
-            for (column, value) in zip(StoreSchema.exchange, values).dropFirst(count) {
-                if column.name == "trace", case .text(let trace) = value {
-                    sink.bind(text: try origin(after: trace))
-                } else {
-                    Row.bind(value, into: &sink)
-                }
-            }
-            for part in parts { sink.bind(part) }
-        }
-        if annotation.comment != nil || annotation.colour != nil {
-            try assembly.insert(.annotation) { sink in
-                sink.bind(number)
-                sink.bind(annotation.comment)
-                sink.bind(annotation.colour)
-                sink.bind(nil as Int64?)
-            }
-        }
-        var list = arrivals ?? ByteBuffer()
-        while let side = list.readInteger(as: UInt8.self), let offset = list.readInteger(as: Int64.self),
-            let at = list.readInteger(as: Int64.self)
-        {
-            try assembly.insert(.arrival) { sink in
-                for value in [number, Int64(side), offset, at] { sink.bind(value) }
-            }
-        }
-    }
-
-    /// The trace with an entry that names the recording.
-    private func origin(after trace: String?) throws -> ByteBuffer? {
-        var entries = try trace.map { try JSONDecoder().decode([TraceEntry].self, from: Data($0.utf8)) } ?? []
-        let text = "number \(number) of the recording \(session)"
-        entries.append(TraceEntry(stage: "sluice", outcome: .note, text: text))
-        return try SessionTable.trace(entries)
-    }
-
-    private static func bind(_ value: Value, into sink: inout any RowSink) {
-        switch value {
-        case .number(let number): sink.bind(number)
-        case .text(let text): sink.bind(text)
-        case .bytes(let bytes): sink.bind(bytes)
-        }
-    }
-}
-
 extension StoredRow {
+    fileprivate mutating func labels() throws -> [String: String] {
+        try JSONDecoder().decode([String: String].self, from: Data(try text().utf8))
+    }
+
     fileprivate mutating func copy(_ kind: SessionTable.Kind, into sink: inout any RowSink) throws {
         switch kind {
         case .number: sink.bind(try optionalNumber())

@@ -82,6 +82,8 @@ let package = Package(
         module("Recording", ["HTTPModel", "Content", "Files", "CMalloc", nioCore, grdb, grdbSQLite]),
         .target(name: "CBuild", path: "Modules/CBuild", cSettings: [.define("SLUICE_COMMIT", to: "\"\"")]),
         .target(name: "CPage", path: "Modules/CPage", exclude: ["Web"]),
+        .target(name: "CPostgres", path: "Modules/CPostgres"),
+        module("Store", ["HTTPModel", "Content", "Recording", "CPostgres", "COpenSSL", nioCore]),
         module("Description", ["Text", "HTTPModel", "Content", nioCore]),
         module(
             "Formats",
@@ -91,7 +93,7 @@ let package = Package(
             "Jobs",
             [
                 "Rules", "Tools", "Recording", "Description", "Formats", "Masking", "Text", "HTTPModel", "Content",
-                "ExchangeCore", "Wire", "Files", "Expressions", "CBuild", nioCore,
+                "Store", "ExchangeCore", "Wire", "Files", "Expressions", "CBuild", nioCore,
             ]
         ),
 
@@ -116,6 +118,7 @@ let package = Package(
         fuzzer("Paths", "Content"),
         fuzzer("Commands", "Content", "Formats"),
         fuzzer("Spans", "Content", "Telemetry"),
+        fuzzer("Stores", "Store", "Recording"),
         fuzzer("Masks", "Masking"),
     ]
 )

@@ -100,7 +100,7 @@ struct QueryTests {
             let others = try reader.numbers(matching: Filter(root: FilterNode.not(filter.root).necessary()))
             #expect(Set(found).isSubset(of: needed), "\(text)")
             #expect(Set(numbers).subtracting(found).isSubset(of: others), "not (\(text))")
-            let sql = SQLCondition(filter, dialect: .postgreSQL)
+            let sql = SQLCondition(filter, dialect: .postgreSQL("traffic"))
             #expect(!sql.sql.contains("sluice_") && !sql.joins.contains("JOIN"), "\(text): \(sql.sql)")
             let decided = exchanges.filter { filter.decides($0.record) == true }.map(\.record.id.number)
             #expect(Set(decided).isSubset(of: found), "\(text)")
@@ -220,10 +220,35 @@ struct QueryTests {
         }
     }
 
+    @Test("know their own recording, and can be asked of another")
+    func recording() throws {
+        var configuration = RecorderConfiguration(path: scratch.session, sluiceVersion: "1")
+        configuration.labels = ["branch": "a b"]
+        let feed = try Feed(configuration)
+        var random = SplitMix(1)
+        feed.submit(try Whole(1, &random).events)
+        defer { feed.recorder.close() }
+        feed.recorder.flush()
+        let reader = try SessionReader(path: scratch.session)
+        let identifier = try reader.identity().identifier.uuidString
+        let (mine, other) = (identifier.prefix(6), "0f0f0f0f-0")
+        for (text, matches) in [
+            ("session:\(mine)", true), ("session:\(other)", false), ("label:\"branch=a b\"", true),
+            ("label:branch=a", false), ("not session:\(other),\(mine)", false), ("label:x=y or session:\(mine)", true),
+            ("not label:x=y host:*", true), ("!(label:\"branch=a b\" session:\(mine))", false),
+        ] {
+            let filter = try Filter(text)
+            #expect(try reader.numbers(matching: filter).isEmpty != matches, "\(text)")
+            let decided = filter.of(recording: identifier, ["branch": "a b"])
+            #expect(try !decided.asksForRecording && reader.numbers(matching: decided).isEmpty != matches, "\(text)")
+            #expect(try reader.numbers(matching: Filter(root: filter.root.necessary())).isEmpty != matches, "\(text)")
+        }
+    }
+
     @Test("are written for the database that they are for")
     func dialect() throws {
         let filter = try Filter("host:*.example,b status:4xx query:x")
-        let condition = SQLCondition(filter, dialect: .postgreSQL, firstArgument: 3)
+        let condition = SQLCondition(filter, dialect: .postgreSQL("traffic"), firstArgument: 3)
         #expect(condition.sql.contains("strpos(coalesce(e.query, ''), $"))
         #expect(condition.sql.contains("lower(e.host) LIKE lower($"))
         #expect(condition.sql.contains("e.status BETWEEN 400 AND 499"))

@@ -39,6 +39,13 @@ package struct Filter: Sendable, Hashable {
         }
     }
 
+    package var asksForRecording: Bool { root.tests.contains { if case .recording = $0 { true } else { false } } }
+
+    /// The filter for exchanges of one recording, without tests of it.
+    package func of(recording identifier: String, _ labels: [String: String]) -> Filter {
+        Filter(root: root.replacing { $0.holds(for: identifier, labels) })
+    }
+
     /// `nil` if the record alone does not decide.
     package func decides(_ record: ExchangeRecord) -> Bool? { root.decides(record) }
 }
@@ -60,6 +67,12 @@ extension Filter {
         guard !filters.isEmpty else { return everything.negated }
         guard !filters.contains(where: \.matchesEverything) else { return everything }
         return Filter(root: FilterNode.any(filters.map(\.root)).ordered)
+    }
+
+    /// The name and the value of `k=v`; `nil` without a name or a `=`.
+    package static func label(_ text: String) -> (name: String, value: String)? {
+        guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
     }
 
     /// Reads a size in bytes: `512kb`, `1.5gb`, `64mib`.

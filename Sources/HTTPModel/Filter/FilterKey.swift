@@ -13,7 +13,8 @@ package struct FilterKey: Sendable {
         case address(ConnectionRecord.Leg)
         case field(FilterTest.Side)
         case body(FilterTest.Side)
-        case comment, query, url, status, grpc, mediaType, version, since, before, property, process, trace
+        case comment, query, url, status, grpc, mediaType, version, since, before, property, process, trace, session,
+            label
     }
 
     init(_ name: String, _ argument: String, _ summary: String, _ example: String, _ reading: Reading) {
@@ -44,6 +45,8 @@ package struct FilterKey: Sendable {
     private static let version = "the version of HTTP on either leg: h1, h2, h3, 1.0 or 1.1"
     private static let trace =
         "the trace id in the request's traceparent: all of it or its beginning; * for any"
+    private static let session = "the identifier of its recording: all of it or its beginning"
+    private static let label = "a label of its recording (run --label)"
     private static let url = "the URL contains the text, like a bare word; * is a wildcard"
 
     fileprivate static let all = [
@@ -72,6 +75,8 @@ package struct FilterKey: Sendable {
         field("reqheader", .request, "a header field of the request"),
         field("resheader", .response, "a header field of the response"),
         FilterKey("trace-id", "HEX", trace, "trace-id:4bf92f35", .trace),
+        FilterKey("session", "HEX", session, "session:0f3b", .session),
+        FilterKey("label", "NAME=VALUE", label, "label:branch=main", .label),
         FilterKey("comment", "TEXT", "its comment contains the text; * is a wildcard", "comment:flaky", .comment),
         FilterKey("colour", "NAME", "its colour", "colour:red", .text(.colour)),
         body("body", .either, "a body contains the text, in any case"),
@@ -134,6 +139,8 @@ extension FilterValueReader {
         case .property: .property(try property(value))
         case .process: try process(value)
         case .trace: try trace(value)
+        case .session: try session(value)
+        case .label: try label(value)
         }
     }
 }

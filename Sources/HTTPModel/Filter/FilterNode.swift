@@ -46,6 +46,41 @@ extension FilterNode {
 
     package var tests: [FilterTest] { terms.flatMap(\.tests) }
 
+    /// Replaces tests of the recording by what they are.
+    func replacing(_ holds: (FilterTest.Recording) -> Bool) -> FilterNode {
+        switch self {
+        case .everything: return self
+        case .not(let operand): return .not(operand.replacing(holds))
+        case .and(let operands): return .and(operands.map { $0.replacing(holds) })
+        case .or(let operands): return .or(operands.map { $0.replacing(holds) })
+        case .term(let term):
+            guard case .recording? = term.tests.first else { return self }
+            let isTrue = term.tests.contains { if case .recording(let test) = $0 { holds(test) } else { false } }
+            return isTrue ? .everything : .not(.everything)
+        }
+    }
+
+    /// A range that contains the numbers of all exchanges that can match; `all` if nothing limits them.
+    package func range(of field: FilterTest.NumberField, in all: ClosedRange<Int64>) -> ClosedRange<Int64> {
+        func hull(_ ranges: [ClosedRange<Int64>]) -> ClosedRange<Int64> {
+            let (least, most) = (ranges.map(\.lowerBound).min(), ranges.map(\.upperBound).max())
+            return (least ?? all.lowerBound)...(most ?? all.upperBound)
+        }
+        switch self {
+        case .everything, .not: return all
+        case .term(let term):
+            return hull(
+                term.tests.map { if case .number(field, let range) = $0 { range.clamped(to: all) } else { all } }
+            )
+        case .or(let operands): return hull(operands.map { $0.range(of: field, in: all) })
+        case .and(let operands):
+            // If two ranges exclude each other, either will do, because the condition itself then matches nothing.
+            return operands.map { $0.range(of: field, in: all) }.reduce(all) {
+                $0.overlaps($1) ? $0.clamped(to: $1) : $0
+            }
+        }
+    }
+
     var terms: [FilterTerm] {
         switch self {
         case .everything: []

@@ -70,6 +70,8 @@ extension FilterTest {
             case (.http3, _): "h3"
             }
         case .property(let property): property.name
+        case .recording(.identifier(let beginning)): beginning
+        case .recording(.label(let name, let value)): FilterTest.quoted("\(name)=\(value)")
         case .place(let test):
             switch test.condition {
             case .text(let glob, _): FilterTest.written(placeValue: glob)

@@ -40,6 +40,20 @@ package enum FilterTest: Sendable, Hashable {
         fileprivate func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches($0) } }
     }
 
+    /// A test of the recording that an exchange is of, which its record does not know.
+    package enum Recording: Sendable, Hashable {
+        /// The beginning of its identifier, in lower case.
+        case identifier(String)
+        case label(name: String, value: String)
+
+        package func holds(for identifier: String, _ labels: [String: String]) -> Bool {
+            switch self {
+            case .identifier(let beginning): identifier.lowercased().hasPrefix(beginning)
+            case .label(let name, let value): labels[name] == value
+            }
+        }
+    }
+
     case matches(Subject, Pattern)
     /// The media type or a part between punctuation: `json` also means `application/problem+json`.
     case mediaTypePart(String)
@@ -48,6 +62,7 @@ package enum FilterTest: Sendable, Hashable {
     case property(FilterProperty)
     case address(ConnectionRecord.Leg, Glob)
     case place(PlaceTest)
+    case recording(Recording)
 
     static func text(_ field: TextField, _ glob: Glob) -> FilterTest { .matches(.text(field), .glob(glob)) }
 
@@ -55,14 +70,14 @@ package enum FilterTest: Sendable, Hashable {
         switch self {
         case .address, .matches(.field, _): .messages
         case .matches(.body, _): .bodies
-        case .matches, .mediaTypePart, .number, .version, .property: .record
+        case .matches, .mediaTypePart, .number, .version, .property, .recording: .record
         case .place(let test): test.place.needs
         }
     }
 
     var cost: Int {
         switch self {
-        case .number, .version, .property: 0
+        case .number, .version, .property, .recording: 0
         case .matches(.text, .glob), .mediaTypePart: 1
         case .matches(.url, .glob): 2
         case .matches(.text, _), .matches(.url, _): 3
@@ -87,7 +102,7 @@ extension FilterTest {
             range.contains(record.clientVersion) || record.upstreamVersion.map(range.contains) ?? false
         case .property(let property): property.holds(for: record)
         case .place(let test): test.decides(record)
-        case .address, .matches(.field, _), .matches(.body, _): nil
+        case .address, .recording, .matches(.field, _), .matches(.body, _): nil
         }
     }
 

@@ -126,6 +126,26 @@ struct FilterValueReader {
         return .matches(.field(.request, name: Glob(literal: "traceparent", ignoringCase: true)), .glob(glob))
     }
 
+    func session(_ value: FilterText) throws(FilterError) -> FilterTest {
+        let beginning = value.plain.lowercased()
+        guard beginning.utf8.allSatisfy({ $0.hexadecimalValue != nil || $0 == UInt8(ascii: "-") }) else {
+            let hint = "'sluice store sessions URL' lists them; write all of one or its beginning"
+            throw error(value, "'\(value.plain)' is no identifier of a recording", hint)
+        }
+        return .recording(.identifier(beginning))
+    }
+
+    func label(_ value: FilterText) throws(FilterError) -> FilterTest {
+        guard let label = Filter.label(value.plain) else {
+            throw error(
+                value,
+                "'\(value.plain)' is no label",
+                "write its name and value, for example label:branch=main"
+            )
+        }
+        return .recording(.label(name: label.name, value: label.value))
+    }
+
     func status(_ value: FilterText) throws(FilterError) -> ClosedRange<Int64> {
         let text = value.plain.lowercased()
         if text.count == 3, text.hasSuffix("xx"), let digit = text.first?.wholeNumberValue, (1...9).contains(digit) {

@@ -29,23 +29,19 @@ package struct StoreFetch: Sendable {
         requiresMatch: Bool = true,
         work: LongWork? = nil
     ) throws -> Outcome {
-        let (sessions, labels, text) = try StoreQuery.split(words)
-        let filter = try SessionQuery.filter(text)
+        let filter = try SessionQuery.filter(words.joined(separator: " "))
         if filter.root.tests.contains(where: { if case .number(.id, _) = $0 { true } else { false } }) {
             let hint = "Fetched exchanges are numbered from 1; session: chooses a recording, since: and before: a time."
             throw StartError("id: cannot choose a store's exchanges, which have no numbers of their own.", hint: hint)
         }
-        var query = StoreQuery(filter, limit: limit)
-        (query.sessions, query.labels) = (sessions, labels)
         let bodies = wantsBodies || filter.needs == .bodies
-        let names = Dictionary(labels.map { ($0.key, $0.value) }) { $1 }
         var outcome = Outcome(count: 0, hasMore: false)
         work?.begin("asking the store", .things("exchange"))
         let version = SluiceVersion.current
-        try SessionAssembly.make(path, version: version, labels: names, overwrites: overwrites) { assembly in
+        try SessionAssembly.make(path, version: version, overwrites: overwrites) { assembly in
             let reader = try StoreReader(address) { work?.interruption != nil }
             var found = 0
-            let hasMore = try reader.fill(assembly, query, bodies: bodies) { count, seen in
+            let hasMore = try reader.fill(assembly, filter, limit: limit, bodies: bodies) { count, seen in
                 found = count
                 try work?.report(Int64(seen), part: nil)
             }

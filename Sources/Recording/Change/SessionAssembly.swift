@@ -15,18 +15,17 @@ package final class SessionAssembly {
     package static func make(
         _ path: String,
         version: String,
-        labels: [String: String],
         overwrites: Bool = false,
         fill: (SessionAssembly) throws -> Void
     ) throws {
         try SessionCopy.write(session: path, to: path, overwrites: overwrites) { part in
-            let assembly = try SessionAssembly(part, version, labels)
+            let assembly = try SessionAssembly(part, version)
             try fill(assembly)
             try assembly.finish()
         }
     }
 
-    private init(_ path: String, _ version: String, _ labels: [String: String]) throws {
+    private init(_ path: String, _ version: String) throws {
         self.path = path
         let configuration = Configuration.session("sluice.assembly", seconds: 5)
         database = try DatabaseQueue(path: SessionPath.plain(path), configuration: configuration)
@@ -37,7 +36,7 @@ package final class SessionAssembly {
         let now = WallClock.now()
         let mode = RecorderConfiguration.Mode.lossless.rawValue
         try database.writeWithoutTransaction { database in
-            try WritableSession.createTables(in: database, labels: labels)
+            try WritableSession.createTables(in: database, labels: [:])
             try database.execute(sql: run, arguments: [version, mode, now, now])
         }
     }
@@ -94,14 +93,14 @@ package final class SessionAssembly {
         }
     }
 
-    /// Removes the exchanges of a range that do not match, and the lowest that are more than `most`; returns how many are
-    /// left.
-    package func keep(_ filter: Filter, of range: ClosedRange<Int64>, most: Int) throws -> Int {
+    /// Of the exchanges with these numbers, removes those that their filter does not match, and the lowest that are more
+    /// than `most`; returns how many are left.
+    package func keep(_ chosen: [(filter: Filter, numbers: [Int64])], most: Int) throws -> Int {
         let reader = try reader ?? SessionReader(path: path)
         self.reader = reader
-        let all = try reader.numbers(of: .range(range), matching: .everything)
-        let kept = Set(try reader.numbers(of: .range(range), matching: filter).suffix(most))
-        let others = all.filter { !kept.contains($0) }.map(String.init).joined(separator: ",")
+        let matching = try chosen.flatMap { try reader.numbers(of: .numbers($0.numbers), matching: $0.filter) }
+        let kept = Set(matching.sorted().suffix(most))
+        let others = chosen.flatMap(\.numbers).filter { !kept.contains($0) }.map(String.init).joined(separator: ",")
         try database.writeWithoutTransaction {
             try DeletedRows.drop("SELECT value FROM json_each(?)", ["[\(others)]"], in: $0)
         }

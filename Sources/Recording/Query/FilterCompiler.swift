@@ -133,6 +133,7 @@ private struct FilterCompiler {
         case .address(let leg, let glob):
             "sluice_has_address(\(argument(.search(SearchedText(.glob(glob))))), \(leg == .client ? "c" : "u").peer_address)"
         case .place(let test): place(test)
+        case .recording(let test): recording(test)
         }
     }
 
@@ -246,6 +247,15 @@ private struct FilterCompiler {
             if part.count > longest.count { longest = part }
         }
         return longest
+    }
+
+    private mutating func recording(_ test: FilterTest.Recording) -> String {
+        switch test {
+        case .identifier(let beginning):
+            dialect.recording("\(dialect.identifier) LIKE \(argument(.text(beginning + "%")))")
+        case .label(let name, let value):
+            dialect.recording(dialect.label(argument(.text(name)), argument(.text(value))))
+        }
     }
 
     // MARK: - Messages

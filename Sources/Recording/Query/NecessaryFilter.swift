@@ -31,7 +31,7 @@ extension FilterTest {
             }
         case .matches(.url, .glob): !isNegated
         case .number(.id, _), .matches, .mediaTypePart, .address, .place: false
-        case .number, .version: true
+        case .number, .version, .recording: true
         case .property(let property):
             switch property.condition {
             case .commented: false

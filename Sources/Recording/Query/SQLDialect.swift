@@ -10,6 +10,12 @@ package struct SQLDialect: Sendable {
     package let like: @Sendable (_ column: String, _ pattern: String) -> String
     /// The function that returns the position of a text in another, from 1; 0 if it is not found.
     package let position: String
+    /// A condition on the recording of an exchange, from one on the table of recordings.
+    let recording: @Sendable (_ condition: String) -> String
+    /// The column of that table that has the identifier.
+    let identifier: String
+    /// A condition on that table's labels.
+    let label: @Sendable (_ name: String, _ value: String) -> String
     /// Whether the database has our functions. If it has not, the condition on a URL is only a necessary one.
     let hasFunctions: Bool
 
@@ -18,18 +24,26 @@ package struct SQLDialect: Sendable {
         equals: { "\($0) = \($1) COLLATE NOCASE" },
         like: { "\($0) LIKE \($1) ESCAPE '\\'" },
         position: "instr",
+        recording: { "EXISTS (SELECT 1 FROM session WHERE \($0))" },
+        identifier: "identifier",
+        label: { "EXISTS (SELECT 1 FROM json_each(labels) WHERE key = \($0) AND value = \($1))" },
         hasFunctions: true
     )
 
-    /// For columns with the collation `C`, which changes the case of ASCII letters only.
-    package static let postgreSQL = SQLDialect(
-        placeholder: { "$\($0)::text" },
-        // An index on `lower(…)` gives the order of the rows only to an equality.
-        equals: { "lower(\($0)) = lower(\($1))" },
-        like: { "lower(\($0)) LIKE lower(\($1)) ESCAPE '\\'" },
-        position: "strpos",
-        hasFunctions: false
-    )
+    /// For columns with the collation `C`, which changes the case of ASCII letters only; `schema` has the tables.
+    package static func postgreSQL(_ schema: String) -> SQLDialect {
+        SQLDialect(
+            placeholder: { "$\($0)::text" },
+            // An index on `lower(…)` gives the order of the rows only to an equality.
+            equals: { "lower(\($0)) = lower(\($1))" },
+            like: { "lower(\($0)) LIKE lower(\($1)) ESCAPE '\\'" },
+            position: "strpos",
+            recording: { "e.session IN (SELECT session FROM \(schema).sessions WHERE \($0))" },
+            identifier: "session::text",
+            label: { "coalesce(labels ->> \($0) = \($1), FALSE)" },
+            hasFunctions: false
+        )
+    }
 }
 
 package enum SQLArgument: Sendable, Hashable {

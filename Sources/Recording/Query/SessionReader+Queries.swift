@@ -54,7 +54,7 @@ struct ExchangeStatement {
     init(_ columns: String, _ rows: ExchangeRows, _ filter: Filter, _ more: String = "", joins: String = "") {
         let condition = SQLCondition(filter)
         arguments = condition.arguments
-        let numbers = filter.root.numbers
+        let numbers = filter.root.range(of: .id, in: RecordedRange.numbers)
         var place: String
         switch rows {
         case .all: place = numbers == RecordedRange.numbers ? "TRUE" : ExchangeStatement.between(numbers)
@@ -73,26 +73,6 @@ struct ExchangeStatement {
 
     private static func between(_ range: ClosedRange<Int64>) -> String {
         "e.id BETWEEN \(range.lowerBound) AND \(range.upperBound)"
-    }
-}
-
-extension FilterNode {
-    /// A range that contains the numbers of all exchanges that can match.
-    fileprivate var numbers: ClosedRange<Int64> {
-        let all = RecordedRange.numbers
-        func hull(_ ranges: [ClosedRange<Int64>]) -> ClosedRange<Int64> {
-            let (least, most) = (ranges.map(\.lowerBound).min(), ranges.map(\.upperBound).max())
-            return (least ?? all.lowerBound)...(most ?? all.upperBound)
-        }
-        switch self {
-        case .everything, .not: return all
-        case .term(let term):
-            return hull(term.tests.map { if case .number(.id, let range) = $0 { range.clamped(to: all) } else { all } })
-        case .or(let operands): return hull(operands.map(\.numbers))
-        case .and(let operands):
-            // If two ranges exclude each other, either will do, because the condition itself then matches nothing.
-            return operands.map(\.numbers).reduce(all) { $0.overlaps($1) ? $0.clamped(to: $1) : $0 }
-        }
     }
 }
 

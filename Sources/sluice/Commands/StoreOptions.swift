@@ -26,7 +26,7 @@ struct StoreOptions: ParsableArguments {
     }
 
     static func label(_ text: String) throws -> (String, String) {
-        guard let label = StoreQuery.label(text) else {
+        guard let label = Filter.label(text) else {
             throw ValidationError("--label takes a name and a value, for example branch=main; not '\(text)'.")
         }
         return label

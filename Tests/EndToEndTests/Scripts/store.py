@@ -633,7 +633,9 @@ def basics():
         check(numbers == [f"n={number}" for number in range(45, 50)], f"--limit 5 lists {numbers}")
         for words, count in (
             (["status:404"], 1), ([f"session:{uuid[:8]}"], total), (["session:00000000"], 0), (['label:"shard=a"'], total),
-            (['label:"shard=b"'], 0), (['label:"shard=a"', "path:/json"], 3), (["scheme:https"], 1), (["method:POST"], 4), (["is:failed"], None),
+            (['label:"shard=b"'], 0), (['label:"shard=a"', "path:/json"], 3), (["not", "label:shard=a"], 0),
+            (["(session:00 or label:shard=a)", "not", "label:x=y"], total), (["label:shard=b or status:404"], 1),
+            ([f"!session:{uuid[:8]} or status:404"], 1), (["scheme:https"], 1), (["method:POST"], 4), (["is:failed"], None),
             (["size:>2mb"], 1), (["res.json.received:>0"], None),
         ):
             outcome = run("list", reader, *words, "--json", code=None)
@@ -966,6 +968,8 @@ def proxy_killed():
             load.proxy = proxy.port
         load.reach(200)
         load.stop()
+        # On a slow machine the last ones may take longer than Sluice waits at its end.
+        wait_for(lambda: store.number("SELECT count(*) FROM exchanges") >= len(recorded(session)), ARRIVAL, 0.2)
         proxy.stop()
         await_arrival(store, session)
         local = {row[COMPARED.index("path")] for row in recorded(session)}
@@ -1527,7 +1531,7 @@ def wrong_things():
         outcome = run("run", "-p", "127.0.0.1:0", "--no-session", "--store", good, "--", "true", code=None)
         check(outcome.code == 2, f"run --no-session --store ends with {outcome.code}: {outcome.text[-200:]}")
         for words in (["--limit", "x"], ["--limit", "-1"], ["label:"], ['session:zz'], ["status:nonsense"]):
-            check_message(run("list", store.url("reader"), *words, code=None), [1, 2])
+            check_message(run("list", store.url("reader"), *words, code=None), [2])
         for command in (["store"], ["store", "nonsense"], ["store", "init"], ["store", "fetch", good], ["store", "import", good]):
             outcome = run(*command, code=None)
             check(outcome.code in (0, 2) if command == ["store"] else outcome.code == 2, f"sluice {command[:2]} ends with {outcome.code}")

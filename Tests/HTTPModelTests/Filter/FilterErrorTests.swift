@@ -46,6 +46,11 @@ struct FilterErrorTests {
                 "'4bf92f3577b34da6a3ce929d0e0e47360' is no trace id",
                 "write up to 32 hexadecimal digits, or * for any"
             ),
+            (
+                "session:0f-x", 9, "'0f-x' is no identifier of a recording",
+                "'sluice store sessions URL' lists them; write all of one or its beginning"
+            ),
+            ("label:=y", 7, "'=y' is no label", "write its name and value, for example label:branch=main"),
             ("traceparent:4b", 1, "unknown key 'traceparent'", "did you mean 'trace-id'?"),
             ("grpc:canceled", 6, "'canceled' is no gRPC status", "did you mean 'cancelled'?"),
             ("grpc:0,wat", 8, "'wat' is no gRPC status", "write its number, or a name such as unavailable"),

@@ -31,6 +31,7 @@ struct FilterPrinterTests {
             ("process:7,cURL", "process:7,curl"), ("path:/a", "path:/a"),
             ("host:bücher.test,xn--bcher-kva.test,a", "host:bücher.test,a"), ("host:é,é", "host:é"),
             ("trace-id:4BF92f35,*", "trace-id:4bf92f35*,*"), ("trace-id:?a*", "trace-id:?a*"),
+            ("session:0F3b-", "session:0f3b-"), ("label:\"run=a b\",x=,a=b=c", "label:\"run=a b\",x=,a=b=c"),
             ("host:xn--9ca,é", "host:xn--9ca,é"), ("host:*.bü*.é", "host:*.bü*.é"),
         ]
     )

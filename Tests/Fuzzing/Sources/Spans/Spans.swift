@@ -10,5 +10,5 @@ public func initialize(
     _ count: UnsafeMutablePointer<CInt>?,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>?
 ) -> CInt {
-    writeSeeds(count, arguments, MaskSeeds.all)
+    writeSeeds(count, arguments, SpanProbe.seeds)
 }
