@@ -3,6 +3,7 @@ import Foundation
 package import HTTPModel
 package import Jobs
 import Logging
+import Masking
 package import NIOCore
 import NIOPosix
 package import ProxyServer
@@ -293,7 +294,7 @@ package final class RunningProxy: Sendable {
 
     /// For after ``stop()``. Throws `StartError` if nothing was recorded, `SessionError` if the session is unreadable.
     package func checkAssertions() async throws -> [AssertionResult] {
-        guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
+        guard let profile = await rules.profile, !profile.assertions.isEmpty else { return [] }
         let summary = recorder.close()
         guard let session = summary.path else {
             throw StartError("The profile has assertions, but nothing is recorded.", hint: "Omit --no-session.")
@@ -305,7 +306,8 @@ package final class RunningProxy: Sendable {
             report("sluice: \(count) of \(all.count) files of this run are removed; the assertions see the others\n")
         }
         let first = ExchangeID(recorder.nextExchangeID)
-        return try assertions.map { try Assertions.check($0, sessions: sessions, from: first) }
+        let mask = settings.keepsSecrets ? nil : RecordMask(profile.mask)
+        return try profile.assertions.map { try Assertions.check($0, sessions: sessions, from: first, mask: mask) }
     }
 
     // MARK: - Setting up

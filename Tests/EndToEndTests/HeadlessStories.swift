@@ -63,7 +63,8 @@ extension UserStories {
             arguments: [
                 (["--json"], "--json with a command needs --log FILE"),
                 (["--quiet", "--log", "x"], "--quiet and --log exclude each other."),
-                (["--log", "-"], "--log takes a file"),
+                (["--log", "-"], "--log takes a file"), (["--junit", "-"], "--junit takes a file"),
+                (["--log", "x", "--junit", "x"], "--junit needs a file of its own"),
                 (["--no-session", "--profile", "PROFILE"], "the assertions need a session"),
             ]
         )
@@ -73,6 +74,77 @@ extension UserStories {
             let outcome = try await run(["run"] + options + ["--", "touch", scratch.path("ran")])
             #expect(outcome.status == 2 && outcome.errors.contains(words), "\(outcome)")
             #expect(!FileManager.default.fileExists(atPath: scratch.path("ran")))
+        }
+
+        /// The cases of a JUnit report, and the sums, as Python's parser reads them.
+        private func cases(_ report: String) async throws -> [String] {
+            let script = """
+                import sys, xml.etree.ElementTree as tree
+                root = tree.parse(sys.argv[1]).getroot()
+                print(root.tag, root[0].get("tests"), root[0].get("failures"))
+                for case in root.iter("testcase"):
+                    assert float(case.get("time")) >= 0 and int(case.get("line")) > 0
+                    failure = case.find("failure")
+                    words = "passed" if failure is None else failure.get("message") + "|" + failure.text.strip()
+                    print(case.get("classname"), case.get("name"), words.replace("\\n", "|"), sep="|")
+                """
+            let outcome = try await Program.run(
+                try Program.path(of: "python3"),
+                ["-c", script, scratch.path(report)],
+                environment: [:]
+            )
+            #expect(outcome.status == 0, "\(outcome)")
+            return outcome.text.split(separator: "\n").map(String.init)
+        }
+
+        @Test("A build reads assertions about heads and bodies as JUnit XML, also if its command failed")
+        func junit() async throws {
+            let origin = try await Nginx()
+            let text = """
+                version: 1
+                map-local: { from: "http://shop.test/*", to: items.json }
+                assert:
+                  - { name: 'a "b" <c>', filter: "res.json.items[*].id:7 req.header.x-y:z", count: 1 }
+                  - { name: found, filter: "res.json.error.code:42", status: 2xx }
+                """
+            _ = try scratch.write("items.json", #"{"items": [{"id": 7}], "error": {"code": 42}}"#)
+            let profile = try scratch.write("shop.yaml", text)
+            let command = """
+                curl -s -o /dev/null -H 'X-Y: z' 'http://shop.test/1?token=Xk29dkL1qpz83hf'
+                curl -s -o /dev/null '\(origin.url("http", "/hello.txt"))'
+                exit 7
+                """
+            let arguments = [
+                "run", "--profile", profile, "--junit", scratch.path("junit.xml"), "--", "sh", "-c", command,
+            ]
+            #expect(try await run(arguments).status == 7)
+            #expect(
+                try await cases("junit.xml") == [
+                    "testsuites 2 0", "shop|a \"b\" <c>|passed", "shop|found|passed",
+                ]
+            )
+            _ = try scratch.write("shop.yaml", text.replacing("2xx", with: "404"))
+            let failed = try await run(arguments.dropLast() + [command.replacing("exit 7", with: "exit 0")])
+            #expect(failed.status == 1 && failed.errors.contains("Xk29dkL1qpz83hf"), "\(failed)")
+            let summary = "status: expected 404, different in 1 of 1"
+            #expect(
+                try await cases("junit.xml") == [
+                    "testsuites 2 1", "shop|a \"b\" <c>|passed",
+                    "shop|found|\(summary)|\(profile):5:5: assertion failed: found|  \(summary)"
+                        + "|    #1 GET http://shop.test/1?token=sluice-token-1 → 200",
+                ]
+            )
+            let empty = try await run(["run", "--junit", scratch.path("empty.xml"), "--", "true"])
+            #expect(empty.status == 0 && empty.errors.contains("empty.xml has no tests"), "\(empty)")
+            #expect(try await cases("empty.xml") == ["testsuites 0 0"])
+            let nowhere = try await run(["run", "--junit", "/none/x.xml", "--", "touch", scratch.path("ran")])
+            #expect(nowhere.status == 1 && nowhere.errors.contains("/none/x.xml cannot be written"), "\(nowhere)")
+            #expect(!scratch.exists("ran"))
+            let test = "expect: [ { name: a, request: GET http://a.test/, fires: [] } ]"
+            let tests = try scratch.write("tests.yaml", "version: 1\n\(test)\n")
+            let tested = try await run(["profile", "test", tests, "--junit", scratch.path("tests.xml")])
+            #expect(tested.status == 0 && tested.text.hasPrefix("TAP version 14\n1..1\n"), "\(tested)")
+            #expect(try await cases("tests.xml") == ["testsuites 1 0", "tests|a|passed"])
         }
 
         @Test("A running Sluice says what it does, takes a comment, and stops")

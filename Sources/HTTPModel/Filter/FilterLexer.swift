@@ -143,8 +143,8 @@ struct FilterLexer {
             return place
         } catch {
             guard hasColon(from: min(error.offset, characters.count)) else { return nil }
-            let suggestion = (error.suggestion.map { "\($0) " } ?? "") + "(quote the word to search the URL for it)"
-            throw self.error(at: error.offset, error.message, suggestion)
+            let quoting = "quote the word to search the URL for it"
+            throw self.error(at: error.offset, error.message, error.suggestion.map { "\($0) (\(quoting))" } ?? quoting)
         }
     }
 

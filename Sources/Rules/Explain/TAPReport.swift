@@ -16,21 +16,23 @@ package struct TAPReport {
             return
         }
         failures += 1
+        lines += ["not ok \(count) - \(name)", "  ---"] + TAPReport.details(result).map { "  \($0)" } + ["  ..."]
+    }
+
+    /// A failed test as lines of YAML.
+    static func details(_ result: ExpectationResult) -> [String] {
         let (expectation, trace) = (result.expectation, result.exchange.trace)
-        lines += [
-            "not ok \(count) - \(name)", "  ---", "  at: \(TAPReport.quoted(expectation.place.description))",
-            "  request: \(TAPReport.quoted("\(expectation.request.method) \(expectation.request.url)"))",
-            "  differences:",
+        var lines = [
+            "at: \(quoted(expectation.place.description))",
+            "request: \(quoted("\(expectation.request.method) \(expectation.request.url)"))", "differences:",
         ]
         for difference in result.differences {
             lines += [
-                "    - what: \(TAPReport.quoted(difference.what))",
-                "      expected: \(TAPReport.quoted(difference.expected))",
-                "      came: \(TAPReport.quoted(difference.came))",
+                "  - what: \(quoted(difference.what))", "    expected: \(quoted(difference.expected))",
+                "    came: \(quoted(difference.came))",
             ]
         }
-        lines.append("  trace:\(trace.isEmpty ? " []" : "")")
-        lines += trace.map { "    - \(TAPReport.quoted($0.line))" } + ["  ..."]
+        return lines + ["trace:\(trace.isEmpty ? " []" : "")"] + trace.map { "  - \(quoted($0.line))" }
     }
 
     package mutating func add(broken name: String, _ issues: [ProfileIssue]) {

@@ -56,8 +56,8 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
 extension Assertion {
     static let keys: [GrammarKey] = [
         GrammarKey("name", .text, example: "one login", fallback: "its filter").means("The assertion's name."),
-        GrammarKey("filter", .text, example: "host:api.example.com path:/login")
-            .means("The exchanges to check: a filter, as in 'sluice list'."),
+        GrammarKey("filter", .text, example: "path:/login res.json.error.code:42")
+            .means("The exchanges to check: a filter, as in 'sluice list', also with places."),
         GrammarKey("count", .text, example: "\">=1\"", fallback: ">=1")
             .means("The required number of exchanges, optionally with >=, <=, > or <."),
         GrammarKey("status", .text, example: "2xx", fallback: "any").means("The required status of each."),
@@ -74,7 +74,8 @@ extension Assertion {
         let count = if let node = fields["count"] { Assertion.count(node, &reader) } else { CountTest?.some(.some) }
         // Returned only now, so that all errors in the assertion are found.
         guard let filter, let count else { return nil }
-        (name, place) = (written.isEmpty ? filter.text : written, reader.place(node))
+        name = [written, filter.text].first { !$0.isEmpty } ?? "all exchanges"
+        place = reader.place(node)
         self.filter = filter.filter
         (self.status, self.limit, self.count) = (status, limit, count)
     }

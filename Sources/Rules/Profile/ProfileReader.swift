@@ -26,7 +26,9 @@ package struct ProfileReader {
     var sortedIssues: [ProfileIssue] { issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) } }
 
     package mutating func error(_ message: @autoclosure () -> String, at node: Node, offset: Int = 0) {
-        note(.error, message(), line: node.line, column: node.column + offset)
+        // How far the lines of a block are indented is unknown, so the error is at the block's sign.
+        let isBlock = node.scalar?.style == .block
+        note(.error, message(), line: node.line, column: node.column + (isBlock ? 0 : offset))
     }
 
     package mutating func lint(_ message: String, at node: Node) {

@@ -5,6 +5,7 @@ import Jobs
 import NIOCore
 import ProxyServer
 import Recording
+import Rules
 import Runner
 import Text
 
@@ -22,7 +23,8 @@ struct RecordingOptions: ParsableArguments {
     @Flag(help: "Print a JSON object for each exchange, masked.") var json = false
     @Option(help: .value("file", "Write a line for each exchange; JSON if it ends in .jsonl."), completion: .file())
     var log: String?
-    @Flag(help: "With JSON: do not mask secrets.") var secrets = false
+    @OptionGroup var report: JUnitOptions
+    @Flag(help: "With JSON and --junit: do not mask secrets.") var secrets = false
     @OptionGroup var store: StoreOptions
 
     private var hasJSON: Bool { json || log?.lowercased().hasSuffix(".jsonl") == true }
@@ -33,7 +35,12 @@ struct RecordingOptions: ParsableArguments {
         if log == "-" {
             throw ValidationError("--log takes a file; without a command, the lines are on standard output.")
         }
-        if secrets, !hasJSON { throw ValidationError("--secrets needs --json or --log FILE.jsonl.") }
+        if let junit = report.junit, junit == log || junit == session {
+            throw ValidationError("--junit needs a file of its own.")
+        }
+        if secrets, !hasJSON, report.junit == nil {
+            throw ValidationError("--secrets needs --json, --log FILE.jsonl or --junit.")
+        }
         if noSession, record == .off { throw ValidationError("--record and --no-session exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
         if noSession, bounds.isGiven { throw ValidationError("--no-session has no file to rotate or limit.") }
@@ -108,6 +115,7 @@ struct HeadlessRun {
         hasCommand: Bool = false
     ) async throws -> RunningProxy {
         try files.checkAssertions(settings)
+        try recording.report.check()
         let running = try await RunningProxy.start(settings, files: files)
         if !(hasCommand && recording.quiet) { announce(running) }
         return running
@@ -171,14 +179,33 @@ struct HeadlessRun {
         }
         let end = ending()
         StandardStreams.error(end.text)
+        let holds = await checkAssertions(running)
+        return holds && end.isFine && summary.error == nil && running.isLogWhole
+    }
+
+    private func checkAssertions(_ running: RunningProxy) async -> Bool {
+        var (report, holds) = (JUnitReport(), true)
         do {
-            let results = try await running.checkAssertions()
-            for result in results { StandardStreams.error(result.text) }
-            return end.isFine && summary.error == nil && running.isLogWhole && results.allSatisfy(\.passes)
+            for result in try await running.checkAssertions() {
+                StandardStreams.error(result.text)
+                report.add(result)
+                holds = holds && result.passes
+            }
         } catch {
             StandardStreams.error(ErrorLine.text("\(error)"))
-            return false
+            report.add("assertions", failure: ("The assertions could not be checked.", "\(error)\n"))
+            holds = false
         }
+        do {
+            if let junit = recording.report.junit, report.count == 0 {
+                StandardStreams.error("sluice: \(junit) has no tests, because the profile has no assertions\n")
+            }
+            try recording.report.write(report, suite: "Sluice assertions", isSecret: recording.secrets)
+        } catch {
+            StandardStreams.error(ErrorLine.text("\(error)"))
+            holds = false
+        }
+        return holds
     }
 
     private func announce(_ running: RunningProxy) {

@@ -89,17 +89,23 @@ struct ProfileTest: ParsableCommand {
     )
 
     @Argument(help: .value("file", "The profiles."), completion: .profile) var files: [String]
+    @OptionGroup var options: JUnitOptions
 
     func run() throws {
-        var report = TAPReport()
+        var (report, junit) = (TAPReport(), JUnitReport())
         for file in files {
             do throws(ProfileError) {
-                for result in try RuleProfile.load(paths: [file], takesPipes: true).dryRun() { report.add(result) }
+                for result in try RuleProfile.load(paths: [file], takesPipes: true).dryRun() {
+                    report.add(result)
+                    junit.add(result)
+                }
             } catch {
                 report.add(broken: file, error.issues)
+                junit.add(broken: file, error.issues)
             }
         }
         StandardStreams.out(report.text)
+        try options.write(junit, suite: "Sluice profile tests")
         if report.failures > 0 { throw ExitCode(1) }
     }
 }

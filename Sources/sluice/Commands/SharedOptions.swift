@@ -1,8 +1,11 @@
 import ArgumentParser
 import Description
+import Files
 import HTTPModel
 import Jobs
+import NIOCore
 import Recording
+import Rules
 import Runner
 
 extension ArgumentHelp {
@@ -30,6 +33,23 @@ struct ControlOptions: ParsableArguments {
     var control: String?
 
     func target() throws -> any ControlTarget { try ControlClient(control) }
+}
+
+struct JUnitOptions: ParsableArguments {
+    @Option(help: .value("file", "Write the results of tests or assertions as JUnit XML."), completion: .file())
+    var junit: String?
+
+    func validate() throws {
+        if junit == "-" { throw ValidationError("--junit takes a file, not standard output.") }
+    }
+
+    /// Throws `FileError` if the file cannot be written.
+    func check() throws { if let junit { _ = try OutputFile(junit, waits: false) } }
+
+    func write(_ report: JUnitReport, suite: String, isSecret: Bool = false) throws {
+        guard let junit else { return }
+        try OutputFile(junit, isSecret: isSecret, waits: false).writeAll(.init(string: report.text(suite: suite)))
+    }
 }
 
 struct JSONOptions: ParsableArguments {

@@ -199,11 +199,14 @@ struct AssertionTests {
               - { filter: host:a.example, count: 3, status: 2xx, within: 500ms }
               - { name: none, filter: 'is:error', count: 0 }
               - { filter: "path:/x" }
+              - { filter: 'res.json.error.code:42 req.header.x-y:z' }
+              - { filter: "" }
             """,
             file: "p.yaml"
         )
-        #expect(profile.assertions.map(\.name) == ["host:a.example", "none", "path:/x"])
-        #expect(profile.assertions.map(\.count.description) == ["3", "0", ">=1"])
+        let names = ["host:a.example", "none", "path:/x", "res.json.error.code:42 req.header.x-y:z", "all exchanges"]
+        #expect(profile.assertions.map(\.name) == names)
+        #expect(profile.assertions.map(\.count.description) == ["3", "0", ">=1", ">=1", ">=1"])
         #expect(profile.assertions[0].limit == .milliseconds(500))
         #expect(profile.assertions[0].status?.passes(204) == true)
         #expect(profile.assertions[0].status?.passes(304) == false)
@@ -243,6 +246,9 @@ struct AssertionTests {
             ("{ filter: a, count: \"<0\" }", "2:29 count: no count is <0"),
             ("{ count: 1 }", "2:9 an assertion needs 'filter'"),
             ("{ filter: \"host:a hots:b\" }", "2:27"),
+            ("{ filter: \"host:a res.jsn.a:1\" }", "2:31 res has no 'jsn', did you mean 'json'?"),
+            ("{ filter: 'res.json.a[x]:1' }", "2:31 brackets have"), ("{ filter: 'res.json.a:>x' }", "2:32 'x' is not"),
+            ("\n  filter: >\n    host:a\n    res.jsn.a:1", "3:11 res has no 'jsn'"),
             ("{ filter: \"*\", count: some }", "2:31 count must be a number"),
             ("{ filter: \"*\", status: ok }", "2:32 status must be a status such as 200 or 2xx"),
             ("{ filter: \"*\", within: 500 }", "2:32 within must be a time with its unit"),

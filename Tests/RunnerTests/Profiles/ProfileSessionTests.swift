@@ -2,6 +2,7 @@ import Dispatch
 import ExchangeCore
 import Foundation
 import HTTPModel
+import Masking
 import NIOCore
 import Recording
 import Rules
@@ -144,9 +145,9 @@ struct AssertionsTests {
                 "{ name: ok, filter: host:a.example, status: 2xx, within: 500ms }",
                 """
                 p.yaml:2:9: assertion failed: ok
-                  status: expected 2xx, but of 1 it differs
+                  status: expected 2xx, different in 1 of 3
                     #3 GET http://a.example/users → 500
-                  within: expected 500 ms, but 1 took longer
+                  within: expected 500 ms, longer in 1 of 3
                     #2 GET http://a.example/users: 900 ms
 
                 """
@@ -155,6 +156,65 @@ struct AssertionsTests {
     )
     func fails(assertion: String, text: String) throws {
         #expect(try check(assertion).text == text)
+    }
+
+    @Test(
+        "Filters with places look into heads and bodies",
+        arguments: [
+            ("req.json.user.id:7", 2), ("req.json.user.id:>7", 0), ("req.json.tags[*]:b", 2), ("req.cookie.a:1", 2),
+            ("res.header.content-type:text/plain res.body:hello", 2), ("req.query.q:x or req.path:/none", 1),
+            ("not req.json.user.plan:*", 2),
+        ]
+    )
+    func places(filter: String, count: Int) throws {
+        let session = try SampleSession()
+        try session.record(
+            [
+                (try SampleSession.exchange(1, "http://a.example/?q=x"), []),
+                (try SampleSession.exchange(2, "http://a.example/"), []),
+            ],
+            json: #"{"user": {"id": 7}, "tags": ["a", "b"]}"#
+        )
+        let profile = try RuleProfile("version: 1\nassert: { filter: '\(filter)', count: \(count) }", file: "p.yaml")
+        let result = try Assertions.check(profile.assertions[0], sessions: [session.path])
+        #expect(result.passes, "\(result.text)")
+    }
+
+    @Test("A search that takes too long fails, since it may have missed an exchange")
+    func unfinished() throws {
+        let session = try SampleSession()
+        let url = "http://a.example/?q=" + String(repeating: "a", count: 40) + "b"
+        try session.record([(try SampleSession.exchange(1, url), [])])
+        let text = "version: 1\nassert: { filter: 'req.query.q:/^(a+)+$/', count: 0 }"
+        let result = try Assertions.check(try RuleProfile(text, file: "p.yaml").assertions[0], sessions: [session.path])
+        #expect(result.text.contains("\n  filter: the search stopped in 1 exchange"), "\(result.text)")
+    }
+
+    @Test("Secrets are masked in the report for build systems, not in the text", arguments: [false, true])
+    func masked(isMasked: Bool) throws {
+        let session = try SampleSession()
+        let url = "http://a.example/?token=Xk29dkL1qpz83hf"
+        try session.record([(try SampleSession.exchange(1, url, milliseconds: 900), [])])
+        let text = "version: 1\nassert: { name: a, filter: host:a.example, count: 2, within: 1ms }"
+        let assertion = try RuleProfile(text, file: "p.yaml").assertions[0]
+        let mask = isMasked ? RecordMask(MaskRules()) : nil
+        let result = try Assertions.check(assertion, sessions: [session.path], mask: mask)
+        #expect(result.text.ranges(of: url).count == 2)
+        var report = JUnitReport()
+        report.add(result)
+        let written = report.text(suite: "")
+        #expect(written.ranges(of: "Xk29dkL1qpz83hf").count == (isMasked ? 0 : 2), "\(written)")
+        let shown = isMasked ? "sluice-token-1" : "Xk29dkL1qpz83hf"
+        let failure = """
+            <failure type="failed" message="count: expected 2, found 1; within: expected 1 ms, longer in 1 of 1">p.yaml:2:9: \
+            assertion failed: a
+              count: expected 2, found 1
+                #1 GET http://a.example/?token=\(shown) → 200
+              within: expected 1 ms, longer in 1 of 1
+                #1 GET http://a.example/?token=\(shown): 900 ms
+            </failure>
+            """
+        #expect(written.contains(failure), "\(written)")
     }
 
     @Test("Exchanges of earlier runs in the same session do not count")
