@@ -102,6 +102,7 @@ extension BlockList {
         noun: "a block rule",
         summary: "Refuses matching requests: cuts the connection, or answers with an error.",
         scope: .at,
+        conditions: .bodies,
         keys: [
             GrammarKey("action", Refusal.value, example: "drop", fallback: "403").means(
                 "How the request is refused: the connection is closed, or answered with this status and a page with the reason."

@@ -19,21 +19,23 @@ struct Breakpoints: RuleTool {
     let rules: RuleList<Rule>
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        let found = rules.matches(opening).map(\.rule)
-        guard !found.isEmpty else { return nil }
-        var first: [FlowDirection: Rule] = [:]
-        for rule in found.reversed() {
-            for direction in rule.directions { first[direction] = rule }
-        }
-        return Handler(first)
+        let found = rules.matches(opening)
+        return found.isEmpty ? nil : Handler(found)
     }
 
+    static func directions(of rule: Rule) -> Set<FlowDirection> { rule.directions }
+
     private final class Handler: StageHandler {
-        private let rules: [FlowDirection: Rule]
+        private let found: [RuleMatch<Rule>]
         private(set) var requestDemand = BodyDemand.none
         private(set) var responseDemand = BodyDemand.none
 
-        init(_ rules: [FlowDirection: Rule]) { self.rules = rules }
+        init(_ found: [RuleMatch<Rule>]) { self.found = found }
+
+        /// The rule that holds messages of a direction.
+        private func rule(_ direction: FlowDirection) -> Rule? {
+            found.first { $0.rule.directions.contains(direction) && $0.holds }?.rule
+        }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
             // RFC 9110 §7.8.
@@ -75,7 +77,7 @@ struct Breakpoints: RuleTool {
             _ demand: inout BodyDemand,
             _ exchange: inout StageExchange
         ) -> Verdict {
-            guard rules[direction] != nil else { return .forward }
+            guard rule(direction) != nil else { return .forward }
             if let reason { return hold(direction, headSince: reason, &exchange) }
             demand = .whole(limit: BodyLimits.held, decoded: false)
             return .forward
@@ -86,7 +88,7 @@ struct Breakpoints: RuleTool {
             headSince reason: String? = nil,
             _ exchange: inout StageExchange
         ) -> Verdict {
-            guard let rule = rules[direction] else { return .forward }
+            guard let rule = rule(direction) else { return .forward }
             let what = reason.map { "the head of the \(direction), since \($0)" } ?? "the \(direction)"
             exchange.fired(rule: rule.heading.name, "held \(what)")
             return .pause(.decision(rule.limit))
@@ -105,6 +107,7 @@ extension Breakpoints {
         summary: "Holds matching messages until you execute, edit or abort them.",
         scope: .at,
         selection: .all,
+        conditions: [.bodies, .response],
         keys: [
             GrammarKey("on", .directions, example: "[request, response]")
                 .means("The messages to hold; with both, an exchange is held twice."),

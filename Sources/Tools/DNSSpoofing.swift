@@ -18,7 +18,9 @@ struct DNSSpoofing: RuleTool {
     let rules: RuleList<Rule>
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        RequestHeadHandler { head, exchange in
+        // Conditions are asked about now, so that the client's program is waited for.
+        _ = rules.first(opening)
+        return RequestHeadHandler { head, exchange in
             let destination = exchange.destination
             guard !exchange.isAnswered, !destination.host.isAddress else { return .forward }
             let (scheme, host) = (destination.scheme, destination.host.lowercased())

@@ -1,4 +1,3 @@
-import Content
 import ExchangeCore
 import HTTPModel
 import Rules
@@ -56,21 +55,6 @@ extension RuleTool {
     /// A note has no field for the rule, so its text begins with the rule's name.
     static func note(_ rule: String, _ text: String) -> TraceEntry {
         TraceEntry(stage: descriptor.key, outcome: .note, text: "\(rule): \(text)")
-    }
-}
-
-/// Messages whose bodies may never end, so that nothing may wait for the end.
-enum LiveStream {
-    /// The media type of a message whose body is a stream; `nil` if the body ends.
-    static func kind(_ fields: FieldSection, _ direction: FlowDirection) -> String? {
-        guard let value = fields.value(of: .contentType), let type = MediaType(value) else { return nil }
-        if type.essence == "multipart/x-mixed-replace" { return type.essence }
-        switch StreamCounter.Format(mediaType: type.essence) {
-        case nil: return nil
-        // An upload of JSON lines ends, and so does a response with a known length.
-        case .jsonLines where direction == .request || fields.contains(.contentLength): return nil
-        default: return type.essence
-        }
     }
 }
 

@@ -33,6 +33,29 @@ package final class MessagePlaces {
         (self.isCoded, loadBody) = (isCoded, body)
     }
 
+    /// A message whose head was read already.
+    package convenience init(
+        isRequest: Bool,
+        fields: FieldSection,
+        query: String? = nil,
+        body: @escaping () throws -> ByteBuffer
+    ) {
+        self.init(isRequest: isRequest, head: ByteBuffer(), query: query, body: body)
+        self.fields = fields
+    }
+
+    /// Whether a body of this media type can have the part.
+    package static func canHave(_ part: Place.Part, in mediaType: MediaType?) -> Bool {
+        switch part {
+        case .json: mayBeJSON(mediaType)
+        case .operation, .type, .variables: mayBeJSON(mediaType) || mediaType?.essence == "application/graphql"
+        case .form: mediaType?.essence == "application/x-www-form-urlencoded"
+        case .part: mediaType?.type == "multipart"
+        case .xml: mediaType.map { $0.isXML || $0.essence == "text/plain" } ?? true
+        default: mediaType.map { $0.isTextual || !["image", "audio", "video", "font"].contains($0.type) } ?? true
+        }
+    }
+
     /// The values at `steps` in a part of the message, in order. Throws the errors of reading the body.
     package func values(_ part: Place.Part, _ steps: [Place.Step]) throws -> [PlaceValue] {
         problem = nil
@@ -52,10 +75,11 @@ package final class MessagePlaces {
             guard mediaType?.essence == "application/x-www-form-urlencoded" else { return [] }
             return named(MessagePlaces.form(try wholeText() ?? []), steps)
         case .part: return named(try parts(), steps)
-        case .json: return mayBeJSON ? try values(in: "JSON") { try JSONPlaces.values(of: $0, at: steps) } : []
+        case .json:
+            return Self.mayBeJSON(mediaType) ? try values(in: "JSON") { try JSONPlaces.values(of: $0, at: steps) } : []
         case .xml:
-            let mayBeXML = mediaType.map { $0.isXML || $0.essence == "text/plain" } ?? true
-            return mayBeXML ? try values(in: "XML") { try XMLPlaces.values(of: $0, at: steps) } : []
+            return Self.canHave(.xml, in: mediaType)
+                ? try values(in: "XML") { try XMLPlaces.values(of: $0, at: steps) } : []
         case .method, .url, .host, .path, .status, .field: return []
         }
     }
@@ -99,7 +123,7 @@ package final class MessagePlaces {
     }
 
     /// Forms count too: curl sends JSON with the type of a form by default. Some programs send no type.
-    private var mayBeJSON: Bool {
+    private static func mayBeJSON(_ mediaType: MediaType?) -> Bool {
         guard let mediaType else { return true }
         if mediaType.isJSON { return true }
         let isOther = mediaType.isXML || ["html", "css", "event-stream"].contains(mediaType.subtype)
@@ -115,7 +139,7 @@ package final class MessagePlaces {
             let text = String(decoding: try wholeText() ?? [], as: UTF8.self)
             return GraphQLOperation.inDocument(text).map { [$0] } ?? []
         }
-        return mayBeJSON ? GraphQLOperation.inJSON(try wholeText() ?? []) : []
+        return Self.mayBeJSON(mediaType) ? GraphQLOperation.inJSON(try wholeText() ?? []) : []
     }
 
     private func values(of operation: GraphQLOperation, _ part: Place.Part, _ steps: [Place.Step]) -> [PlaceValue] {

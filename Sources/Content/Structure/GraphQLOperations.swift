@@ -31,9 +31,11 @@ package struct GraphQLOperation: Sendable, Equatable {
         }
         let nodes = first == UInt8(ascii: "{") ? [0] : tree.nodes[0].children
         let operations = nodes.prefix(most).map { node -> GraphQLOperation? in
-            guard let member = tree.member("query", of: node), let query = tree.string(of: member), query.contains("{")
-            else { return nil }
-            let name = tree.member("operationName", of: node).flatMap { tree.string(of: $0) }
+            let query = tree.member("query", of: node).flatMap { tree.string(of: $0) } ?? ""
+            let hash = tree.member("extensions", of: node).flatMap { persistedHash(in: tree, $0) }
+            guard query.contains("{") || query.isEmpty && hash != nil else { return nil }
+            let name =
+                tree.member("operationName", of: node).flatMap { tree.string(of: $0) } ?? (query.isEmpty ? hash : nil)
             let variables = tree.member("variables", of: node).flatMap { node in
                 tree.nodes[node].children.isEmpty ? nil : Array(bytes[tree.nodes[node].range])
             }
@@ -43,11 +45,19 @@ package struct GraphQLOperation: Sendable, Equatable {
         return operations.contains(nil) ? [] : operations.compactMap { $0 }
     }
 
+    /// The hash of a persisted query, whose text the server has (Apollo's automatic persisted queries).
+    private static func persistedHash(in tree: JSONTree, _ extensions: Int) -> String? {
+        tree.member("persistedQuery", of: extensions).flatMap { tree.member("sha256Hash", of: $0) }
+            .flatMap { tree.string(of: $0) }
+    }
+
     /// The operation of a query string such as `query=…&variables=…`; `nil` if it is something else.
     package static func inQuery(_ fields: [FormField]) -> GraphQLOperation? {
-        guard let query = fields.first(where: { $0.name == "query" })?.value, query.contains("{"), query.contains("}")
-        else { return nil }
-        let name = fields.first { $0.name == "operationName" }?.value
+        let query = fields.first { $0.name == "query" }?.value ?? ""
+        let extensions = fields.first { $0.name == "extensions" }.flatMap { try? JSONTree(Array($0.value.utf8)) }
+        let hash = extensions.flatMap { persistedHash(in: $0, 0) }
+        guard query.contains("{") && query.contains("}") || query.isEmpty && hash != nil else { return nil }
+        let name = fields.first { $0.name == "operationName" }?.value ?? (query.isEmpty ? hash : nil)
         let variables = fields.first { $0.name == "variables" }.map { Array($0.value.utf8) }
         return GraphQLOperation(query: query, name: name, variables: variables.flatMap { $0.count > 2 ? $0 : nil })
     }

@@ -73,7 +73,9 @@ extension ExchangeMachine {
         // A WebSocket begins as HTTP, but rules may name its protocol `ws` or `wss`.
         if head.fields.contains(.upgrade, token: "websocket") { url.scheme = url.scheme == "https" ? "wss" : "ws" }
         let (id, claim) = (record.id, exchange.claim)
-        let opening = ExchangeOpening(id: id, url: url, head: head, clientAddress: clientAddress, claim: claim)
+        var opening = ExchangeOpening(id: id, url: url, head: head, clientAddress: clientAddress, claim: claim)
+        opening.listeningMode = record.extras.listeningMode
+        opening.process = record.extras.process
         links = chain.links(of: candidates, for: opening)
     }
 

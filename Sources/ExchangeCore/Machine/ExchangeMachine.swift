@@ -75,7 +75,8 @@ package struct ExchangeMachine: ~Copyable {
 
     /// `destination` is where the request goes unless a stage changes it; `clientAddress` has the form `host:port`;
     /// `tunnelEstablished` is `true` if a tunnel's CONNECT was already answered; `heads` counts the heads on the
-    /// client's connection; `claim` is set if the URL's host is the client's name for the address of its tunnel.
+    /// client's connection; `claim` is set if the URL's host is the client's name for the address of its tunnel;
+    /// `awaitsProcess` says that the client's program is being looked up.
     package init(
         record: ExchangeRecord,
         destination: Destination,
@@ -88,6 +89,7 @@ package struct ExchangeMachine: ~Copyable {
         heads: HeadAccount? = nil,
         bodyBudget: ByteBudget = .bodies,
         claim: NameClaim? = nil,
+        awaitsProcess: Bool = false,
         now: NIODeadline
     ) {
         self.record = record
@@ -103,6 +105,8 @@ package struct ExchangeMachine: ~Copyable {
         response = Half(budget: bodyBudget)
         let (id, url) = (record.id, record.url)
         exchange = StageExchange(id: id, url: url, destination: destination, client: client, claim: claim, now: now)
+        exchange.process = record.extras.process
+        exchange.awaitsProcess = awaitsProcess
         self.heads = heads ?? HeadAccount { client }
     }
 
@@ -121,6 +125,7 @@ package struct ExchangeMachine: ~Copyable {
         guard record.extras.process == nil else { return }
         record.extras.process = process
         exchange.client = .process(process.id)
+        exchange.process = process
         guard !isOver else { return sink.record(.identified(record.id, process)) }
         // Before the head nothing is recorded; the record of the head will have the process.
         if messages.requestHead != nil { unrecorded = .news }

@@ -30,7 +30,7 @@ package struct StageID: Sendable, Hashable, Comparable {
 }
 
 /// What a stage knows of an exchange when it is asked for a handler.
-package struct ExchangeOpening: Sendable {
+package struct ExchangeOpening {
     package let id: ExchangeID
     /// The URL as the client sent it; locations are matched against this, whatever an earlier stage changes.
     package var url: RequestURL
@@ -40,6 +40,12 @@ package struct ExchangeOpening: Sendable {
     package let clientAddress: String
     /// Set if the URL's host is the client's name for the address of its tunnel.
     package let claim: NameClaim?
+    /// As in `--mode`; `nil` for a regular listener.
+    package var listeningMode: String?
+    /// The client's program, if it is known already.
+    package var process: ClientProcess?
+    /// `nil` if no rule has a condition.
+    package var conditions: (any ExchangeConditions)?
 
     /// Whether it is an undecrypted CONNECT, of which only host and port are known.
     package var isTunnel: Bool { url.scheme == "tunnel" }

@@ -6,10 +6,19 @@ package struct StageChain: Sendable {
     package let stages: [any Stage]
     /// Finds cheaply which stages can match a URL.
     private let preselection: (any StagePreselection)?
+    private let conditions: Conditions?
+
+    /// Makes the conditions of rules for an exchange.
+    package typealias Conditions = @Sendable (ExchangeOpening) -> any ExchangeConditions
 
     /// Sorts stages into their fixed order. `preselection` selects the stages to ask, by their indexes in that order;
     /// without a preselection, or with more than 64 stages, all stages are asked.
-    package init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
+    package init(
+        _ stages: [any Stage] = [],
+        preselection: (any StagePreselection)? = nil,
+        conditions: Conditions? = nil
+    ) {
+        self.conditions = conditions
         self.stages = stages.enumerated()
             .sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }
             .map(\.element)
@@ -25,7 +34,7 @@ package struct StageChain: Sendable {
             let always: UInt64 = (first == nil ? 0 : 1) | (last == nil ? 0 : 1 << UInt64(before.count + stages.count))
             return FramedPreselection(inner: inner, shift: UInt64(before.count), always: always)
         }
-        return StageChain(before + stages + behind, preselection: framed)
+        return StageChain(before + stages + behind, preselection: framed, conditions: conditions)
     }
 
     /// The stages that may act on a URL, as bits by their indexes; `nil` for all stages.
@@ -36,11 +45,16 @@ package struct StageChain: Sendable {
 
     func links(of candidates: UInt64?, for opening: ExchangeOpening) -> [ChainLink] {
         var links: [ChainLink] = []
+        var opening = opening
+        let conditions = conditions?(opening)
+        opening.conditions = conditions
         for (index, stage) in stages.enumerated() where candidates.map({ $0 & (1 << UInt64(index)) != 0 }) ?? true {
-            if let handler = stage.handler(for: opening) {
-                links.append(ChainLink(name: stage.id.name, handler: handler))
-            }
+            let waiting = conditions?.waitingForRequest ?? 0
+            var handler = stage.handler(for: opening)
+            if let conditions, conditions.waitingForRequest > waiting { handler = DeferredHandler(stage, opening) }
+            if let handler { links.append(ChainLink(name: stage.id.name, handler: handler)) }
         }
+        if let conditions, conditions.isOpen { links.insert(ChainLink(name: "when", handler: conditions.gate), at: 0) }
         return links
     }
 }

@@ -10,6 +10,10 @@ package struct StageExchange: Sendable {
     package var destination: Destination
     /// The client whose limits the exchange uses.
     var client: ClientKey
+    /// The client's program, once it is known.
+    package internal(set) var process: ClientProcess?
+    /// Whether the client's program is being looked up.
+    package internal(set) var awaitsProcess = false
     /// Set if the URL's host is the client's name for the address of its tunnel.
     package internal(set) var claim: NameClaim?
     /// The current time on the event loop's clock; hooks have no clock of their own.
@@ -34,9 +38,9 @@ package struct StageExchange: Sendable {
         trace.append(TraceEntry(stage: stage, rule: rule, outcome: .fired, text: text))
     }
 
-    /// Adds a note without a rule to the trace.
-    package mutating func note(_ text: String) {
-        trace.append(TraceEntry(stage: stage, rule: nil, outcome: .note, text: text))
+    /// Adds a note without a rule to the trace; by the stage whose hook is running, if no other is named.
+    package mutating func note(_ text: String, by author: String? = nil) {
+        trace.append(TraceEntry(stage: author ?? stage, rule: nil, outcome: .note, text: text))
     }
 }
 

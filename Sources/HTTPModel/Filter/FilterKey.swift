@@ -14,7 +14,7 @@ package struct FilterKey: Sendable {
         case field(FilterTest.Side)
         case body(FilterTest.Side)
         case comment, query, url, status, grpc, mediaType, version, since, before, property, process, trace, session,
-            label
+            label, graphql
     }
 
     init(_ name: String, _ argument: String, _ summary: String, _ example: String, _ reading: Reading) {
@@ -47,6 +47,7 @@ package struct FilterKey: Sendable {
         "the trace id in the request's traceparent: all of it or its beginning; * for any"
     private static let session = "the identifier of its recording: all of it or its beginning"
     private static let label = "a label of its recording (run --label)"
+    private static let graphql = "the name of a GraphQL operation; of a persisted one without a name, its hash"
     private static let url = "the URL contains the text, like a bare word; * is a wildcard"
 
     fileprivate static let all = [
@@ -59,6 +60,7 @@ package struct FilterKey: Sendable {
         FilterKey("method", "GLOB", "the method", "method:POST,PUT", .text(.method)),
         FilterKey("status", "CODE", status, "status:5xx", .status),
         FilterKey("grpc", "CODE", grpc, "grpc:unavailable", .grpc),
+        FilterKey("graphql", "GLOB", graphql, "graphql:AddItem", .graphql),
         FilterKey("type", "TYPE", mediaType, "type:json", .mediaType),
         FilterKey("size", "N", size, "size:>1mb", .number(.size, .size)),
         FilterKey("time", "N", "the total duration; in ms without a unit", "time:>500ms", .number(.time, .time)),
@@ -141,6 +143,7 @@ extension FilterValueReader {
         case .trace: try trace(value)
         case .session: try session(value)
         case .label: try label(value)
+        case .graphql: .place(try test(value, at: Place(.graphql, .operation)))
         }
     }
 }

@@ -81,7 +81,7 @@ extension FilterNode {
         }
     }
 
-    var terms: [FilterTerm] {
+    package var terms: [FilterTerm] {
         switch self {
         case .everything: []
         case .term(let term): [term]
@@ -93,13 +93,16 @@ extension FilterNode {
 
 extension FilterNode {
     /// Kleene's three-valued logic; `nil` is unknown.
-    func decides(_ record: ExchangeRecord) -> Bool? {
+    func decides(_ record: ExchangeRecord) -> Bool? { decides { $0.decides(record) } }
+
+    /// Kleene's three-valued logic; `nil` is unknown.
+    package func decides(_ holds: (FilterTest) -> Bool?) -> Bool? {
         switch self {
         case .everything: true
-        case .term(let term): FilterNode.search(term.tests, for: true) { $0.decides(record) }
-        case .not(let operand): operand.decides(record).map { !$0 }
-        case .and(let operands): FilterNode.search(operands, for: false) { $0.decides(record) }
-        case .or(let operands): FilterNode.search(operands, for: true) { $0.decides(record) }
+        case .term(let term): FilterNode.search(term.tests, for: true, holds)
+        case .not(let operand): operand.decides(holds).map { !$0 }
+        case .and(let operands): FilterNode.search(operands, for: false) { $0.decides(holds) }
+        case .or(let operands): FilterNode.search(operands, for: true) { $0.decides(holds) }
         }
     }
 

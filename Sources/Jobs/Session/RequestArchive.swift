@@ -44,13 +44,23 @@ package enum RequestArchive {
 }
 
 extension RuleUsage {
-    /// Throws `StartError` or `SessionError`.
+    /// Throws `StartError` or `SessionError`, and for conditions of rules if the archive is not a session.
     package mutating func add(archive path: String) throws {
+        var holding: [ObjectIdentifier: Set<String>] = [:]
+        if !conditions.isEmpty {
+            let reader = try SessionQuery.open(path)
+            for condition in conditions {
+                let numbers = try reader.numbers(matching: condition.filter).map(String.init)
+                holding[ObjectIdentifier(condition)] = Set(numbers)
+            }
+        }
         try RequestArchive.forEach(path) { request in
             let (method, url, fields) = (request.method, request.url, request.fields.map { ($0.name, $0.value) })
             let head = RequestHead(method: method, target: url.requestTarget, fields: fields)
             let opening = ExchangeOpening(id: ExchangeID(1), url: url, head: head, clientAddress: "")
-            add(opening, sample: "\(request.name) \(method) \(url)")
+            add(opening, sample: "\(request.name) \(method) \(url)") { condition in
+                holding[ObjectIdentifier(condition)]?.contains(request.name) ?? false
+            }
         }
     }
 }

@@ -156,6 +156,7 @@ struct RequestIntake {
             client: connection.identity.key,
             heads: connection.heads,
             claim: claim(url, destination),
+            awaitsProcess: connection.identity.isAwaited,
             now: loop.eventLoop.now
         )
         let connector = arrival.connector ?? UpstreamConnector(loop: loop, purpose: arrival.purpose)

@@ -1,11 +1,13 @@
 package import HTTPModel
 
-/// Decides which recorded exchanges a rule matches, by its scope: the content of messages, chance and other rules do
-/// not count, nor whether the rule is disabled.
+/// Decides which recorded exchanges a rule matches, by its scope and ``condition``: chance and other rules do not
+/// count, nor whether the rule is disabled.
 package struct RuleMatcher: Sendable {
     private let tool: Tool?
     private let rule: (any ToolRule)?
     private let intercept: InterceptRules?
+    /// What recorded exchanges must match besides.
+    package var condition: Filter { rule?.heading.condition?.filter ?? .everything }
 
     /// - Throws: ``ProfileError`` with all errors, with places in the rule's text.
     package init(_ rule: RuleText, of section: ProfileSection, in profile: EditableProfile) throws(ProfileError) {

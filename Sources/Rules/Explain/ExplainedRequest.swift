@@ -34,11 +34,27 @@ extension DryRunRequest {
         let record = exchange.record
         let head = isUndecrypted ? RequestHead(method: "CONNECT", target: record.url.authority) : head
         let opening = ExchangeOpening(id: record.id, url: record.url, head: head, clientAddress: "")
+        let facts = ConditionFacts(opening)
+        facts.setRequestBody(body)
+        let isLocal = record.flags.contains(.answeredLocally)
+        let answer = isLocal ? exchange.answered.map { ($0.head, $0.body) } : (response.head, response.body)
+        if let (head, body) = answer {
+            facts.setResponse(head)
+            facts.setResponseBody(body)
+        }
         let (trace, isRefused) = (exchange.trace, exchange.isBlocked)
         let goesOut = exchange.sent != nil || exchange.isTunnel
         return ExplainedRequest(
             exchange: exchange,
-            explanation: .init(trace, of: opening, by: profile, without: off, missed: missed, isRefused: isRefused),
+            explanation: .init(
+                trace,
+                of: opening,
+                facts,
+                by: profile,
+                without: off,
+                missed: missed,
+                isRefused: isRefused
+            ),
             request: self,
             isRecorded: profile.record.admits(record.url),
             way: goesOut ? profile.upstream.way(to: exchange.sentURL ?? record.url) : nil

@@ -26,10 +26,12 @@ package struct Explanation: Sendable {
 
     /// Explains an exchange by its trace and the profile in force; the tools in `off` were switched off.
     ///
-    /// `missed` are edits that changed nothing. If a list refused it (`isRefused`), later tools were not asked.
+    /// `missed` are edits that changed nothing. If a list refused it (`isRefused`), later tools were not asked. `facts`
+    /// has the messages, for conditions.
     package init(
         _ trace: [TraceEntry],
         of opening: ExchangeOpening,
+        _ facts: ConditionFacts,
         by profile: RuleProfile,
         without off: Set<StageID>,
         missed: [MissedEdit] = [],
@@ -48,7 +50,7 @@ package struct Explanation: Sendable {
             let remarks = entries.filter { $0.rule == nil }.map(\.text)
             let changed = Set(entries.compactMap(\.rule))
             var lines = tool.rules.map { heading in
-                var verdict = RuleVerdict(heading, opening, isOff: isOff, fired: fired[heading.name] ?? [])
+                var verdict = RuleVerdict(heading, opening, facts, isOff: isOff, fired: fired[heading.name] ?? [])
                 if verdict.isIdle {
                     if let refusing, tool.tool > refusing {
                         verdict = .notAsked("\(refusing.key) answered before it")
@@ -100,7 +102,13 @@ package enum RuleVerdict: Sendable {
     case disabled
     case off
 
-    init(_ heading: RuleHeading, _ opening: ExchangeOpening, isOff: Bool, fired: [String]) {
+    init(
+        _ heading: RuleHeading,
+        _ opening: ExchangeOpening,
+        _ facts: ConditionFacts,
+        isOff: Bool,
+        fired: [String]
+    ) {
         self =
             if !fired.isEmpty {
                 .fired(fired)
@@ -109,7 +117,8 @@ package enum RuleVerdict: Sendable {
             } else if isOff {
                 .off
             } else {
-                heading.scope.mismatch(opening).map { .missed($0.reason, field: $0.field) } ?? .idle
+                heading.scope.mismatch(opening).map { .missed($0.reason, field: $0.field) }
+                    ?? heading.condition.flatMap { facts.mismatch($0) }.map { .missed($0) } ?? .idle
             }
     }
 

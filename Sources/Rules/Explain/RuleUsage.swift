@@ -31,13 +31,21 @@ package struct RuleUsage: Sendable {
         }
     }
 
+    /// The conditions of rules in force.
+    package var conditions: [RuleCondition] { entries.compactMap { $0.count == nil ? nil : $0.rule.condition } }
+
     /// Counts a request; `sample` is its name, which is kept if the request is one of a rule's first.
-    package mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
+    package mutating func add(
+        _ opening: ExchangeOpening,
+        sample: @autoclosure () -> String,
+        holds: (RuleCondition) -> Bool
+    ) {
         requests += 1
         for tool in tools {
-            let rules =
-                tool.isFirst ? tool.index.first(opening).map { [$0.rule] } ?? [] : tool.index.all(opening).map(\.rule)
-            for rule in rules {
+            let rules = tool.index.all(opening).map(\.rule).filter { rule in
+                entries[tool.base + rule].rule.condition.map(holds) ?? true
+            }
+            for rule in tool.isFirst ? Array(rules.prefix(1)) : rules {
                 let entry = tool.base + rule
                 guard let count = entries[entry].count else { continue }
                 entries[entry].count = count + 1

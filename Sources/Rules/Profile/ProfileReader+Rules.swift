@@ -13,6 +13,7 @@ extension ProfileReader {
     /// Reads the keys that every rule of a tool has, with its scope; `nil` if the rule cannot be used.
     mutating func heading(_ fields: ProfileFields, _ tool: ToolDescriptor, number: Int) -> RuleHeading? {
         var heading = heading(fields, number: number)
+        heading.condition = fields["when"].flatMap { condition($0, of: tool) }
         switch tool.scope {
         case .none: return heading
         case .only: heading.scope.locations = fields["only"].map { locations($0) }

@@ -74,7 +74,10 @@ package struct RuleProfile: Sendable {
 
     private func chain(_ inForce: [Compiled], _ stage: (any RuleTool) -> any Stage) -> StageChain {
         let preselection = HostPreselection(inForce.map { ($0.tool, $0.headings) })
-        return StageChain(inForce.map { stage($0.stage) }, preselection: preselection)
+        let conditions = ProfileConditions(inForce.map { ($0.tool, $0.headings) }).map { conditions in
+            { @Sendable opening in conditions.begin(opening) }
+        }
+        return StageChain(inForce.map { stage($0.stage) }, preselection: preselection, conditions: conditions)
     }
 
     /// Switches the tools that are switched in place, also for running exchanges. At first `off` of the profile counts.

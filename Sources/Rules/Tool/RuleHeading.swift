@@ -7,6 +7,8 @@ package struct RuleHeading: Sendable {
     package var place: ProfilePlace
     package var isEnabled = true
     package var scope = RuleScope()
+    /// Of the requests in scope, the rule acts only on those for which this holds; `nil` for all.
+    package var condition: RuleCondition?
     /// Whether the rule may skip requests in its scope.
     package var isConditional = false
     /// Its effect: `answer 403`, `to http://localhost:3000/`.

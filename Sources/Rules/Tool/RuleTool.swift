@@ -14,6 +14,8 @@ package protocol RuleTool: Stage {
 
     /// Whether a rule matches a method and URL; the content of messages, chance and other rules do not count.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool
+    /// The messages that a rule acts on.
+    static func directions(of rule: Rule) -> Set<FlowDirection>
     /// The scopes that a rule for a URL can have, from narrow to wide.
     static func breadths(for url: RequestURL) -> [ExchangeScope]
     /// The fields of a rule from a recorded exchange.
@@ -36,6 +38,7 @@ extension RuleTool {
     package static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
         rule.heading.scope.matches(method: method, url: url)
     }
+    package static func directions(of rule: Rule) -> Set<FlowDirection> { descriptor.directions }
     package static func breadths(for url: RequestURL) -> [ExchangeScope] { ExchangeScope.all(for: url) }
     package static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member(descriptor.scope.rawValue, place)]
@@ -76,11 +79,13 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     package let all: [Rule]
     private var index: RuleIndex
     private let takesTunnels: Bool
+    private let hasConditions: Bool
 
     package init(_ rules: [Rule], takesTunnels: Bool) {
         all = rules
         index = RuleIndex(rules.map(\.heading))
         self.takesTunnels = takesTunnels
+        hasConditions = rules.contains { $0.heading.condition != nil }
     }
 
     package var withNormalisedPaths: RuleList {
@@ -89,18 +94,40 @@ package struct RuleList<Rule: ToolRule>: Sendable {
         return list
     }
 
-    /// The first rule that matches a request, with the first of its locations that matches.
+    /// The first rule that matches a request, with the first of its locations that matches. If the response decides a
+    /// condition, the rule counts as matching.
     package func first(_ opening: ExchangeOpening) -> RuleMatch<Rule>? {
-        takesTunnels || !opening.isTunnel ? index.first(opening).map(match) : nil
+        guard takesTunnels || !opening.isTunnel else { return nil }
+        return hasConditions ? found(opening, isFirst: true).first : index.first(opening).map { match($0, opening) }
     }
 
-    /// All rules that match a request, each with the first of its locations that matches.
+    /// All rules that match a request, each with the first of its locations that matches. If the response decides a
+    /// condition, the rule counts as matching: see ``RuleMatch/holds``.
     package func matches(_ opening: ExchangeOpening) -> [RuleMatch<Rule>] {
-        takesTunnels || !opening.isTunnel ? index.all(opening).map(match) : []
+        guard takesTunnels || !opening.isTunnel else { return [] }
+        return hasConditions ? found(opening, isFirst: false) : index.all(opening).map { match($0, opening) }
     }
 
-    private func match(_ found: RuleIndex.Match) -> RuleMatch<Rule> {
-        RuleMatch(position: found.rule, rule: all[found.rule], location: found.location)
+    /// If the request's body or the client's program decides a condition, nothing matches yet: the chain asks again.
+    private func found(_ opening: ExchangeOpening, isFirst: Bool) -> [RuleMatch<Rule>] {
+        var found: [RuleMatch<Rule>] = []
+        var isWaiting = false
+        for entry in index.all(opening) {
+            let condition = all[entry.rule].heading.condition
+            switch condition.map({ opening.conditions?.state(of: ObjectIdentifier($0)) ?? .fails }) ?? .holds {
+            case .fails: continue
+            case .awaitsRequest: isWaiting = true
+            case .awaitsResponse: found.append(match(entry, opening))
+            case .holds:
+                found.append(match(entry, opening))
+                if isFirst { return isWaiting ? [] : found }
+            }
+        }
+        return isWaiting ? [] : found
+    }
+
+    private func match(_ found: RuleIndex.Match, _ opening: ExchangeOpening) -> RuleMatch<Rule> {
+        RuleMatch(position: found.rule, rule: all[found.rule], location: found.location, conditions: opening.conditions)
     }
 }
 
@@ -109,6 +136,14 @@ package struct RuleMatch<Rule: ToolRule> {
     package let rule: Rule
     /// The location that matches; `nil` if the rule is for every request.
     package let location: Location?
+    fileprivate let conditions: (any ExchangeConditions)?
+
+    /// Whether the rule's condition holds; `false` while it waits for the response.
+    package var holds: Bool {
+        guard let condition = rule.heading.condition else { return true }
+        if case .holds? = conditions?.state(of: ObjectIdentifier(condition)) { return true }
+        return false
+    }
 }
 
 package struct ToolOutline: Sendable {
@@ -120,7 +155,7 @@ package struct ToolOutline: Sendable {
 
     init(_ tool: Tool, _ rules: [RuleHeading]) {
         (self.tool, self.rules) = (tool, rules)
-        let comparable = rules.map { tool.isWholeScope($0) && !$0.isConditional ? $0 : nil }
+        let comparable = rules.map { tool.isWholeScope($0) && !$0.isConditional && $0.condition == nil ? $0 : nil }
         shadows = tool.selection == .first ? Shadows.find(comparable) : [:]
     }
 }

@@ -1,3 +1,4 @@
+import ExchangeCore
 import HTTPModel
 
 /// A type-erased tool of the registry.
@@ -32,7 +33,14 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         for entry in node.members {
             guard let fields = reader.fields(entry, descriptor.noun, keys: descriptor.allKeys) else { continue }
             if let heading = reader.heading(fields, descriptor, number: count + rules.count + 1) {
-                if let rule = type.rule(heading, fields, &reader) { rules.append(rule) }
+                guard let rule = type.rule(heading, fields, &reader) else { continue }
+                rules.append(rule)
+                if let node = fields["when"], let condition = heading.condition, condition.phase >= .responseHead,
+                    descriptor.conditions.contains(.response), type.anyDirections(rule).contains(.request)
+                {
+                    let hint = "it has terms of the response, and this rule acts on the request, too; see 'on'"
+                    reader.error("when: \(hint)", at: node)
+                }
             } else if descriptor.scope == .at {
                 // Read nevertheless, so that further errors are found.
                 _ = type.rule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
@@ -74,6 +82,10 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
 extension RuleTool {
     fileprivate static func stage(_ rules: [any ToolRule]) -> any RuleTool {
         Self(rules: RuleList(rules.compactMap { $0 as? Rule }, takesTunnels: descriptor.takesTunnels))
+    }
+
+    fileprivate static func anyDirections(_ rule: any ToolRule) -> Set<FlowDirection> {
+        (rule as? Rule).map { directions(of: $0) } ?? []
     }
 
     fileprivate static func anyConcerns(_ rule: any ToolRule, method: String, url: RequestURL) -> Bool {

@@ -39,6 +39,8 @@ package struct ToolDescriptor: Sendable {
     package let summary: String
     package let scope: ScopeKey
     package let selection: RuleSelection
+    /// What `when` of the tool's rules may ask for, besides the head of the request.
+    package let conditions: ConditionReach
     package let keys: [GrammarKey]
     /// Begins with the tool's key.
     package let example: String
@@ -75,6 +77,7 @@ package struct ToolDescriptor: Sendable {
         summary: String,
         scope: ScopeKey,
         selection: RuleSelection = .first,
+        conditions: ConditionReach = [],
         keys: [GrammarKey] = [],
         example: String,
         takesTrue: Bool = false,
@@ -92,6 +95,7 @@ package struct ToolDescriptor: Sendable {
         (self.directions, self.takesTunnels, self.refuses) = (directions, takesTunnels, refuses)
         (self.noun, self.summary, self.example) = (noun, summary, example)
         (self.scope, self.selection, self.keys, self.takesTrue) = (scope, selection, keys, takesTrue)
+        self.conditions = conditions
         (self.actsWithoutMatch, self.usualScope, self.change) = (actsWithoutMatch, usualScope, change)
         (self.silentEffect, self.emptyListLint) = (silentEffect, emptyListLint)
         (self.presets, self.definitions) = (presets, definitions)
@@ -110,7 +114,7 @@ package struct ToolDescriptor: Sendable {
             case .only: [.only]
             case .none: []
             }
-        return place + keys + (scope == .none ? [] : [.except, .method]) + [.name, .enabled]
+        return place + keys + (scope == .none ? [] : [.except, .method]) + [.when, .name, .enabled]
     }
 }
 
@@ -189,6 +193,8 @@ extension GrammarKey {
         .example("[\"*.example.com/health\"]").means("Exceptions, even if another key matches them.")
     fileprivate static let method = GrammarKey("method", .list(.text), example: "[GET, HEAD]", fallback: "any")
         .means("The methods that match.")
+    fileprivate static let when = GrammarKey("when", .text, example: "'req.header.x-user:alice'", fallback: "always")
+        .means("A filter, decided on the messages as received; 'sluice guide profile' says more.")
     fileprivate static let name = GrammarKey("name", .text, example: "no ads", fallback: "its number, as in 'rule 3'")
         .means("The rule's name in traces and messages.")
     package static let enabled = GrammarKey("enabled", .flag, example: "false", fallback: "true")

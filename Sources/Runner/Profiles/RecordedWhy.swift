@@ -41,12 +41,14 @@ package enum RecordedWhy {
         guard !rules.sources.isEmpty else {
             return text + unknown(exchange, "No rules were in force: it was recorded without a profile.")
         }
+        let facts = try facts(exchange, reader)
         let off = Set(ToolRegistry.standard.tools.map(\.id).filter { rules.switchedOff.contains($0.name) })
         do throws(ProfileError) {
             let profile = try RuleProfile(sources: rules.sources)
             let explanation = Explanation(
                 exchange.messages.trace,
                 of: opening(exchange),
+                facts,
                 by: profile,
                 without: off,
                 missed: missed(exchange, reader, by: profile, without: off),
@@ -108,7 +110,26 @@ package enum RecordedWhy {
 
     private static func opening(_ exchange: RecordedExchange) -> ExchangeOpening {
         let (record, address) = (exchange.record, exchange.client.map { "\($0.peerAddress)" } ?? "")
-        return ExchangeOpening(id: record.id, url: record.url, head: head(exchange), clientAddress: address)
+        var opening = ExchangeOpening(id: record.id, url: record.url, head: head(exchange), clientAddress: address)
+        opening.listeningMode = record.extras.listeningMode
+        opening.process = record.extras.process
+        return opening
+    }
+
+    /// The messages as they were received.
+    private static func facts(_ exchange: RecordedExchange, _ reader: SessionReader) throws -> ConditionFacts {
+        func body(_ side: BodySide) throws -> ByteBuffer? {
+            let limit = ConditionFacts.longestBody
+            let body = try reader.body(of: exchange.record.id, side: side, limit: limit + 1)
+            return body.readableBytes > limit ? nil : body
+        }
+        let facts = ConditionFacts(opening(exchange))
+        facts.setRequestBody(try body(.requestReceived))
+        if let head = exchange.messages.responseHead.flatMap({ StoredHead.response($0) }) {
+            facts.setResponse(head)
+            facts.setResponseBody(try body(.responseReceived))
+        }
+        return facts
     }
 
     /// Edits that matched but changed nothing, found by a dry run. Tools that apply only their first matching rule are

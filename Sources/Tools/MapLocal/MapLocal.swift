@@ -73,6 +73,7 @@ extension MapLocal {
         noun: "a map-local rule",
         summary: "Answers matching requests from files, which are read for each request.",
         scope: .from,
+        conditions: .bodies,
         keys: [
             GrammarKey("to", .path, example: "fixtures/").means(
                 "A file, which answers every matching request; or a directory, in which the path after the literal part "

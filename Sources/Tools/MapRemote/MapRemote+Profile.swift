@@ -16,6 +16,7 @@ extension MapRemote {
         noun: "a map-remote rule",
         summary: "Sends matching requests to another URL; redirects in the answer are unchanged.",
         scope: .from,
+        conditions: .bodies,
         keys: [
             GrammarKey("from", .either(.locations, .pattern), example: "'/^https:\\/\\/(\\w+)\\.example\\.com(\\/.*)/'")
                 .means("The requests: locations, or a /regular expression/ searched in the whole URL."),

@@ -34,24 +34,32 @@ struct Mirror: RuleTool {
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard opening.head.method == "GET" else { return nil }
-        return rules.first(opening).map { Handler($0.rule, isDryRun: isDryRun) }
+        let found = rules.matches(opening)
+        return found.isEmpty ? nil : Handler(found, isDryRun: isDryRun)
     }
 
     private final class Handler: StageHandler {
-        private let rule: Rule
+        private let found: [RuleMatch<Rule>]
+        private var rule: Rule
         private let isDryRun: Bool
         private var file: MirrorFile?
         /// The file's directory as in the profile, and a remark about the file.
         private var (directory, remark) = ("", "")
         private var hasEnded = false
 
-        init(_ rule: Rule, isDryRun: Bool) { (self.rule, self.isDryRun) = (rule, isDryRun) }
+        init(_ found: [RuleMatch<Rule>], isDryRun: Bool) {
+            self.found = found
+            rule = found[0].rule
+            self.isDryRun = isDryRun
+        }
 
         private var ruleName: String { rule.heading.name }
 
         var responseDemand: BodyDemand { file == nil ? .none : .observe }
 
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+            guard let rule = found.first(where: \.holds)?.rule else { return .forward }
+            self.rule = rule
             guard (200..<300).contains(head.status), head.status != 206 else { return .forward }
             if exchange.isAnswered {
                 exchange.note("\(ruleName): not saved, because the answer is not from a server")
@@ -147,6 +155,7 @@ extension Mirror {
             "Saves the bodies of servers' successful responses to GET as files, by host and path; not the answers of map-local "
             + "answers.",
         scope: .only,
+        conditions: .response,
         keys: [
             GrammarKey("to", .path, example: "mirrored/").means(
                 "The directory for the files, as HOST/PATH, or HOST_PORT/PATH for a port that is not the default; "

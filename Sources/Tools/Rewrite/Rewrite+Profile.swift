@@ -14,6 +14,7 @@ extension Rewrite {
             + "body.",
         scope: .at,
         selection: .all,
+        conditions: [.bodies, .response],
         keys: [
             GrammarKey("rules", .list(.mapping(RewriteRuleReader.keys)))
                 .example("[ { remove: header, on: request, name: X-Debug } ]")

@@ -21,13 +21,16 @@ struct Rewrite: RuleTool {
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         let found = rules.matches(opening)
-        return found.isEmpty ? nil : RewritingHandler(found.map(\.rule.set), opening)
+        return found.isEmpty ? nil : RewritingHandler(found, opening)
     }
+
+    static func directions(of rule: Rule) -> Set<FlowDirection> { rule.set.directions }
 }
 
 /// Applies the rules of some sets to one exchange.
 private final class RewritingHandler: StageHandler {
-    private let sets: [RewriteSet]
+    private let found: [RuleMatch<Rewrite.Rule>]
+    private var sets: [RewriteSet]
     /// The method as the client sent it.
     private let method: String
     private(set) var requestDemand = BodyDemand.none
@@ -38,8 +41,9 @@ private final class RewritingHandler: StageHandler {
 
     private let allowance = MatchingAllowance()
 
-    init(_ sets: [RewriteSet], _ opening: ExchangeOpening) {
-        self.sets = sets
+    init(_ found: [RuleMatch<Rewrite.Rule>], _ opening: ExchangeOpening) {
+        self.found = found
+        sets = found.map(\.rule.set)
         method = opening.head.method
     }
 
@@ -86,6 +90,7 @@ private final class RewritingHandler: StageHandler {
     }
 
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        sets = found.filter(\.holds).map(\.rule.set)
         for rule in sets.lazy.flatMap(\.responseHead) {
             apply(rule, .response, &exchange) { _ in
                 switch rule.edit {

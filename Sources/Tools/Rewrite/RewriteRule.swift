@@ -58,5 +58,12 @@ final class RewriteSet: Sendable {
         action = shown.isEmpty ? "nothing" : shown.joined(separator: "; ")
     }
 
+    var directions: Set<FlowDirection> {
+        let parts: [(FlowDirection, [RewriteRule])] = [
+            (.request, requestHead + requestBody), (.response, responseHead + responseBody),
+        ]
+        return Set(parts.compactMap { $1.isEmpty ? nil : $0 })
+    }
+
     func bodies(_ direction: FlowDirection) -> [RewriteRule] { direction == .request ? requestBody : responseBody }
 }

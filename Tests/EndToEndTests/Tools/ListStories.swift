@@ -34,6 +34,35 @@ extension EndToEnd {
             #expect(cut.trace.contains("the connection was dropped"))
         }
 
+        @Test("Rules with 'when' act on what their filter matches, decided on bodies, too", arguments: bothVersions)
+        func conditions(version: String) async throws {
+            let (nginx, sluice) = try await SluiceProcess.reporting { nginx in
+                let at = "https://localhost:\(nginx.secure)/*"
+                return """
+                    block:
+                      - { name: alice, at: "\(at)", when: 'req.header.x-user:alice not req.json.dry:true' }
+                      - { name: program, at: "\(at)", when: 'process:curl req.query.slow:*', action: 418 }
+                    rewrite:
+                      - name: typed
+                        at: "\(at)"
+                        when: 'res.header.content-type:text/plain* req.json.dry:true'
+                        rules: [ { add: header, on: response, name: X-Was, to: dry } ]
+                    """
+            }
+            let base = "https://localhost:\(nginx.secure)"
+            let json = [version, "-H", "Content-Type: application/json", "-H", "X-User: alice"]
+            let answers = try await sluice.answers([
+                json + ["-d", #"{"dry":false}"#, base + "/a"], json + ["-d", #"{"dry":true}"#, base + "/b"],
+                json + ["-H", "Expect: 100-continue", "-d", #"{"dry":true}"#, base + "/c"],
+                [version, "-H", "X-User: bob", base + "/d"], [version, base + "/e?slow=1"],
+            ])
+            #expect(answers.map(\.status) == [403, 200, 200, 200, 418])
+            #expect(answers.map { $0.value("X-Was") } == ["", "dry", "dry", "", ""])
+            #expect(try await nginx.requests(3).map { $0.split(separator: " ")[2] } == ["/b", "/c", "/d"])
+            let why = try await sluice.told("why", sluice.session, "4")
+            #expect(why.contains(#"not matched: when: req.header.x-user:alice does not hold: it is "bob""#), "\(why)")
+        }
+
         @Test("A share of requests is refused, with a seed the same ones in every run")
         func share() async throws {
             let nginx = try await ReportingNginx()

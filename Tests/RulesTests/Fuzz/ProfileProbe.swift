@@ -65,7 +65,7 @@ enum ProfileProbe {
                 try demand((heading.scope.mismatch(opening) == nil) == isMatch, "\(heading.scope.text) and \(url)")
             }
         }
-        _ = Explanation([], of: opening, by: profile, without: []).text(isWhole: true)
+        _ = Explanation([], of: opening, ConditionFacts(opening), by: profile, without: []).text(isWhole: true)
     }
 
     /// The same text says the same once more.

@@ -183,9 +183,11 @@ extension EffectRunner {
         var matching = 0
         var whole = 0
         var example: ExchangeRecord?
+        let isConditional = !matcher.condition.matchesEverything
+        let holding = isConditional ? Set(try reader.numbers(matching: matcher.condition)) : []
         try reader.forEachRecord(order: .newestFirst, pageSize: 2_000) { record in
             whole += 1
-            if matcher.matches(record) {
+            if matcher.matches(record), !isConditional || holding.contains(record.id.number) {
                 matching += 1
                 example = example ?? record
             }
