@@ -105,5 +105,7 @@ const languageKeys = {
   },
   comment: text((row) => row.comment, false, true), colour: text((row) => row.colour),
   body: contents(['request', 'response']), reqbody: contents(['request']), resbody: contents(['response']),
-  is: property
+  is: property,
+  // A page has neither places nor recordings.
+  graphql: null, session: null, label: null
 };

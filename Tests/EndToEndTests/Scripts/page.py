@@ -371,7 +371,7 @@ def stories():
         found = int(shown[0].split(" ")[0])
         if found != wanted or shown[1].startswith("Not understood"):
             wrong(f"filter {words}: {shown}, list has {wanted}")
-    for words, problem in (("since:10m", "a page knows no time of day"), ("nonsense:x", "'nonsense:' is not a filter word"), ("(a", "parenthesis"), ("is:nothing", "is: cannot be nothing"), ("time>1s", "a colon is missing after time")):
+    for words, problem in (("since:10m", "a page knows no time of day"), ("nonsense:x", "'nonsense:' is not a filter word"), ("graphql:Add", "a page cannot know graphql:"), ("(a", "parenthesis"), ("is:nothing", "is: cannot be nothing"), ("time>1s", "a colon is missing after time")):
         browser.run(f"(() => {{ const input = document.getElementById('filter'); input.value = {json.dumps(words)}; input.dispatchEvent(new Event('input')); }})()")
         browser.settle()
         if problem not in browser.run("document.getElementById('problem').textContent"):
