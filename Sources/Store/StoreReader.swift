@@ -53,7 +53,8 @@ package final class StoreReader {
         var (found, seen) = (0, 0)
         var (next, before): (Int64, Place?) = (Self.highest, nil)
         var connections = Connections()
-        var labels: [String: [String: String]] = [:]
+        let asksForRecording = filter.asksForRecording
+        var sessions: Set<String> = []
         while found < limit {
             let size = min(Self.page, max(limit - found, Self.smallestPage))
             let (places, hasMore) = try places(filter, before: before, limit: size)
@@ -64,20 +65,19 @@ package final class StoreReader {
                     try add(numbered, day, bodies, assembly, &connections)
                 }
             }
-            let recordings = Dictionary(grouping: places.enumerated(), by: { $0.element.place.session })
-            for session in recordings.keys where labels[session] == nil {
-                labels[session] = try self.labels(of: session)
-            }
-            let chosen = recordings.map { session, places in
+            sessions.formUnion(places.map(\.place.session))
+            // A filter of recordings is another one for each of them.
+            let groups = Dictionary(grouping: places.enumerated()) { asksForRecording ? $0.element.place.session : "" }
+            let chosen = try groups.map { session, places in
                 let numbers = places.map { next - 1 - Int64($0.offset) }
-                return (filter.of(recording: session, labels[session] ?? [:]), numbers)
+                return (asksForRecording ? filter.of(recording: session, try labels(of: session)) : filter, numbers)
             }
             found += try assembly.keep(chosen, most: limit - found)
             (next, before, seen) = (next - Int64(places.count), last.place, seen + places.count)
             try onPage(found, seen)
             if !hasMore { break }
         }
-        for session in labels.keys.sorted() { try assembly.add(try rules(of: session)) }
+        for session in sessions.sorted() { try assembly.add(try rules(of: session)) }
         return found >= limit
     }
 

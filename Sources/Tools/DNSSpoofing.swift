@@ -18,8 +18,7 @@ struct DNSSpoofing: RuleTool {
     let rules: RuleList<Rule>
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        // Conditions are asked about now, so that the client's program is waited for.
-        _ = rules.first(opening)
+        rules.askForConditions(opening)
         return RequestHeadHandler { head, exchange in
             let destination = exchange.destination
             guard !exchange.isAnswered, !destination.host.isAddress else { return .forward }

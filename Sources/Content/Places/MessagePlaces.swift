@@ -72,7 +72,7 @@ package final class MessagePlaces {
         case .operation, .type, .variables: return try operations().flatMap { values(of: $0, part, steps) }
         case .body: return head == nil ? [] : [PlaceValue(try text())]
         case .form:
-            guard mediaType?.essence == "application/x-www-form-urlencoded" else { return [] }
+            guard Self.canHave(.form, in: mediaType) else { return [] }
             return named(MessagePlaces.form(try wholeText() ?? []), steps)
         case .part: return named(try parts(), steps)
         case .json:

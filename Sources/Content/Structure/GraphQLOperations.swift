@@ -32,10 +32,10 @@ package struct GraphQLOperation: Sendable, Equatable {
         let nodes = first == UInt8(ascii: "{") ? [0] : tree.nodes[0].children
         let operations = nodes.prefix(most).map { node -> GraphQLOperation? in
             let query = tree.member("query", of: node).flatMap { tree.string(of: $0) } ?? ""
-            let hash = tree.member("extensions", of: node).flatMap { persistedHash(in: tree, $0) }
-            guard query.contains("{") || query.isEmpty && hash != nil else { return nil }
-            let name =
-                tree.member("operationName", of: node).flatMap { tree.string(of: $0) } ?? (query.isEmpty ? hash : nil)
+            let extensions = query.isEmpty ? tree.member("extensions", of: node) : nil
+            let hash = extensions.flatMap { persistedHash(in: tree, $0) }
+            guard query.contains("{") || hash != nil else { return nil }
+            let name = tree.member("operationName", of: node).flatMap { tree.string(of: $0) } ?? hash
             let variables = tree.member("variables", of: node).flatMap { node in
                 tree.nodes[node].children.isEmpty ? nil : Array(bytes[tree.nodes[node].range])
             }
@@ -54,10 +54,10 @@ package struct GraphQLOperation: Sendable, Equatable {
     /// The operation of a query string such as `query=…&variables=…`; `nil` if it is something else.
     package static func inQuery(_ fields: [FormField]) -> GraphQLOperation? {
         let query = fields.first { $0.name == "query" }?.value ?? ""
-        let extensions = fields.first { $0.name == "extensions" }.flatMap { try? JSONTree(Array($0.value.utf8)) }
-        let hash = extensions.flatMap { persistedHash(in: $0, 0) }
-        guard query.contains("{") && query.contains("}") || query.isEmpty && hash != nil else { return nil }
-        let name = fields.first { $0.name == "operationName" }?.value ?? (query.isEmpty ? hash : nil)
+        let extensions = query.isEmpty ? fields.first { $0.name == "extensions" } : nil
+        let hash = extensions.flatMap { try? JSONTree(Array($0.value.utf8)) }.flatMap { persistedHash(in: $0, 0) }
+        guard query.contains("{") && query.contains("}") || hash != nil else { return nil }
+        let name = fields.first { $0.name == "operationName" }?.value ?? hash
         let variables = fields.first { $0.name == "variables" }.map { Array($0.value.utf8) }
         return GraphQLOperation(query: query, name: name, variables: variables.flatMap { $0.count > 2 ? $0 : nil })
     }

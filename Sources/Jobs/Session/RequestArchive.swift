@@ -44,7 +44,7 @@ package enum RequestArchive {
 }
 
 extension RuleUsage {
-    /// Throws `StartError` or `SessionError`, and for conditions of rules if the archive is not a session.
+    /// Throws `StartError` or `SessionError`.
     package mutating func add(archive path: String) throws {
         var holding: [ObjectIdentifier: Set<String>] = [:]
         if !conditions.isEmpty {

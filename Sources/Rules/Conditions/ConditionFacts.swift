@@ -131,7 +131,7 @@ extension ConditionFacts {
         case .and(let operands), .or(let operands):
             let isAnd = if case .and = node { true } else { false }
             // Of an `and` one operand fails, of an `or` all do; negated it is the other way.
-            let failing = operands.first { decides($0) == isNegated && isAnd != isNegated } ?? operands.first
+            let failing = isAnd == isNegated ? operands.first : operands.first { decides($0) == isNegated }
             return failing.map { mismatch($0, isNegated: isNegated) } ?? "nothing matches"
         case .term(let term):
             return "\(isNegated ? "not " : "")\(term) does not hold\(shown(term).map { ": \($0)" } ?? "")"

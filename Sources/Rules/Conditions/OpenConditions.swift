@@ -186,7 +186,8 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
                 if case .place(let test) = test { MessagePlaces.canHave(test.place.part, in: type) } else { true }
             }
         }
-        return isPossible ? nil : "a body of the type \(type?.essence ?? "") cannot have it"
+        let what = type.map { "of the type \($0.essence)" } ?? "without a media type"
+        return isPossible ? nil : "a body \(what) cannot have it"
     }
 
     /// Notes for each open condition with tests of this kind why they fail.
@@ -196,6 +197,6 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
 
     private func note(_ index: Int, _ reason: String, _ exchange: inout StageExchange) {
         let (condition, rule, tool) = conditions.entries[index]
-        exchange.note("\(rule): when \(condition.text): \(reason), so its terms of this are false", by: tool)
+        exchange.note("\(rule): when \(condition.text): \(reason), so its terms that need this are false", by: tool)
     }
 }

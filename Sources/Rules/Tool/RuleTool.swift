@@ -108,6 +108,11 @@ package struct RuleList<Rule: ToolRule>: Sendable {
         return hasConditions ? found(opening, isFirst: false) : index.all(opening).map { match($0, opening) }
     }
 
+    /// For tools that look for their rule later: what conditions need is waited for only if it is asked for at once.
+    package func askForConditions(_ opening: ExchangeOpening) {
+        if hasConditions { _ = found(opening, isFirst: true) }
+    }
+
     /// If the request's body or the client's program decides a condition, nothing matches yet: the chain asks again.
     private func found(_ opening: ExchangeOpening, isFirst: Bool) -> [RuleMatch<Rule>] {
         var found: [RuleMatch<Rule>] = []

@@ -38,8 +38,8 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
                 if let node = fields["when"], let condition = heading.condition, condition.phase >= .responseHead,
                     descriptor.conditions.contains(.response), type.anyDirections(rule).contains(.request)
                 {
-                    let hint = "it has terms of the response, and this rule acts on the request, too; see 'on'"
-                    reader.error("when: \(hint)", at: node)
+                    let reason = "it has terms of the response, and this rule acts on the request, too; see 'on'"
+                    reader.error("when: \(reason)", at: node)
                 }
             } else if descriptor.scope == .at {
                 // Read nevertheless, so that further errors are found.

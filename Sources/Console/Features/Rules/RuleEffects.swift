@@ -183,11 +183,11 @@ extension EffectRunner {
         var matching = 0
         var whole = 0
         var example: ExchangeRecord?
-        let isConditional = !matcher.condition.matchesEverything
-        let holding = isConditional ? Set(try reader.numbers(matching: matcher.condition)) : []
+        let condition = matcher.condition
+        let holding = condition.matchesEverything ? nil : Set(try reader.numbers(matching: condition))
         try reader.forEachRecord(order: .newestFirst, pageSize: 2_000) { record in
             whole += 1
-            if matcher.matches(record), !isConditional || holding.contains(record.id.number) {
+            if matcher.matches(record), holding?.contains(record.id.number) ?? true {
                 matching += 1
                 example = example ?? record
             }
