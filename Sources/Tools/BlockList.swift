@@ -121,7 +121,7 @@ extension BlockList {
         usualScope: .path
     )
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("at", place), Node.Member("action", .word("403"))]
     }
 

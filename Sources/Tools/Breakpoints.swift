@@ -122,8 +122,9 @@ extension Breakpoints {
         onEverything: RuleText("name: everything\nat: \"*\"\non: [request, response]")
     )
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
-        [Node.Member("at", place)] + (record.method.isToken ? [Node.Member("method", .text(record.method))] : [])
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+        [Node.Member("at", place)]
+            + (source.record.method.isToken ? [Node.Member("method", .text(source.record.method))] : [])
             + [Node.Member("on", .list([.word("request"), .word("response")]))]
     }
 

@@ -69,7 +69,7 @@ extension DNSSpoofing {
         url.host.isAddress ? [] : ExchangeScope.all(for: url).filter { $0 >= .host }
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("host", place), Node.Member("address", .text("127.0.0.1"))]
     }
 

@@ -52,7 +52,7 @@ struct ToolRegistryTests {
             url: RequestURL(scheme: "tunnel", host: "a.example", port: 443, path: ""),
             clientConnection: ConnectionID(1)
         )
-        let rule = RuleFromExchange.rule(for: .tool(tool), from: record)
+        let rule = RuleFromExchange.rule(for: .tool(tool), from: RuleSource(record))
         #expect((rule != nil) == tool.takesTunnels)
         guard let rule else { return }
         let empty = EditableProfile(text: "", file: nil)

@@ -30,13 +30,24 @@ extension ConsoleModel {
     /// Completes the filter up to the cursor: a key, or a value after a key's colon.
     mutating func completeFilter() -> [Effect] {
         let text = String(filter.line.characters.prefix(filter.line.cursor))
+        let (typed, words) = filterWords(text, keys: Filter.reference.map(\.name))
+        return complete(typed, among: words)
+    }
+
+    /// The unfinished word of a filter, and what it can be: keys, or values of its key.
+    private func filterWords(_ text: String, keys: [String]) -> (typed: String, words: [String]) {
         let word = text.split(omittingEmptySubsequences: false) { " (".contains($0) }.last ?? ""
         let term = word.drop { "!-".contains($0) }
-        guard let colon = term.firstIndex(of: ":") else {
-            return complete(term.lowercased(), among: Filter.reference.map { $0.name + ":" })
-        }
+        guard let colon = term.firstIndex(of: ":") else { return (term.lowercased(), keys.map { $0 + ":" }) }
         let value = term[term.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false).last ?? ""
-        return complete(value.lowercased(), among: filterValues(of: term[..<colon].lowercased()))
+        return (value.lowercased(), filterValues(of: term[..<colon].lowercased()))
+    }
+
+    /// Completes the filter in the line of a rule's `when`; `nil` if the line has none before the column.
+    func completedCondition(_ line: String, at column: Int) -> ValueCompletion? {
+        guard let match = line.prefix(column).firstMatch(of: /^(?:.*[ {,-])?when: *["']?(.*)$/) else { return nil }
+        let (typed, words) = filterWords(String(match.1), keys: RuleCondition.keys)
+        return ValueCompletion.complete(typed, from: column - typed.count, of: words, end: "")
     }
 
     /// Puts the common beginning of all candidates into the line, and offers the candidates if there are several.
@@ -119,7 +130,12 @@ struct ValueCompletion: Hashable {
         return complete(String(path.dropFirst(start)), from: start, of: names, end: "")
     }
 
-    private static func complete(_ word: String, from start: Int, of words: [String], end: String) -> ValueCompletion {
+    fileprivate static func complete(
+        _ word: String,
+        from start: Int,
+        of words: [String],
+        end: String
+    ) -> ValueCompletion {
         let fitting = words.filter { $0.hasPrefix(word) }
         let folded = fitting.isEmpty ? words.filter { $0.lowercased().hasPrefix(word.lowercased()) } : fitting
         guard let first = folded.first else { return ValueCompletion(start: start, text: "") }

@@ -90,7 +90,7 @@ extension ConsoleModel {
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
         case .rule(let tool, let replaced):
-            guard replaced == nil, tool.answersFrom != nil, case .exchange(let id)? = editor.origin else {
+            guard replaced == nil, tool.answersFrom != nil, let id = editor.origin?.exchange else {
                 return applyRule(editor)
             }
             return [.offerAnswer(editor, id, rules.editableTexts)]

@@ -3,7 +3,8 @@ package import HTTPModel
 
 /// The part of a line that can be copied by itself.
 package enum Copyable: Sendable, Hashable {
-    case field(name: String, value: String)
+    /// `place` is the value's place in the message as received; `nil` if it has none.
+    case field(name: String, value: String, place: Place?)
     case json(JSONPlace)
     /// A command that the line, or several lines together, show.
     case command(String)
@@ -30,6 +31,12 @@ package struct JSONPlace: Sendable, Hashable {
         return tree.places(of: [node], in: whole).first
     }
 
+    /// The value as it is written.
+    package var json: String? {
+        guard let tree = try? JSONTree(bytes) else { return nil }
+        return tree.node(at: offset).map { tree.text(of: $0) }
+    }
+
     /// The value: a string's text, other values as written.
     package var value: String? {
         guard let tree = try? JSONTree(bytes) else { return nil }
@@ -41,6 +48,18 @@ extension Place {
     /// The JSON of a recorded body.
     init(json side: BodySide) {
         self.init(Root(side), .json)
+    }
+
+    /// The value of this name.
+    func member(_ name: String) -> Place { Place(root, part, steps + [.member(name)]) }
+
+    /// The same place in the message as received.
+    package var asReceived: Place {
+        switch root {
+        case .sentRequest: Place(.request, part, steps)
+        case .sentResponse: Place(.response, part, steps)
+        default: self
+        }
     }
 
     /// The same place in a line (from 1) of a body whose lines are messages; `nil` for a body as sent.

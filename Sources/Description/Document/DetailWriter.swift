@@ -203,9 +203,11 @@ package struct DetailWriter {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
     }
 
-    /// Adds names and values in two columns. `names` are the real names, if the rows show other names.
+    /// Adds names and values in two columns. `names` are the real names, if the rows show other names; `part` is the
+    /// place that has them.
     mutating func table(
         _ rows: [(name: Span, value: [Span])],
+        of part: Place? = nil,
         marks: [Span]? = nil,
         names: [String]? = nil,
         explains: Bool = true
@@ -221,12 +223,14 @@ package struct DetailWriter {
             guard place > before else { return }
             let value = row.value.first { $0.role != .faint }?.text ?? ""
             let name = names?[index] ?? row.name.text
-            mark(.field(name: name, value: value))
+            mark(.field(name: name, value: value, place: part?.member(name)))
             if explains { explain(value, field: name) }
         }
     }
 
-    mutating func table(_ fields: FieldSection) { table(fields.map { (Span($0.name, .key), [Span($0.value)]) }) }
+    mutating func table(_ fields: FieldSection, of part: Place? = nil) {
+        table(fields.map { (Span($0.name, .key), [Span($0.value)]) }, of: part)
+    }
 
     /// A Unicode character if the terminal can show it; if not, its ASCII replacement.
     func sign(_ sign: String, _ plain: String) -> String { options.isUnicode ? sign : plain }

@@ -12,6 +12,9 @@ package final class RuleCondition: Sendable {
     }
 
     package var text: String { filter.description }
+
+    /// The keys of filters that a condition can have besides places, in the order of the filter's reference.
+    package static let keys = Filter.reference.map(\.name).filter { ProfileReader.conditionKeys.contains($0) }
 }
 
 /// What must have arrived before a test can be decided.
@@ -61,7 +64,7 @@ extension Place {
 }
 
 extension ProfileReader {
-    private static let conditionKeys: Set<String> = [
+    fileprivate static let conditionKeys: Set<String> = [
         "", "host", "path", "query", "url", "scheme", "port", "method", "version", "client", "process", "mode",
         "status",
         "reqheader", "resheader", "reqbody", "resbody", "trace-id", "graphql",

@@ -18,16 +18,22 @@ package enum RuleFromExchange {
     /// A rule of the given or the usual scope; `nil` if the tool cannot act on such an exchange.
     package static func rule(
         for section: ProfileSection,
-        from record: ExchangeRecord,
+        from source: RuleSource,
         _ breadth: ExchangeScope? = nil
     ) -> RuleText? {
+        let record = source.record
         let known = breadths(for: section, record)
         guard !known.isEmpty else { return nil }
         let breadth = breadth.flatMap { known.contains($0) ? $0 : nil } ?? usualScope(for: section, record)
-        let fields =
-            section.tool?.draft(from: record, breadth)
-            ?? [Node.Member("except", .texts(breadth.locations(of: record.url)))]
-        return RuleText(fields: fields)
+        guard let tool = section.tool else {
+            return RuleText(fields: [Node.Member("except", .texts(breadth.locations(of: record.url)))])
+        }
+        let fields = tool.draft(from: source, breadth)
+        guard let file = tool.answersFrom, let answer = source.answer else { return RuleText(fields: fields) }
+        let rest = RuleText(fields: fields.filter { $0.key.scalar?.string != file }).yaml
+        let rule = RuleText("\(rest)\nanswer:\n\(answer)")
+        // YAML does not have every text of JSON.
+        return (try? RuleLines(rule)) == nil ? RuleText(fields: fields) : rule
     }
 
     /// A rule to begin with if there is no exchange: the first rule of the tool's example.

@@ -19,7 +19,7 @@ package protocol RuleTool: Stage {
     /// The scopes that a rule for a URL can have, from narrow to wide.
     static func breadths(for url: RequestURL) -> [ExchangeScope]
     /// The fields of a rule from a recorded exchange.
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member]
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member]
     /// The stage for a dry run, which writes nothing.
     var dryRun: any Stage { get }
     /// Whether the tool is switched by `isOn`, also for running exchanges, and not by leaving it out of the chain.
@@ -40,7 +40,7 @@ extension RuleTool {
     }
     package static func directions(of rule: Rule) -> Set<FlowDirection> { descriptor.directions }
     package static func breadths(for url: RequestURL) -> [ExchangeScope] { ExchangeScope.all(for: url) }
-    package static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+    package static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member(descriptor.scope.rawValue, place)]
     }
     package var dryRun: any Stage { self }

@@ -74,8 +74,8 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         url.scheme != "tunnel" || descriptor.takesTunnels ? type.breadths(for: url) : []
     }
 
-    func draft(from record: ExchangeRecord, _ breadth: ExchangeScope) -> [Node.Member] {
-        type.draft(from: record, breadth, at: .texts(breadth.locations(of: record.url)))
+    func draft(from source: RuleSource, _ breadth: ExchangeScope) -> [Node.Member] {
+        type.draft(from: source, breadth, at: .texts(breadth.locations(of: source.record.url)))
     }
 }
 

@@ -1,11 +1,11 @@
 import Content
 import ExchangeCore
 import Foundation
-import HTTPModel
+package import HTTPModel
 import Jobs
 import NIOCore
-import Recording
-import Rules
+package import Recording
+package import Rules
 import Text
 import Tools
 
@@ -152,7 +152,8 @@ package enum RecordedWhy {
         }
     }
 
-    private static func messages(
+    /// An exchange for a dry run, with the messages as they were received.
+    package static func messages(
         _ exchange: RecordedExchange,
         _ reader: SessionReader
     ) throws -> (DryRunRequest, DryRunResponse?) {

@@ -109,8 +109,9 @@ extension MapLocal {
         ExchangeScope.all(for: url).filter { $0 <= .host && $0 != .below }
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
-        let file = breadth == .host ? SuggestedFile.folder(record.url) : SuggestedFile.name(for: record, breadth)
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+        let file =
+            breadth == .host ? SuggestedFile.folder(source.record.url) : SuggestedFile.name(for: source.record, breadth)
         return [Node.Member("from", place), Node.Member("to", .text(file))]
     }
 

@@ -47,7 +47,7 @@ extension MapRemote {
         }
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         // `to` has no path and query, so the request keeps its own.
         [Node.Member("from", place), Node.Member("to", .text("http://localhost:3000"))]
     }

@@ -169,7 +169,7 @@ extension Mirror {
         method == "GET" && rule.heading.scope.matches(method: method, url: url)
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("to", .text("mirrored/")), Node.Member("only", place)]
     }
 

@@ -33,7 +33,12 @@ extension Rewrite {
         usualScope: .path
     )
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+        if let (value, yaml) = source.value {
+            let edit = Node.mapping([Node.Member("set", .text(value.description)), Node.Member("to", .word(yaml))])
+            let name = Node.text("set \(value)")
+            return [Node.Member("name", name), Node.Member("at", place), Node.Member("rules", .list([edit]))]
+        }
         let edit = Node.mapping([
             Node.Member("add", .word("header")), Node.Member("on", .word("response")),
             Node.Member("name", .text("X-Sluice")), Node.Member("to", .text("seen")),

@@ -102,7 +102,7 @@ extension Throttle {
 
     private static let definedPresets = "presets"
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
+    static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("preset", .word("3g")), Node.Member("only", place)]
     }
 

@@ -14,7 +14,7 @@ struct CopyTests {
         var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
         model.press("enter")
         var header = DetailLine([Span("Server  nginx")], indent: 2)
-        header.copyable = .field(name: "Server", value: "nginx")
+        header.copyable = .field(name: "Server", value: "nginx", place: Place(.response, .header, [.member("Server")]))
         var value = DetailLine([Span("\"a\": "), Span("[")], indent: 2, fold: Fold(end: 4, summary: "[ 1 element ]"))
         value.copyable = .json(JSONPlace(Array(#"{"a":[1.50],"b":"x"}"#.utf8), 5, in: Place(.response, .json)))
         let document = DetailDocument(lines: [
@@ -54,6 +54,17 @@ struct CopyTests {
         #expect(model.perform(.copy, "curl 4 masked").words == ["masked copy curl 4"])
         #expect(model.perform(.copy, "url masked").words == ["masked copy url 9"])
         #expect(model.perform(.copy, "nothing masked").isEmpty)
+    }
+
+    @Test func `a rewrite rule is made from the value under the cursor, which it sets`() {
+        var header = CopyTests.reading(1)
+        #expect(header.press("a", "r").words == ["draft rewrite 9 res.header.server=nginx 0"])
+        var value = CopyTests.reading(2)
+        #expect(value.press("a", "r").words == ["draft rewrite 9 res.json.a=[1.50] 0"])
+        #expect(value.press("a", "b").words == ["draft block 9 0"])
+        // The heading has no value.
+        var heading = CopyTests.reading(0)
+        #expect(heading.press("a", "r").words == ["draft rewrite 9 0"])
     }
 
     @Test func `the notice of a copy says how many secrets it holds, and the key`() {

@@ -94,6 +94,7 @@ extension RuleOrigin {
     fileprivate var words: String {
         switch self {
         case .exchange(let id): "\(id.number)"
+        case .value(let value): "\(value.id.number) \(value.place)=\(value.yaml)"
         case .place(let node): node.url.map { "\($0)" } ?? "nowhere"
         }
     }
@@ -103,9 +104,10 @@ extension Effect {
     /// The exchanges that the effect is about.
     var exchanges: [ExchangeID] {
         switch self {
-        case .locate(let id, _), .detail(let id, _, _), .why(let id), .saveBody(let id, _),
-            .draftRule(_, .exchange(let id)?, _), .openRequest(let id), .repeating(let id, _):
+        case .locate(let id, _), .detail(let id, _, _), .why(let id), .saveBody(let id, _), .openRequest(let id),
+            .repeating(let id, _):
             [id]
+        case .draftRule(_, let origin, _): origin?.exchange.map { [$0] } ?? []
         case .compare(let left, let right, _): [left, right]
         case .copy(let request, _): request.ids
         case .send(_, let purpose): purpose.origin.map { [$0] } ?? []

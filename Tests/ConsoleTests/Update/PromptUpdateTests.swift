@@ -129,6 +129,19 @@ struct PromptUpdateTests {
         #expect(ValueCompletion.rule("  ad", at: 4, of: .rewrite)?.text == "add: ")
     }
 
+    @Test func `tab in the condition of a rule completes as in the filter, with the keys that a condition can have`() {
+        let model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        let lines = [
+            ("when: 'sch", "when: 'scheme:"), ("when: method:DEL", "when: method:DELETE"),
+            ("{ at: a.example, when: not scheme:htt", "{ at: a.example, when: not scheme:http"),
+            ("when: tim", "when: "), ("name: tim", nil), ("at: when", nil),
+        ]
+        for (line, wanted) in lines {
+            let completion = model.completedCondition(line, at: line.count)
+            #expect(completion.map { String(line.prefix($0.start)) + $0.text } == wanted, "\(line)")
+        }
+    }
+
     @Test func `tab in the place of a rule completes a host of the session`() {
         let hosts = ["localhost", "api.example.com", "api.example.org"]
         let lines = [

@@ -133,7 +133,10 @@ struct ValueLinesTests {
         func copyable(_ text: String) throws -> Copyable {
             try #require(document.lines.first { $0.plain.contains(text) }?.copyable)
         }
-        #expect(try copyable("Content-Type") == .field(name: "Content-Type", value: "application/json"))
+        let type = Place(.response, .header, [.member("content-type")])
+        #expect(
+            try copyable("Content-Type") == .field(name: "Content-Type", value: "application/json", place: type)
+        )
         guard case .json(let string) = try copyable(#""b":"#), case .json(let list) = try copyable(#""a": ["#),
             case .json(let number) = try copyable(#""c":"#)
         else { return #expect(Bool(false)) }

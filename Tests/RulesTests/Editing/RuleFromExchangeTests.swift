@@ -69,7 +69,7 @@ struct RuleFromExchangeTests {
             let breadths = RuleFromExchange.breadths(for: section, record)
             if section != .tool(.dnsSpoofing) { #expect(!breadths.isEmpty) }
             for breadth in breadths {
-                let rule = try #require(RuleFromExchange.rule(for: section, from: record, breadth))
+                let rule = try #require(RuleFromExchange.rule(for: section, from: RuleSource(record), breadth))
                 var profile = EditableProfile(text: "", file: nil)
                 try profile.insert(rule, into: section)
                 #expect(try profile.rules(of: section).map(\.problem) == [nil])
@@ -90,7 +90,7 @@ struct RuleFromExchangeTests {
             "https://www.example.com/",
         ]
         let counts = try RuleFromExchange.breadths(for: section, record).map { breadth in
-            let rule = try #require(RuleFromExchange.rule(for: section, from: record, breadth))
+            let rule = try #require(RuleFromExchange.rule(for: section, from: RuleSource(record), breadth))
             let matcher = try RuleMatcher(rule, of: section, in: empty)
             return try others.count { matcher.matches(method: "GET", url: try #require(RequestURL($0))) }
         }
@@ -104,7 +104,7 @@ struct RuleFromExchangeTests {
     func texts() throws {
         let record = try record("https://api.example.com/v1/users?page=2", method: "POST")
         func text(_ section: ProfileSection) throws -> String {
-            try #require(RuleFromExchange.rule(for: section, from: record)).yaml
+            try #require(RuleFromExchange.rule(for: section, from: RuleSource(record))).yaml
         }
         #expect(try text(.tool(.throttle)) == "preset: 3g\nonly: api.example.com")
         #expect(
@@ -129,8 +129,8 @@ struct RuleFromExchangeTests {
     func tunnels() throws {
         let record = tunnel("a.example")
         #expect(RuleFromExchange.breadths(for: .tool(.rewrite), record).isEmpty)
-        #expect(RuleFromExchange.rule(for: .tool(.mapLocal), from: record) == nil)
-        let rule = try #require(RuleFromExchange.rule(for: .tool(.blockList), from: record))
+        #expect(RuleFromExchange.rule(for: .tool(.mapLocal), from: RuleSource(record)) == nil)
+        let rule = try #require(RuleFromExchange.rule(for: .tool(.blockList), from: RuleSource(record)))
         #expect(rule.yaml == "at: a.example\naction: 403")
         #expect(try RuleMatcher(rule, of: .tool(.blockList), in: empty).matches(record))
         #expect(try !RuleMatcher(RuleText("only: a.example"), of: .tool(.noCaching), in: empty).matches(record))

@@ -11,8 +11,11 @@ extension ConsoleModel {
         var editor = editor
         let before = editor.area.lines
         let cursor = editor.area.cursor
-        guard let completion = ValueCompletion.rule(before[cursor.line], at: cursor.column, of: tool, hosts: knownHosts)
-        else {
+        let line = before[cursor.line]
+        let completion =
+            completedCondition(line, at: cursor.column)
+            ?? ValueCompletion.rule(line, at: cursor.column, of: tool, hosts: knownHosts)
+        guard let completion else {
             editor.area.insert("  ")
             return changed(editor, from: before)
         }
@@ -65,14 +68,14 @@ extension ConsoleModel {
     mutating func applyRule(savedTo path: String?) -> [Effect] {
         guard case .editor(let editor)? = overlays.last else { return [] }
         let effects = applyRule(editor)
-        guard let path, !effects.isEmpty, case .exchange(let id)? = editor.origin else { return effects }
+        guard let path, !effects.isEmpty, let id = editor.origin?.exchange else { return effects }
         return [.saveBody(id, path: path)] + effects
     }
 
     /// If the rule names a missing file, asks whether to save the recorded response to it; otherwise applies the rule.
     mutating func offerAnswer(_ path: String?, _ text: String) -> [Effect] {
         guard case .editor(let editor)? = overlays.last, editor.area.text == text else { return [] }
-        guard let path, case .exchange(let id)? = editor.origin else { return applyRule(editor) }
+        guard let path, let id = editor.origin?.exchange else { return applyRule(editor) }
         let save = ConfirmState.Choice("y", "save it and apply the rule") { $0.applyRule(savedTo: path) }
         let words = "only apply the rule; until the file exists, requests go to the server"
         let apply = ConfirmState.Choice("a", words) { $0.applyRule(savedTo: nil) }

@@ -5,6 +5,8 @@ import Recording
 import Rules
 import Runner
 import Synchronization
+import Text
+import Tools
 
 extension EffectRunner {
     func setTool(_ tool: Tool, _ isOn: Bool) {
@@ -115,14 +117,15 @@ extension EffectRunner {
     func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
         onReader { [self] reader in
             let purpose = EditorState.Purpose.rule(tool, replaces: nil)
-            guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
+            guard let (source, name, narrowest) = try Self.source(of: origin, tool, reader) else {
                 let area = TextArea(RuleFromExchange.example(of: tool).yaml)
                 return open(EditorState(purpose: purpose, title: "New rule: \(tool.title)", area: area))
             }
+            let record = source.record
             let breadths = RuleFromExchange.breadths(for: tool.section, record).filter { $0 >= narrowest }
             let usual = breadths.firstIndex(of: RuleFromExchange.usualScope(for: tool.section, record)) ?? 0
             let breadth = breadths.isEmpty ? nil : breadths[(usual + level) % breadths.count]
-            guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
+            guard let rule = RuleFromExchange.rule(for: tool.section, from: source, breadth) else {
                 throw ConsoleError("\(tool.title) does not apply to \(name).")
             }
             let title = "\(tool.title) from \(name)\(breadth.map { ", \($0.text)" } ?? "")"
@@ -133,13 +136,22 @@ extension EffectRunner {
         }
     }
 
-    private static func record(
+    private static func source(
         of origin: RuleOrigin?,
+        _ tool: Tool,
         _ reader: SessionReader
-    ) throws -> (ExchangeRecord, name: String, narrowest: ExchangeScope)? {
+    ) throws -> (RuleSource, name: String, narrowest: ExchangeScope)? {
         switch origin {
         case nil: return nil
-        case .exchange(let id): return (try reader.recorded(id).record, "exchange \(id)", .url)
+        case .exchange(let id):
+            let exchange = try reader.recorded(id)
+            let answer = tool.answersFrom == nil ? nil : try RecordedAnswer.yaml(exchange, reader)
+            return (RuleSource(exchange.record, answer: answer), "exchange \(id)", .url)
+        case .value(let value):
+            let record = try reader.recorded(value.id).record
+            return (
+                RuleSource(record, value: (value.place, value.yaml)), "\(value.place) of exchange \(value.id)", .url
+            )
         case .place(let node):
             guard let url = node.url else { return nil }
             let kind: ExchangeRecord.Kind = url.scheme == "tunnel" ? .tunnel : .http
@@ -151,7 +163,7 @@ extension EffectRunner {
                 url: url,
                 clientConnection: .init(0)
             )
-            return (made, "\(node.site ?? "")\(url.path)", url.path.isEmpty ? .host : .below)
+            return (RuleSource(made), "\(node.site ?? "")\(url.path)", url.path.isEmpty ? .host : .below)
         }
     }
 
@@ -167,7 +179,8 @@ extension EffectRunner {
             if issues.contains(where: { $0.severity == .error }) { return remark(words, isWrong: true, under: text) }
             do {
                 let matcher = try RuleMatcher(RuleText(text), of: tool.section, in: profile)
-                try count(matcher, text, lint: words)
+                let changed = try texts.putting(text, tool, replacing: replaced)
+                try count(matcher, text, lint: words) { try effect(of: tool, replaced, in: changed, on: $0) }
             } catch {
                 remark("\(error)", isWrong: true, under: text)
             }
@@ -178,30 +191,89 @@ extension EffectRunner {
         inbox.answer { model in _ = model.remark(words, isWrong: isWrong) { $0.area.text == text } }
     }
 
-    private func count(_ matcher: RuleMatcher, _ text: String, lint: String) throws {
+    /// What the rule does to the first of some exchanges that it changes, found by a dry run; `nil` if to none of them.
+    private func effect(
+        of tool: Tool,
+        _ replaced: Int?,
+        in texts: [ProfileSource],
+        on ids: [ExchangeID]
+    ) throws -> String? {
+        let profile = try RuleProfile(sources: texts)
+        let rules = profile.tools.first { $0.tool == tool }?.rules ?? []
+        guard let reader, let rule = replaced.map({ rules[$0] }) ?? rules.last else { return nil }
+        for id in ids {
+            guard let exchange = try reader.exchange(id) else { continue }
+            let (request, response) = try RecordedWhy.messages(exchange, reader)
+            var dryRun = DryRun(profile, without: Set(Tool.all.filter { $0 != tool }.map(\.id)))
+            let trace = dryRun.play(request, response ?? .init()).trace
+            let fired = trace.first { entry in
+                let name = entry.rule ?? ""
+                return entry.outcome == .fired && (name == rule.name || name.hasPrefix("\(rule.name) #"))
+            }
+            if let fired { return "in #\(id) \(VisibleText.of(fired.text))" }
+        }
+        return nil
+    }
+
+    private func count(
+        _ matcher: RuleMatcher,
+        _ text: String,
+        lint: String,
+        effect: ([ExchangeID]) throws -> String?
+    ) throws {
         guard let reader else { return remark(lint.isEmpty ? "The rule is valid." : lint, under: text) }
         var matching = 0
         var whole = 0
-        var example: ExchangeRecord?
+        var newest: [ExchangeID] = []
         let condition = matcher.condition
         let holding = condition.matchesEverything ? nil : Set(try reader.numbers(matching: condition))
         try reader.forEachRecord(order: .newestFirst, pageSize: 2_000) { record in
             whole += 1
             if matcher.matches(record), holding?.contains(record.id.number) ?? true {
                 matching += 1
-                example = example ?? record
+                if newest.count < Self.mostPlayed { newest.append(record.id) }
             }
             // If the text has changed, this count is not needed any more.
             return whole % 2_000 != 0 || newestCheck.load(ordering: .relaxed) == text.hashValue
         }
-        let sample = example.map { ", for example \($0.method) \($0.url)" } ?? ""
+        let example = try effect(newest).map { ": \($0)" } ?? newest.first.map { ", for example #\($0)" } ?? ""
         let count = "It would match \(matching) of \(whole) recorded exchanges"
-        remark(lint.isEmpty ? count + sample : "\(count). \(lint)", under: text)
+        remark(lint.isEmpty ? count + example : "\(count). \(lint)", under: text)
     }
+
+    /// How many exchanges a rule is tried on.
+    private static let mostPlayed = 20
 }
 
 package enum RuleOrigin: Sendable, Hashable {
     case exchange(ExchangeID)
+    /// A value in an exchange, which the rule is to set.
+    case value(RecordedValue)
     /// A branch of the structure, with all exchanges at and below it.
     case place(StructureNode)
+
+    var exchange: ExchangeID? {
+        switch self {
+        case .exchange(let id): id
+        case .value(let value): value.id
+        case .place: nil
+        }
+    }
+}
+
+package struct RecordedValue: Sendable, Hashable {
+    let id: ExchangeID
+    let place: Place
+    /// JSON as written.
+    let text: String
+
+    /// The longest value that is put into a rule, in bytes; a longer one is replaced by an empty text.
+    private static let longest = 2_000
+
+    /// As a value of a profile.
+    var yaml: String {
+        let text = text.replacing("${", with: "$${")
+        guard text.utf8.count <= RecordedValue.longest else { return "\"\"" }
+        return place.part == .json && (try? Node.read(text, file: "value")) != nil ? text : Node.text(text).flow
+    }
 }

@@ -282,7 +282,10 @@ extension ConsoleModel {
     mutating func draftRule(_ words: String) -> [Effect] {
         let (word, rest) = words.firstWord
         guard let tool = Tool(word: word) else { return [] }
-        guard let rest else { return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere) }
+        guard let rest else {
+            let value = tool == .rewrite ? settableValue().map { RuleOrigin.value($0) } : nil
+            return (value ?? ruleOrigin).map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere)
+        }
         if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
         let text = TextArea(rest.replacing("\\n", with: "\n"))
         return open(EditorState(purpose: .rule(tool, replaces: nil), title: "New rule: \(tool.title)", area: text))

@@ -84,8 +84,8 @@ extension ConsoleModel {
     /// Copies part of the open text; the words may name a path or header and the number of an exchange.
     private mutating func copyShown(_ form: CopyForm, _ words: String?) -> [Effect] {
         if words != nil || isLinear { return copyNamed(form, words ?? "") }
-        var found: (line: DetailLine, isFolded: Bool, all: String)?
         guard hasLines else { return refuse(noLines) }
+        var found: (line: DetailLine, isFolded: Bool, all: String)?
         read { reading, rows, _ in
             guard rows.visible.indices.contains(reading.cursor.line) else { return }
             let number = rows.visible[reading.cursor.line]
@@ -102,10 +102,10 @@ extension ConsoleModel {
             case (.page, _): all
             case (.line, .command(let command)): command
             case (.line, _): (isFolded ? line.foldedSpans : line.spans).map(\.text).joined()
-            case (.value, .field(_, let value)): value
+            case (.value, .field(_, let value, _)): value
             case (.value, .json(let value)): value.value
             case (.path, .json(let value)): value.place?.description
-            case (.header, .field(let name, let value)): "\(name): \(value)"
+            case (.header, .field(let name, let value, _)): "\(name): \(value)"
             default: nil
             }
         guard let text else {
@@ -117,6 +117,23 @@ extension ConsoleModel {
         // A masked copy must build the page again, because the lines of a page depend on where its secrets are.
         if form == .page, let id = detail.id { copying.last = .part(.page, "", id, detail.options) }
         return effects
+    }
+
+    /// The value under the cursor that a rule can set: a header, a cookie, a parameter, or a value of a JSON body.
+    mutating func settableValue() -> RecordedValue? {
+        guard hasLines, !isInReport, isDetailFocused, let id = detail.id else { return nil }
+        var copyable: Copyable?
+        read { reading, rows, _ in
+            guard rows.visible.indices.contains(reading.cursor.line) else { return }
+            copyable = rows.document.lines[rows.visible[reading.cursor.line]].copyable
+        }
+        switch copyable {
+        case .field(_, let value, let place?): return RecordedValue(id: id, place: place, text: value)
+        case .json(let json):
+            guard let place = json.place?.asReceived, [.request, .response].contains(place.root) else { return nil }
+            return json.json.map { RecordedValue(id: id, place: place, text: $0) }
+        default: return nil
+        }
     }
 
     /// Copies without a cursor: `value res.json.items[0].id`, `header Content-Type`, `page`.

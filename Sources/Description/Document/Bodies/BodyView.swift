@@ -65,7 +65,7 @@ struct BodyView {
         switch BodyView.format(body.mediaType, text) {
         case .json: json(text, &writer)
         case .jsonLines: jsonLines(text, &writer)
-        case .form: FormTable(text).write(into: &writer)
+        case .form: FormTable(text, at: place.map { Place($0.asReceived.root, .form) }).write(into: &writer)
         case .markup(let isHTML):
             var layout = MarkupLayout(Array(text.utf8), isHTML: isHTML)
             layout.write(into: &writer)

@@ -7,9 +7,10 @@ struct FormTable {
     private static let mostFields = 2000
 
     private let text: String
+    private let part: Place?
 
-    /// `text` is a query without its `?`, or the body of a form.
-    init(_ text: String) { self.text = text }
+    /// `text` is a query without its `?`, or the body of a form; `part` is its place.
+    init(_ text: String, at part: Place? = nil) { (self.text, self.part) = (text, part) }
 
     func write(into writer: inout DetailWriter) {
         let bytes = Array(text.utf8)
@@ -24,7 +25,7 @@ struct FormTable {
             if isOdd { value.append(Span("  \(sent)", .faint)) }
             return (Span(field.name.isEmpty ? "(no name)" : field.name, .key), value)
         }
-        writer.table(rows)
+        writer.table(rows, of: part)
         if pairs.count > fields.count {
             writer.leaveOut("Only the first \(FormTable.mostFields.grouped) fields are shown.")
         }

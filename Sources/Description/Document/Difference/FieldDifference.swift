@@ -87,6 +87,7 @@ extension DetailWriter {
     /// Adds entries with a mark for added, removed or changed, and `label`'s text. `role` is for unchanged names.
     mutating func changes(
         _ entries: [FieldDifference.Entry],
+        of part: Place? = nil,
         named: (FieldDifference.Entry) -> String = { $0.name },
         explains: Bool = true,
         role: (String) -> Role = { _ in .key },
@@ -109,6 +110,6 @@ extension DetailWriter {
             ]
             return (Span(named(entry), role), values.compactMap(\.self))
         }
-        table(rows, marks: marks, names: entries.map(\.name), explains: explains)
+        table(rows, of: part, marks: marks, names: entries.map(\.name), explains: explains)
     }
 }

@@ -131,17 +131,18 @@ struct MessagePage {
     }
 
     private func headers(_ fields: FieldSection, _ writer: inout DetailWriter) {
-        guard sent != nil else { return writer.table(fields) }
+        let part = Place(isRequest ? .request : .response, .header)
+        guard sent != nil else { return writer.table(fields, of: part) }
         let sides: [BodySide] = isRequest ? [.requestReceived, .requestSent] : [.responseReceived, .responseSent]
         let lists = sides.map { FieldDifference.fields(messages.fields(of: $0)) }
         let entries = FieldDifference.entries(lists[0], lists[1])
-        writer.changes(entries, label: { labels.header($0, isRequest: isRequest) })
+        writer.changes(entries, of: part, label: { labels.header($0, isRequest: isRequest) })
     }
 
     private func query(_ head: ByteBuffer, _ writer: inout DetailWriter) {
         guard let target = StoredHead.request(head)?.target, let mark = target.firstIndex(of: "?") else { return }
         let query = target[target.index(after: mark)...].prefix { $0 != "#" }
-        writer.section("Query") { FormTable(String(query)).write(into: &$0) }
+        writer.section("Query") { FormTable(String(query), at: Place(.request, .query)).write(into: &$0) }
         if query.contains("query="), let operation = GraphQLOperation.inQuery(FormFields.parse(query: String(query))) {
             GraphQLView(operation).write(into: &writer)
         }
@@ -165,7 +166,9 @@ struct MessagePage {
         if rows.isEmpty { return }
         let names = writer.inOneLine(rows.prefix(20).map(\.name.text))
         let isShort = writer.options.isShort
-        writer.section(title, notes: ["\(rows.count)"], summary: names, startsFolded: isShort) { $0.table(rows) }
+        writer.section(title, notes: ["\(rows.count)"], summary: names, startsFolded: isShort) {
+            $0.table(rows, of: Place(isRequest ? .request : .response, .cookie))
+        }
     }
 
     private func body(_ side: BodySide, _ writer: inout DetailWriter) {
