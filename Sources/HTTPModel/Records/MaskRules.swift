@@ -10,6 +10,8 @@ package struct MaskRules: Sendable, Hashable {
     /// Names of ordinary values; `*` as in ``also``.
     package var except: [String] = []
     package var patterns: Set<Pattern> = []
+    /// Values to mask wherever they are.
+    package var secrets: [String] = []
 
     package init() {}
 

@@ -16,6 +16,7 @@ package final class ConditionFacts {
     private var values: [Place: [PlaceValue]] = [:]
     /// Why places had no values.
     private var problems: [Place: String] = [:]
+    private var reasonNotToRead = "the body was not read"
 
     private lazy var request = MessagePlaces(isRequest: true, fields: requestFields, query: record.url.query) {
         [unowned self] in requestBody ?? ByteBuffer()
@@ -51,8 +52,9 @@ package final class ConditionFacts {
     package static let longestBody = 1 << 20
 
     /// `nil` if the body is not known; tests of it then fail.
-    package func setRequestBody(_ body: ByteBuffer?) {
+    package func setRequestBody(_ body: ByteBuffer?, because reason: String? = nil) {
         requestBody = body
+        if body == nil, let reason { reasonNotToRead = reason }
         known.formUnion([.process, .requestBody])
     }
 
@@ -86,6 +88,13 @@ package final class ConditionFacts {
         }
     }
 
+    /// The first value at a place of the request; `name` is for the error.
+    func value(at place: Place, _ name: String) throws(ValueError) -> PlaceValue {
+        if place.isInBody, !knows(.requestBody) { throw ValueError("\(name) has no value yet: the body is not read") }
+        if let value = values(at: place).first { return value }
+        throw ValueError("\(name) has no value: \(problems[place] ?? "it is not in the request")")
+    }
+
     private func values(at place: Place) -> [PlaceValue] {
         if let known = values[place] { return known }
         var found: [PlaceValue] = []
@@ -98,7 +107,7 @@ package final class ConditionFacts {
             found = (try? message.values(place.part, place.steps)) ?? []
             problems[place] = message.problem
         } else {
-            problems[place] = "the body was not read"
+            problems[place] = place.root == .response ? "the body was not read" : reasonNotToRead
         }
         values[place] = found
         return found

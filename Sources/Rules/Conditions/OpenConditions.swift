@@ -5,20 +5,34 @@ import NIOCore
 
 /// The conditions of all rules of a profile.
 struct ProfileConditions: Sendable {
-    typealias Entry = (condition: RuleCondition, rule: String, tool: String)
+    enum Need: Sendable {
+        case condition(RuleCondition)
+        /// Places in the request's body, for values.
+        case values(RuleValues)
+
+        fileprivate var id: ObjectIdentifier {
+            switch self {
+            case .condition(let condition): ObjectIdentifier(condition)
+            case .values(let values): ObjectIdentifier(values)
+            }
+        }
+    }
+
+    typealias Entry = (need: Need, rule: String, tool: String)
 
     fileprivate let entries: [Entry]
     fileprivate let indexes: [ObjectIdentifier: Int]
 
-    /// `nil` if no rule that is enabled has a condition.
+    /// `nil` if no rule that is enabled has a condition or values.
     init?(_ tools: [(tool: Tool, headings: [RuleHeading])]) {
         entries = tools.flatMap { tool, headings in
-            headings.compactMap { heading in
-                heading.isEnabled ? heading.condition.map { ($0, heading.name, tool.key) } : nil
+            headings.filter(\.isEnabled).flatMap { heading in
+                let needs = [heading.condition.map { Need.condition($0) }, heading.values.map { Need.values($0) }]
+                return needs.compactMap { $0 }.map { ($0, heading.name, tool.key) }
             }
         }
         if entries.isEmpty { return nil }
-        indexes = Dictionary(entries.enumerated().map { (ObjectIdentifier($1.condition), $0) }) { first, _ in first }
+        indexes = Dictionary(entries.enumerated().map { ($1.need.id, $0) }) { first, _ in first }
     }
 
     func begin(_ opening: ExchangeOpening) -> any ExchangeConditions { OpenConditions(self, opening) }
@@ -26,10 +40,11 @@ struct ProfileConditions: Sendable {
 
 /// The conditions of one exchange. It waits for bodies only if a condition that was asked about needs them, and up to
 /// ``ConditionFacts/longestBody``.
-private final class OpenConditions: ExchangeConditions, StageHandler {
+final class OpenConditions: ExchangeConditions, StageHandler {
     private let conditions: ProfileConditions
     private let opening: ExchangeOpening
-    private lazy var facts = ConditionFacts(opening)
+    private(set) lazy var facts = ConditionFacts(opening)
+    private var values: [ObjectIdentifier: ExchangeValues] = [:]
     private var states: [Int: ConditionState] = [:]
     /// The conditions that are undecided, by index.
     private var open: Set<Int> = []
@@ -49,6 +64,15 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
     var isOpen: Bool { !open.isEmpty }
     var gate: any StageHandler { self }
 
+    /// The values of a rule that matches; the first call counts the match.
+    func values(of rule: RuleValues) -> ExchangeValues {
+        let id = ObjectIdentifier(rule)
+        if let values = values[id] { return values }
+        let made = ExchangeValues(rule, opening)
+        values[id] = made
+        return made
+    }
+
     func state(of condition: ObjectIdentifier) -> ConditionState {
         guard let index = conditions.indexes[condition] else { return .fails }
         if let state = states[index] { return state }
@@ -65,7 +89,9 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
     }
 
     private func decide(_ index: Int) -> ConditionState {
-        let condition = conditions.entries[index].condition
+        guard case .condition(let condition) = conditions.entries[index].need else {
+            return facts.knows(.requestBody) || !awaits(.requestBody, index) ? .holds : .awaitsRequest
+        }
         if let isTrue = facts.decides(condition.filter.root) { return isTrue ? .holds : .fails }
         let phases = condition.filter.root.tests.map(\.phase).filter { !facts.knows($0) }
         return phases.contains { $0 < .responseHead } ? .awaitsRequest : .awaitsResponse
@@ -84,12 +110,19 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
     }
 
     /// Whether an open condition waits for this, and perhaps for more.
-    private func awaits(_ phase: ConditionPhase) -> Bool { open.contains { tests(phase, of: $0).next() != nil } }
+    private func awaits(_ phase: ConditionPhase) -> Bool { open.contains { awaits(phase, $0) } }
 
-    private func tests(_ phase: ConditionPhase, of index: Int) -> AnyIterator<FilterTest> {
-        AnyIterator(
-            conditions.entries[index].condition.filter.root.tests.lazy.filter { $0.phase == phase }.makeIterator()
-        )
+    /// Whether a need of this phase fits; `nil` as a place is a test of something else than a place.
+    private func awaits(_ phase: ConditionPhase, _ index: Int, where fits: (Place?) -> Bool = { _ in true }) -> Bool {
+        switch conditions.entries[index].need {
+        case .values(let values): phase == .requestBody && values.bodyPlaces.contains(where: fits)
+        case .condition(let condition):
+            condition.filter.root.tests.contains { test in
+                guard test.phase == phase else { return false }
+                if case .place(let test) = test { return fits(test.place) }
+                return fits(nil)
+            }
+        }
     }
 
     // MARK: - As the gate
@@ -111,7 +144,7 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
         }
         if let reason = reasonNotToWait(for: .request, head.fields) {
             note(.requestBody, reason, &exchange)
-            decided(.request, nil, &exchange)
+            decided(.request, nil, because: reason, &exchange)
         } else {
             requestDemand = .whole(limit: ConditionFacts.longestBody, decoded: false)
         }
@@ -156,18 +189,25 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
         if direction == .request { requestDemand = .none } else { responseDemand = .none }
         let reason = exchange.lacksRoom ? "the memory for bodies is full" : "the body is longer than 1 MiB"
         note(direction == .request ? .requestBody : .responseBody, reason, &exchange)
-        decided(direction, nil, &exchange)
+        decided(direction, nil, because: reason, &exchange)
         return .forward
     }
 
-    private func decided(_ direction: FlowDirection, _ body: ByteBuffer?, _ exchange: inout StageExchange) {
-        if direction == .request { facts.setRequestBody(body) } else { facts.setResponseBody(body) }
+    private func decided(
+        _ direction: FlowDirection,
+        _ body: ByteBuffer?,
+        because reason: String? = nil,
+        _ exchange: inout StageExchange
+    ) {
+        if direction == .request { facts.setRequestBody(body, because: reason) } else { facts.setResponseBody(body) }
         let waiting = open
         decideOpen()
         guard body != nil else { return }
         for index in waiting.sorted() {
-            guard case .fails? = states[index] else { continue }
-            facts.problem(of: conditions.entries[index].condition).map { note(index, $0, &exchange) }
+            guard case .fails? = states[index], case .condition(let condition) = conditions.entries[index].need else {
+                continue
+            }
+            facts.problem(of: condition).map { note(index, $0, &exchange) }
         }
     }
 
@@ -182,9 +222,7 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
         let phase = direction == .request ? ConditionPhase.requestBody : .responseBody
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         let isPossible = open.contains { index in
-            tests(phase, of: index).contains { test in
-                if case .place(let test) = test { MessagePlaces.canHave(test.place.part, in: type) } else { true }
-            }
+            awaits(phase, index) { place in place.map { MessagePlaces.canHave($0.part, in: type) } ?? true }
         }
         let what = type.map { "of the type \($0.essence)" } ?? "without a media type"
         return isPossible ? nil : "a body \(what) cannot have it"
@@ -192,11 +230,13 @@ private final class OpenConditions: ExchangeConditions, StageHandler {
 
     /// Notes for each open condition with tests of this kind why they fail.
     private func note(_ phase: ConditionPhase, _ reason: String, _ exchange: inout StageExchange) {
-        for index in open.sorted() where tests(phase, of: index).next() != nil { note(index, reason, &exchange) }
+        for index in open.sorted() where awaits(phase, index) { note(index, reason, &exchange) }
     }
 
     private func note(_ index: Int, _ reason: String, _ exchange: inout StageExchange) {
-        let (condition, rule, tool) = conditions.entries[index]
+        let (need, rule, tool) = conditions.entries[index]
+        // The tool notes why a value is missing.
+        guard case .condition(let condition) = need else { return }
         exchange.note("\(rule): when \(condition.text): \(reason), so its terms that need this are false", by: tool)
     }
 }

@@ -51,7 +51,7 @@ package struct EditableProfile: Sendable, Hashable {
     /// The user's definitions for tools.
     var definitions: ProfileReader.Definitions {
         // Most profiles have no definitions, and need not be read twice.
-        let keys = tools.tools.compactMap(\.definitions?.key.name)
+        let keys = tools.tools.compactMap(\.definitions?.key.name) + [Variable.key]
         guard sources.contains(where: { source in keys.contains { source.text.contains($0) } }) else { return [:] }
         var compiler = ProfileCompiler(tools)
         do throws(ProfileError) { try compiler.add(sources) } catch { return [:] }

@@ -7,6 +7,7 @@ struct ProfileCompiler {
     private(set) var settings = RuleProfile.Settings()
     private(set) var issues: [ProfileIssue] = []
     private(set) var definitions: ProfileReader.Definitions = [:]
+    private var variables: VariableReader
     private var rules: [StageID: [any ToolRule]] = [:]
     /// Tools whose keys a file has, even without rules.
     private var mentioned: Set<StageID> = []
@@ -14,7 +15,10 @@ struct ProfileCompiler {
     /// The places of rules by their content, for tools whose matching rules all act.
     private var seen: [StageID: [String: ProfilePlace]] = [:]
 
-    init(_ registry: ToolRegistry) { self.registry = registry }
+    init(_ registry: ToolRegistry, _ inputs: VariableInputs = .ofProcess) {
+        self.registry = registry
+        variables = VariableReader(inputs)
+    }
 
     /// The tools whose keys the files have, in the fixed order, with their rules.
     var tools: [(tool: Tool, rules: [any ToolRule])] {
@@ -36,6 +40,9 @@ struct ProfileCompiler {
             finish(reader)
         }
         for index in trees.indices { readDefinitions(trees[index].1, &trees[index].0) }
+        definitions[Variable.key] = variables.variables
+        settings.variableSources = variables.sources
+        settings.mask.secrets = variables.secrets
         for (reader, fields) in trees {
             var reader = reader
             reader.definitions = definitions
@@ -139,6 +146,7 @@ struct ProfileCompiler {
 
     /// Reads the user's definitions for tools; the rules of every file may refer to them.
     private mutating func readDefinitions(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        if let node = fields[Variable.key] { variables.add(node, &reader) }
         for kind in registry.tools.compactMap(\.definitions) {
             guard let node = fields[kind.key.name] else { continue }
             if node.mapping == nil {

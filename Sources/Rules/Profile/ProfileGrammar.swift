@@ -9,6 +9,7 @@ enum ProfileGrammar {
                 .means("The profile's name."),
             GrammarKey("include", .list(.path), example: "[ common.yaml ]", fallback: "none")
                 .means("Other profiles, whose rules come before this one's; files only."),
+            Variable.grammar,
             GrammarKey("off", .list(.choice(tools.inOrder.map(\.key))), fallback: "none")
                 .example("[ breakpoints, throttle ]")
                 .means("Tools that are off at the start; 'sluice tool on NAME' switches them on."),

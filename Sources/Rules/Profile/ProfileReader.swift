@@ -11,6 +11,10 @@ package struct ProfileReader {
     /// The user's definitions for tools, in all files of the profile: by key, and by name in lower case.
     package internal(set) var definitions: Definitions = [:]
     package private(set) var issues: [ProfileIssue] = []
+    /// The values that the texts of the current rule name.
+    var valueUses: [ValueUse] = []
+    /// Why texts cannot have values; `nil` if they can.
+    var refusesValues: String?
 
     private static let mostIssues = 200
 

@@ -19,6 +19,8 @@ package struct RuleProfile: Sendable {
         /// Descriptor sets for gRPC messages, with absolute paths.
         package internal(set) var protobuf: [String] = []
         package internal(set) var access: [String] = []
+        /// What `vars` read from the environment and from files, as `key: environment variable API_KEY`.
+        package internal(set) var variableSources: [String] = []
         package internal(set) var expectations: [Expectation] = []
         package internal(set) var assertions: [Assertion] = []
     }
@@ -38,8 +40,12 @@ package struct RuleProfile: Sendable {
     package subscript<Value>(dynamicMember path: KeyPath<Settings, Value>) -> Value { settings[keyPath: path] }
 
     /// Compiles texts and the texts that they include. Throws all errors together.
-    package init(sources: [ProfileSource], tools registry: ToolRegistry) throws(ProfileError) {
-        var compiler = ProfileCompiler(registry)
+    package init(
+        sources: [ProfileSource],
+        tools registry: ToolRegistry,
+        variables: VariableInputs = .ofProcess
+    ) throws(ProfileError) {
+        var compiler = ProfileCompiler(registry, variables)
         try compiler.add(sources)
         try ProfileError.check(compiler.issues)
         self.registry = registry
@@ -54,7 +60,9 @@ package struct RuleProfile: Sendable {
 
     /// The masking rules in texts that were in force, even if this Sluice cannot read the rest of the texts.
     package static func mask(in sources: [ProfileSource], tools: ToolRegistry) throws(ProfileError) -> MaskRules {
-        var compiler = ProfileCompiler(tools)
+        var inputs = VariableInputs.ofProcess
+        inputs.areOptional = true
+        var compiler = ProfileCompiler(tools, inputs)
         try compiler.add(sources)
         return compiler.settings.mask
     }
@@ -88,7 +96,14 @@ package struct RuleProfile: Sendable {
     /// Lets the tools continue the counts of an older profile; to be called before this profile is in force.
     package func prepare(toReplace old: RuleProfile) {
         func prepare<Stage: RuleTool>(_ stage: Stage, _ old: (any RuleTool)?) { (old as? Stage).map(stage.prepare) }
-        for compiled in compiled { prepare(compiled.stage, old.stage(of: compiled.tool)) }
+        for compiled in compiled {
+            prepare(compiled.stage, old.stage(of: compiled.tool))
+            let older = old.compiled.first { $0.tool == compiled.tool }?.headings ?? []
+            for heading in compiled.headings {
+                guard let values = heading.values else { continue }
+                older.first { $0.name == heading.name }?.values.map { values.goOn(from: $0) }
+            }
+        }
     }
 
     /// Notifies the tools that a different profile, or none, has replaced this one.

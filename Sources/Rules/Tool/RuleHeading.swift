@@ -9,6 +9,8 @@ package struct RuleHeading: Sendable {
     package var scope = RuleScope()
     /// Of the requests in scope, the rule acts only on those for which this holds; `nil` for all.
     package var condition: RuleCondition?
+    /// What the values in the rule's texts need; `nil` if the texts have no values.
+    package var values: RuleValues?
     /// Whether the rule may skip requests in its scope.
     package var isConditional = false
     /// Its effect: `answer 403`, `to http://localhost:3000/`.

@@ -67,11 +67,14 @@ extension FirstRuleTool {
 }
 
 package protocol ToolRule: Sendable {
-    var heading: RuleHeading { get }
+    var heading: RuleHeading { get set }
 }
 
 extension RuleHeading: ToolRule {
-    package var heading: RuleHeading { self }
+    package var heading: RuleHeading {
+        get { self }
+        set { self = newValue }
+    }
 }
 
 /// A tool's rules in the user's order, indexed by request.
@@ -79,13 +82,16 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     package let all: [Rule]
     private var index: RuleIndex
     private let takesTunnels: Bool
+    /// Whether a rule may have to wait for the request.
     private let hasConditions: Bool
 
     package init(_ rules: [Rule], takesTunnels: Bool) {
         all = rules
         index = RuleIndex(rules.map(\.heading))
         self.takesTunnels = takesTunnels
-        hasConditions = rules.contains { $0.heading.condition != nil }
+        hasConditions = rules.contains {
+            $0.heading.condition != nil || $0.heading.values?.bodyPlaces.isEmpty == false
+        }
     }
 
     package var withNormalisedPaths: RuleList {
@@ -118,12 +124,16 @@ package struct RuleList<Rule: ToolRule>: Sendable {
         var found: [RuleMatch<Rule>] = []
         var isWaiting = false
         for entry in index.all(opening) {
-            let condition = all[entry.rule].heading.condition
-            switch condition.map({ opening.conditions?.state(of: ObjectIdentifier($0)) ?? .fails }) ?? .holds {
-            case .fails: continue
-            case .awaitsRequest: isWaiting = true
-            case .awaitsResponse: found.append(match(entry, opening))
-            case .holds:
+            let heading = all[entry.rule].heading
+            let state =
+                heading.condition.map { opening.conditions?.state(of: ObjectIdentifier($0)) ?? .fails } ?? .holds
+            if case .fails = state { continue }
+            // Asked at once, so that the body is waited for also if the client's program is not known yet.
+            let values = heading.values.flatMap { opening.conditions?.state(of: ObjectIdentifier($0)) } ?? .holds
+            switch (state, values) {
+            case (.awaitsRequest, _), (_, .awaitsRequest): isWaiting = true
+            case (.awaitsResponse, _): found.append(match(entry, opening))
+            default:
                 found.append(match(entry, opening))
                 if isFirst { return isWaiting ? [] : found }
             }

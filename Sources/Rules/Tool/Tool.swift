@@ -33,7 +33,9 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         for entry in node.members {
             guard let fields = reader.fields(entry, descriptor.noun, keys: descriptor.allKeys) else { continue }
             if let heading = reader.heading(fields, descriptor, number: count + rules.count + 1) {
-                guard let rule = type.rule(heading, fields, &reader) else { continue }
+                reader.valueUses = []
+                guard var rule = type.rule(heading, fields, &reader) else { continue }
+                rule.heading.values = reader.values(of: rule.heading, descriptor, fields)
                 rules.append(rule)
                 if let node = fields["when"], let condition = heading.condition, condition.phase >= .responseHead,
                     descriptor.conditions.contains(.response), type.anyDirections(rule).contains(.request)

@@ -1,7 +1,7 @@
 import HTTPModel
 import Text
 
-enum ProtobufScalar {
+package enum ProtobufScalar {
     /// A JSON string; characters that a terminal would obey or hide are escaped.
     static func quoted(_ text: some StringProtocol) -> String { JSONWriter.quoted(String(text)) }
 
@@ -42,7 +42,7 @@ enum ProtobufScalar {
     }
 
     /// Seconds since 1970 in RFC 3339, with 0, 3, 6 or 9 digits of a fraction; `nil` outside the years 1 to 9999.
-    static func timestamp(seconds: Int64, nanoseconds: Int32) -> String? {
+    package static func timestamp(seconds: Int64, nanoseconds: Int32) -> String? {
         guard (-62_135_596_800...253_402_300_799).contains(seconds), (0..<1_000_000_000).contains(nanoseconds) else {
             return nil
         }

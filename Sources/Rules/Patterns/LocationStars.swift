@@ -1,4 +1,4 @@
-import HTTPModel
+package import HTTPModel
 
 /// The remainder of a path after the literal part of a location, and the texts that the location's stars match.
 extension Location {
@@ -18,7 +18,7 @@ extension Location {
     }
 
     /// Whether the path is not empty and has no wildcard, so that the remainder is always empty.
-    var namesWholePath: Bool { literalPath.isWhole }
+    package var namesWholePath: Bool { literalPath.isWhole }
 
     /// The remainder of the path of a matching URL, without the slash before it.
     ///
@@ -29,7 +29,7 @@ extension Location {
     /// | `/*.php` | `/a/b.php` | `a/b.php` |
     /// | `/a/*.php` | `/a/b.php` | `b.php` |
     /// | `/a/b.php` | `/a/b.php` | empty |
-    func remainder(of path: String) -> String {
+    package func remainder(of path: String) -> String {
         let (literal, isWhole) = literalPath
         if isWhole { return "" }
         let rest = path.utf8.starts(with: literal.utf8) ? path.utf8.dropFirst(literal.utf8.count) : path.utf8[...]
@@ -37,7 +37,7 @@ extension Location {
     }
 
     /// Adjacent stars count as one.
-    var starCount: Int {
+    package var starCount: Int {
         Field.allCases.reduce(0) { count, field in
             var scan = PatternScan(pattern[field])
             var stars = 0
@@ -51,7 +51,7 @@ extension Location {
     }
 
     /// What each star matches in a URL, in the order protocol, host, port, path, query.
-    func stars(of url: RequestURL) -> [String] {
+    package func stars(of url: RequestURL) -> [String] {
         guard let captures = captures(url) else { return [] }
         return Field.allCases.flatMap { field in
             // A field that has only stars is not compiled, so it has no captures.

@@ -1,4 +1,3 @@
-import HTTPModel
 import Text
 
 /// Dates as HTTP sends them (RFC 9110 §5.6.7).
