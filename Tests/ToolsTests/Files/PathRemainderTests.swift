@@ -1,4 +1,5 @@
 import HTTPModel
+import Rules
 import Testing
 
 @testable import Tools
