@@ -247,7 +247,14 @@ extension UserStories {
                     count += 1
                     let file = scratch.path("\(topic)-\(count).yaml")
                     try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
-                    let outcome = try await SluiceProcess.run(["profile", "check", file], scratch: scratch)
+                    // The variable that a page names.
+                    let environment = SluiceProcess.environment(scratch).merging(["API_TOKEN": "a secret"]) { $1 }
+                    let outcome = try await Program.run(
+                        try SluiceProcess.executable(),
+                        ["profile", "check", file],
+                        environment: environment,
+                        within: 120
+                    )
                     #expect(outcome.status == 0, "\(topic): \(outcome.text)\(outcome.errors)")
                 }
             }
