@@ -66,7 +66,7 @@ struct ProfileTests {
             ("version: 1\nversion: 1", "1:1 the key 'version' appears twice in the same mapping"),
             (
                 "version: 1\nblock: { at: *.example }",
-                "2:14 not valid YAML: did not find expected alphabetic or numeric character, while scanning an alias; a text that begins with * needs quotes"
+                "2:14 not valid YAML: did not find expected alphabetic or numeric character, while scanning an alias; a text that begins with *, or has [*] inside { }, needs quotes"
             ),
             (
                 "version: 1\nname: &a x",
@@ -84,6 +84,14 @@ struct ProfileTests {
             (
                 "version: 1\nname: a: b",
                 "2:8 not valid YAML: mapping values are not allowed in this context; is the indentation right?"
+            ),
+            (
+                "version: 1\nrewrite: { at: a, rules: [ { remove: res.json.a[0].b } ] }",
+                "2:48 not valid YAML: did not find expected ',' or '}', while parsing a flow mapping; inside { } a text with [ ] or { } needs quotes"
+            ),
+            (
+                "version: 1\nmap-remote: { from: a, to: http://b/${at.1} }",
+                "2:38 not valid YAML: did not find expected ',' or '}', while parsing a flow mapping; inside { } a text with [ ] or { } needs quotes"
             ),
             (
                 "version: 1\nthrottle: { latency: [100, 900] }",

@@ -104,9 +104,13 @@ package enum ProfileText {
             let isIndentation = ["mapping values are not", "expected key", "expected <block end>"].contains {
                 problem.contains($0)
             }
+            let isBraced = problem.contains("expected ',' or '") || context?.text.contains("flow mapping") == true
             let hint =
                 isAlias
-                ? "; a text that begins with * needs quotes" : isIndentation ? "; is the indentation right?" : ""
+                ? "; a text that begins with *, or has [*] inside { }, needs quotes"
+                : isBraced
+                    ? "; inside { } a text with [ ] or { } needs quotes"
+                    : isIndentation ? "; is the indentation right?" : ""
             let occasion = context.map { ", \($0.text)" } ?? ""
             let place = isAlias ? context?.mark ?? mark : mark
             let message = "not valid YAML: \(problem)\(occasion)\(hint)"
