@@ -39,6 +39,33 @@ extension UserStories.Consoles {
             #expect(try await nginx.requests(1).count == 1)
         }
 
+        @Test("Rules are made from the open exchange: a value is set, and its answer is kept", .timeLimit(.minutes(2)))
+        func fromTheScreen() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("user.json", #"{"name":"Ada","plan":"free"}"#)
+            let console = try await LiveConsole()
+            let screen = console.screen
+            let url = "https://localhost:\(nginx.secure)/files/user.json"
+            try await console.visit(nginx, "/files/user.json")
+            try await screen.send(Keys.enter, waitFor: #""plan": "free""#)
+            try await screen.send("/plan" + Keys.enter, waitFor: "Match 1 of 1")
+            try await screen.send("ar", waitFor: "set: res.json.plan")
+            try await console.replace("to: free", with: "to: pro")
+            // The rule is tried on what was recorded.
+            try await screen.wait(for: "It would match 1 of 1 recorded exchanges: in #1 ")
+            try await screen.send(Keys.control("s"), waitFor: "added; it is active.")
+            #expect(try await console.answer(url).text == #"{"name":"Ada","plan":"pro"}"#)
+            // The answer as it was received stands in the rule.
+            try await screen.send("al", waitFor: "status: 200")
+            try await console.replace("Ada", with: "Grace")
+            try await screen.wait(for: "It would match")
+            try await screen.send(Keys.control("s"), waitFor: "added; it is active.")
+            let answer = try await console.answer(url)
+            #expect(answer.text == #"{"name":"Grace","plan":"pro"}"#)
+            #expect(answer.value("Content-Type") == "application/json")
+            #expect(try await nginx.requests(2).count == 2)
+        }
+
         @Test("A rewrite rule works at once, and undo takes it back", .timeLimit(.minutes(2)))
         func rewriteAndUndo() async throws {
             let nginx = try await ReportingNginx()
