@@ -52,6 +52,7 @@ extension CharlesDrafting {
                     notes.append("what is left of the request's path is not added to one that has a $ in it")
                 }
             }
+            text = ValueTemplate.escaped(text)
             let isNumber = field == .port && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
             fields[field.rawValue] = isNumber ? .word(text) : .text(text)
         }

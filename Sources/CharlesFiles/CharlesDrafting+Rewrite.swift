@@ -102,7 +102,7 @@ private struct RewriteRuleDrafting {
         var condition = name()
         let (match, to) = value()
         condition += match
-        entry.fields += [Node.Member("name", .text(rule.newName)), Node.Member("to", .text(to))]
+        entry.fields += [Node.Member("name", .text(rule.newName)), Node.Member("to", .text(ValueTemplate.escaped(to)))]
         if !condition.isEmpty { entry.fields["if"] = .mapping(condition) }
     }
 
@@ -165,20 +165,21 @@ private struct RewriteRuleDrafting {
         entry.fields += name()
         let (match, to) = value()
         entry.fields += match
+        let escaped = ValueTemplate.escaped(to)
         switch rule.kind {
         case .modifyHeader, .modifyQuery:
             // Charles' users often repeat the old name as the new name.
             let isRenamed = !rule.newName.isEmpty && rule.newName != rule.matchName
             if isRenamed { entry.fields["rename"] = .text(newName()) }
-            if !rule.newValue.isEmpty { entry.fields["to"] = .text(to) }
+            if !rule.newValue.isEmpty { entry.fields["to"] = .text(escaped) }
             if !isRenamed, rule.newValue.isEmpty { entry.skipped = entry.skipped ?? "it changes nothing" }
         case .status:
             if rule.newValue.trimmed.isEmpty { entry.skipped = entry.skipped ?? "it has no new status" }
-            entry.fields["to"] = .text(to.trimmed)
+            entry.fields["to"] = .text(escaped.trimmed)
         case .host, .path, .url:
             if rule.matchValue.isEmpty, rule.newValue.isEmpty { entry.skipped = entry.skipped ?? "it changes nothing" }
-            entry.fields["to"] = .text(to)
-        default: entry.fields["to"] = .text(to)
+            entry.fields["to"] = .text(escaped)
+        default: entry.fields["to"] = .text(escaped)
         }
         let replaces =
             !rule.matchValue.isEmpty && (!rule.newValue.isEmpty || !rule.kind.hasName) && rule.kind != .status

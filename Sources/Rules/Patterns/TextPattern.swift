@@ -120,6 +120,8 @@ package struct Replacement: Sendable {
     private enum Piece: Sendable {
         case text([UInt8])
         case group(Int)
+        /// The n-th of the values, from 0.
+        case value(Int)
     }
 
     private var pieces: [Piece] = []
@@ -146,17 +148,35 @@ package struct Replacement: Sendable {
         pieces.append(.text(literal))
     }
 
+    /// A replacement with groups and values; values are not searched for groups.
+    package init(_ template: ValueTemplate) {
+        var count = 0
+        for piece in template.pieces {
+            switch piece {
+            case .text(let text):
+                let part = Replacement(text, hasGroups: true)
+                pieces += part.pieces
+                highestGroup = max(highestGroup, part.highestGroup)
+                hasGroups = hasGroups || part.hasGroups
+            case .value:
+                pieces.append(.value(count))
+                count += 1
+            }
+        }
+    }
+
     package var isEmpty: Bool { !hasGroups && plain.isEmpty }
 
     /// The text if there is no match; groups are left out.
     package var plain: String { filled([]) }
 
     /// The text with captures in place of `$1` and so on; a group without a capture, such as `$0`, is left out.
-    package func filled(_ captures: [String]) -> String {
+    package func filled(_ captures: [String], values: [String] = []) -> String {
         let bytes = pieces.flatMap { piece in
             switch piece {
             case .text(let bytes): bytes
             case .group(let number): captures.indices.contains(number - 1) ? Array(captures[number - 1].utf8) : []
+            case .value(let index): values.indices.contains(index) ? Array(values[index].utf8) : []
             }
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -174,6 +194,7 @@ package struct Replacement: Sendable {
             case .text(let bytes): encoding.append(bytes, to: &result)
             case .group(let number):
                 if let range = match.group(number) { encoding.append(subject[range], to: &result) }
+            case .value: break
             }
         }
     }

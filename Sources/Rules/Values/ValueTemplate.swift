@@ -24,30 +24,51 @@ package struct ValueTemplate: Sendable {
         return pieces.isEmpty ? "" : nil
     }
 
-    /// The text with the names of its values, for the action of a rule; it may have secrets only where the profile has.
-    package var named: String {
-        pieces.map {
-            if case .value(_, let shown) = $0 { shown } else if case .text(let text) = $0 { text } else { "" }
-        }
-        .joined()
+    /// The text with the names of its values, for messages; or with `name` in place of each value.
+    package func named(_ name: String? = nil) -> String {
+        pieces.map { piece in
+            switch piece {
+            case .text(let text): text
+            case .value(_, let shown): name ?? shown
+            }
+        }.joined()
     }
 
-    /// The text with its values; `encoding` is applied to each value.
-    package func filled(
-        _ context: ValueContext,
-        encoding: (String) -> String = { $0 }
-    ) throws(ValueError) -> FilledText {
+    package var valueNames: [String] { pieces.compactMap { if case .value(_, let name) = $0 { name } else { nil } } }
+
+    /// The text before the first value; `nil` if there are no values.
+    package var beginning: String? {
+        if constant != nil { return nil }
+        if case .text(let text)? = pieces.first { return text }
+        return ""
+    }
+
+    /// The text with its values.
+    package func filled(_ context: ValueContext) throws(ValueError) -> FilledText {
         var filling = FilledText.Filling()
         for piece in pieces {
             switch piece {
             case .text(let text): try filling.add(text)
             case .value(let source, let name):
                 let value = try context.value(source, name)
-                try filling.add(encoding(value.text), as: value.isSecret ? name : nil)
+                try filling.add(value.text, as: value.isSecret ? name : nil)
             }
         }
         return filling.text
     }
+
+    /// The values alone, in order.
+    package func values(_ context: ValueContext) throws(ValueError) -> [FilledText] {
+        var values: [FilledText] = []
+        for piece in pieces {
+            guard case .value = piece else { continue }
+            values.append(try ValueTemplate(pieces: [piece]).filled(context))
+        }
+        return values
+    }
+
+    /// A text as a template without values.
+    package static func escaped(_ text: String) -> String { text.replacing("${", with: "$${") }
 }
 
 /// A text of a rule after its values were put in.
@@ -98,7 +119,7 @@ extension ProfileReader {
                 do throws(ValueSyntaxError) {
                     let source = try ValueSource(name, reader.definitions[Variable.key] ?? [:])
                     pieces.append(.value(source, shown: "${\(name)}"))
-                    reader.valueUses.append(ValueUse(source: source, node: node, offset: offset))
+                    reader.valueUses.append(ValueUse(source: source, node: node, offset: offset + 2))
                 } catch {
                     reader.error(error.message, at: node, offset: offset + 2 + error.offset)
                     isValid = false

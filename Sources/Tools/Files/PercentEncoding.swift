@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986 §2.1).
 enum PercentEncoding {
-    private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+    static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
     /// Unencoded characters in the name of a parameter.
     static let queryName = unreserved.union("!$()*,:@/?[]".utf8)
     /// Unencoded characters in the value of a parameter.

@@ -23,7 +23,8 @@ extension MapRemote {
             GrammarKey("to", .either(.text, .mapping(partKeys)), example: "\"http://localhost:3000/api/\"").means(
                 "The target, as [protocol://][host[:port]][/path][?query] or part by part; missing parts stay unchanged. "
                     + "The rest of the path after the literal part of 'from' is appended to a path. $1 is the match of the "
-                    + "first star of 'from' or the first group; if the path has one, nothing is appended."
+                    + "first star of 'from' or the first group; if the path has one, nothing is appended. "
+                    + "Path and query may have values, as ${NAME}."
             ),
             GrammarKey("preserve-host", .flag, example: "true", fallback: "false: Host is the new host")
                 .means("Whether to keep the client's Host header; TLS uses the new host in any case."),
@@ -108,9 +109,9 @@ extension MapRemote {
         var nodes: [String: Node] = [:]
         do throws(RemoteParts.TargetError) {
             guard node.mapping != nil else {
-                guard let text = reader.text(node, "to") else { return nil }
-                if let meant = text.misspeltURL { reader.lint("did you mean \(meant)?", at: node) }
-                if text.isEmpty { throw empty }
+                guard let text = ValueTemplate(node, "to", &reader) else { return nil }
+                if let meant = text.named().misspeltURL { reader.lint("did you mean \(meant)?", at: node) }
+                if text.constant == "" { throw empty }
                 return try RemoteTarget(text)
             }
             let before = reader.issues.count
@@ -118,11 +119,11 @@ extension MapRemote {
                 return nil
             }
             nodes = fields.values
-            var parts: [Location.Field: String] = [:]
-            for field in Location.Field.allCases where nodes[field.rawValue] != nil {
-                parts[field] = reader.text(fields, field.rawValue) ?? ""
+            var parts: [Location.Field: ValueTemplate] = [:]
+            for field in Location.Field.allCases {
+                parts[field] = nodes[field.rawValue].flatMap { ValueTemplate($0, field.rawValue, &reader) }
             }
-            if parts.values.allSatisfy(\.isEmpty) { throw empty }
+            if parts.values.allSatisfy({ $0.constant == "" }) { throw empty }
             return try RemoteTarget(parts)
         } catch {
             reader.error(error.message, at: error.field.flatMap { nodes[$0.rawValue] } ?? node)

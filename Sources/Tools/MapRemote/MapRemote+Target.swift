@@ -7,8 +7,23 @@ import Text
 struct RemoteTarget: Sendable {
     private enum Form: Sendable {
         case fixed(RemoteParts)
-        case text(Replacement)
-        case fields([Location.Field: Replacement])
+        case text(Part)
+        case fields([Location.Field: Part])
+    }
+
+    /// A text with captures and values.
+    private struct Part: Sendable {
+        let template: ValueTemplate
+        let replacement: Replacement
+        var isFixed: Bool { !replacement.hasGroups && template.constant != nil }
+
+        init(_ template: ValueTemplate) { (self.template, replacement) = (template, Replacement(template)) }
+    }
+
+    /// The values of one request, by the text that has them.
+    struct Values {
+        fileprivate var filled: [Location.Field?: [FilledText]] = [:]
+        var haveSecrets: Bool { filled.values.joined().contains { $0.text != $0.shown } }
     }
 
     private let form: Form
@@ -20,42 +35,91 @@ struct RemoteTarget: Sendable {
     let hasQuery: Bool
 
     /// Reads `[protocol://][host[:port]][/path][?query]`.
-    init(_ text: String) throws(RemoteParts.TargetError) {
-        let (front, path) = RemoteTarget.split(text)
+    init(_ text: ValueTemplate) throws(RemoteParts.TargetError) {
+        let (front, path) = RemoteTarget.split(text.named(RemoteTarget.sample))
         hasPath = path.hasPrefix("/")
         hasQuery = path.contains("?")
-        let template = RemoteTarget.template(text)
-        if !template.hasGroups {
-            form = .fixed(try RemoteParts(template.plain))
+        if text.beginning.map({ RemoteTarget.split($0).path.isEmpty }) == true {
+            throw RemoteParts.TargetError(message: RemoteTarget.misplaced)
+        }
+        let part = Part(text)
+        if !part.replacement.hasGroups {
+            let parts = try RemoteParts(RemoteTarget.filled(part))
+            form = part.isFixed ? .fixed(parts) : .text(part)
         } else {
             if let scheme = RemoteParts.scheme(of: front), !RemoteTarget.template(scheme).hasGroups {
                 _ = try RemoteParts.scheme(scheme)
             }
-            form = .text(template)
+            form = .text(part)
         }
-        highestCapture = template.highestGroup
+        highestCapture = part.replacement.highestGroup
         appendsRemainder = !RemoteTarget.template(path.prefix { $0 != "?" }).hasGroups
     }
 
     /// Reads the parts of a URL one by one.
-    init(_ fields: [Location.Field: String]) throws(RemoteParts.TargetError) {
-        let fields = fields.filter { !$0.value.isEmpty }
-        hasPath = fields[.path] != nil
-        hasQuery = fields[.query] != nil
-        let templates = fields.mapValues { RemoteTarget.template($0) }
+    init(_ fields: [Location.Field: ValueTemplate]) throws(RemoteParts.TargetError) {
+        let parts = fields.filter { $0.value.constant != "" }.mapValues { Part($0) }
+        hasPath = parts[.path] != nil
+        hasQuery = parts[.query] != nil
+        for (field, part) in parts where part.template.constant == nil && field != .path && field != .query {
+            throw RemoteParts.TargetError(message: RemoteTarget.misplaced, field: field)
+        }
         // Parts without captures can be checked now.
-        let fixed = try RemoteParts(templates.filter { !$0.value.hasGroups }.mapValues(\.plain))
-        form = templates.values.contains(where: \.hasGroups) ? .fields(templates) : .fixed(fixed)
-        highestCapture = templates.values.map(\.highestGroup).max() ?? 0
-        appendsRemainder = templates[.path]?.hasGroups != true
+        let checked = parts.filter { !$0.value.replacement.hasGroups }
+        let fixed = try RemoteParts(checked.mapValues { RemoteTarget.filled($0) })
+        form = parts.values.allSatisfy(\.isFixed) ? .fixed(fixed) : .fields(parts)
+        highestCapture = parts.values.map(\.replacement.highestGroup).max() ?? 0
+        appendsRemainder = parts[.path]?.replacement.hasGroups != true
     }
 
-    func parts(_ captures: [String]) throws(RemoteParts.TargetError) -> RemoteParts {
+    private static let misplaced = "values act in the path and the query of 'to', not in protocol, host and port"
+    /// Stands for a value whose text does not matter.
+    private static let sample = "v"
+
+    private static func filled(_ part: Part, _ captures: [String] = [], _ values: [String]? = nil) -> String {
+        part.replacement.filled(captures, values: values ?? part.template.valueNames.map { _ in sample })
+    }
+
+    /// The values for one request.
+    func values(_ context: ValueContext) throws(ValueError) -> Values {
+        var values = Values()
         switch form {
-        case .fixed(let parts): return parts
-        case .text(let template): return try RemoteParts(template.filled(captures))
-        case .fields(let templates): return try RemoteParts(templates.mapValues { $0.filled(captures) })
+        case .fixed: break
+        case .text(let part): values.filled[nil] = try part.template.values(context)
+        case .fields(let parts):
+            for field in Location.Field.allCases { values.filled[field] = try parts[field]?.template.values(context) }
         }
+        return values
+    }
+
+    /// The parts with captures and values. In a trace, secret values have their names. Without values, as for tunnels,
+    /// path and query are not usable.
+    func parts(
+        _ captures: [String],
+        _ values: Values?,
+        isTrace: Bool = false
+    ) throws(RemoteParts.TargetError) -> RemoteParts {
+        func filled(_ part: Part, _ field: Location.Field?) -> String {
+            let texts = values.map { values in
+                (values.filled[field] ?? []).map { isTrace && $0.shown != $0.text ? $0.shown : $0.text.asURLPart }
+            }
+            return RemoteTarget.filled(part, captures, texts)
+        }
+        let parts: RemoteParts
+        let hasValues: Bool
+        switch form {
+        case .fixed(let fixed): return fixed
+        case .text(let part):
+            parts = try RemoteParts(filled(part, nil))
+            hasValues = part.template.constant == nil
+        case .fields(let fields):
+            parts = try RemoteParts(Dictionary(uniqueKeysWithValues: fields.map { ($0, filled($1, $0)) }))
+            hasValues = fields[.path]?.template.constant == nil
+        }
+        if hasValues, parts.path?.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) == true {
+            throw RemoteParts.TargetError(message: "with its values the path has a part '.' or '..'")
+        }
+        return parts
     }
 
     /// Everything before the path, and the path with the query.
@@ -205,5 +269,11 @@ struct RemoteParts: Sendable, Hashable {
             destination.serverName = nil
             destination.address = nil
         }
+    }
+}
+
+extension String {
+    fileprivate var asURLPart: String {
+        String(decoding: PercentEncoding.encode(self, keeping: PercentEncoding.unreserved), as: UTF8.self)
     }
 }

@@ -29,12 +29,13 @@ struct MapRemote: RuleTool {
     }
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard hasExpressions else { return rules.first(opening).map { located(opening.url, $0) } }
+        guard hasExpressions else { return rules.first(opening).map { located(opening, $0) } }
         for found in rules.matches(opening) {
-            guard let expression = found.rule.expression else { return located(opening.url, found) }
+            guard let expression = found.rule.expression else { return located(opening, found) }
             do throws(RegularExpression.MatchLimitError) {
                 guard let captures = try expression.captures(in: opening.url.description) else { continue }
-                return RemoteHandler(rule: found.rule, captures: captures, remainder: nil)
+                let context = ValueContext(opening, found)
+                return RemoteHandler(rule: found.rule, context: context, captures: captures, remainder: nil)
             } catch {
                 return RequestHeadHandler { _, exchange in
                     let reason = "the regular expression took too long and was stopped; the request was not mapped"
@@ -46,11 +47,12 @@ struct MapRemote: RuleTool {
         return nil
     }
 
-    private func located(_ url: RequestURL, _ match: RuleMatch<Rule>) -> RemoteHandler {
+    private func located(_ opening: ExchangeOpening, _ match: RuleMatch<Rule>) -> RemoteHandler {
         RemoteHandler(
             rule: match.rule,
-            captures: match.location?.stars(of: url) ?? [],
-            remainder: match.location?.remainder(of: url.path) ?? String(url.path.dropFirst())
+            context: ValueContext(opening, match),
+            captures: match.location?.stars(of: opening.url) ?? [],
+            remainder: match.location?.remainder(of: opening.url.path) ?? String(opening.url.path.dropFirst())
         )
     }
 }
@@ -58,23 +60,32 @@ struct MapRemote: RuleTool {
 /// Sends one request to the target of a rule.
 private final class RemoteHandler: StageHandler {
     private let rule: MapRemote.Rule
+    private let context: ValueContext
     /// The values of `$1` and so on.
     private let captures: [String]
     /// The rest of the path; `nil` if nothing is to be appended.
     private let remainder: String?
 
-    init(rule: MapRemote.Rule, captures: [String], remainder: String?) {
-        (self.rule, self.captures, self.remainder) = (rule, captures, remainder)
+    init(rule: MapRemote.Rule, context: ValueContext, captures: [String], remainder: String?) {
+        (self.rule, self.context, self.captures, self.remainder) = (rule, context, captures, remainder)
     }
 
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
         do throws(RemoteParts.TargetError) {
-            let parts = try rule.target.parts(captures)
             if exchange.url.scheme == "tunnel" {
-                mapTunnel(parts, &exchange)
-            } else {
-                try map(parts, &head, &exchange)
+                mapTunnel(try rule.target.parts(captures, nil), &exchange)
+                return .forward
             }
+            let values: RemoteTarget.Values
+            do throws(ValueError) {
+                values = try rule.target.values(context)
+            } catch {
+                exchange.note("\(rule.heading.name): not mapped: \(error)")
+                return .forward
+            }
+            let parts = try rule.target.parts(captures, values)
+            let shown = values.haveSecrets ? try rule.target.parts(captures, values, isTrace: true) : parts
+            try map(parts, shown, &head, &exchange)
         } catch {
             exchange.note("\(rule.heading.name): not mapped, because the new URL is invalid: \(error.message)")
         }
@@ -96,16 +107,17 @@ private final class RemoteHandler: StageHandler {
 
     private func map(
         _ parts: RemoteParts,
+        _ shown: RemoteParts,
         _ head: inout RequestHead,
         _ exchange: inout StageExchange
     ) throws(RemoteParts.TargetError) {
         let target = try self.target(parts, head.targetBytes, exchange.url)
+        let text = String(fieldBytes: parts == shown ? target : try self.target(shown, head.targetBytes, exchange.url))
         var destination = exchange.destination
         parts.place(&destination)
         let hostChange = destination == exchange.destination ? nil : setHost(parts, destination, &head, exchange.url)
         exchange.destination = destination
         if !target.elementsEqual(head.targetBytes) { head.setTarget(target) }
-        let text = String(fieldBytes: target)
         let path = text == "*" ? "*" : "/"
         let url = RequestURL(scheme: destination.scheme, host: destination.host, port: destination.port, path: path)
         let sent = text == "*" ? "\(url)" : "\(url)".dropLast() + text

@@ -152,7 +152,9 @@ struct RewriteRuleReader {
 
     /// The value of `to`, which replaces a match; an empty value deletes the match.
     private func replacement(of match: TextPattern?, encoding: Bool, _ reader: inout ProfileReader) -> Replacement? {
-        guard let node = reader.required(fields, "to", phrase), var text = reader.text(node, "to") else { return nil }
+        guard let node = reader.required(fields, "to", phrase), var text = reader.literal(node, "to") else {
+            return nil
+        }
         if encoding {
             text = String(decoding: PercentEncoding.encode(text, keeping: PercentEncoding.urlText), as: UTF8.self)
         }
@@ -268,7 +270,7 @@ struct RewriteRuleReader {
 
     /// An empty new value keeps the old value, as in Charles.
     private func newValue(_ match: TextPattern?, _ reader: inout ProfileReader) -> Replacement? {
-        guard let node = fields["to"], let text = reader.text(node, "to") else { return nil }
+        guard let node = fields["to"], let text = reader.literal(node, "to") else { return nil }
         guard !text.isEmpty else {
             let hint =
                 match == nil
