@@ -134,7 +134,10 @@ struct IncludeTests {
         let path = folder.path + "/pipe"
         #expect(mkfifo(path, 0o600) == 0)
         async let written: Void = blocking {
-            try Data("version: 1\ninclude: rule.yaml\n".utf8).write(to: URL(filePath: path), options: [])
+            // Data.write may open the pipe twice; the reader sees the end after the first.
+            let pipe = try FileHandle(forWritingTo: URL(filePath: path))
+            try pipe.write(contentsOf: Data("version: 1\ninclude: rule.yaml\n".utf8))
+            try pipe.close()
         }
         let profile = try await blocking { try RuleProfile.load(paths: [path], takesPipes: true) }
         try await written
