@@ -124,7 +124,7 @@ private struct ThrottleValues {
         guard reliability == 100, stability == 100 else { return nil }
         return ThrottlePreset.all.first { preset in
             let own = preset.conditions
-            return (own.down, own.up, own.latency) == (down, up, latency)
+            return (own.down, own.up, own.latency) == (down, up, .fixed(latency))
                 && (own.utilisationDown, own.utilisationUp) == (downUtilisation, upUtilisation)
                 && Double(own.mtu) == mtu
         }?.charlesName

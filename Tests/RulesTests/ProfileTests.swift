@@ -103,7 +103,7 @@ struct ProfileTests {
             ),
             (
                 "version: 1\nthrottle: { event-gap: [1s] }",
-                "2:24 event-gap must be a time with its unit, as 500ms, 30s or 2m, not a list"
+                "2:24 event-gap must be a time, as 500ms, 30s or 2m, not a list"
             ),
             (
                 "version: 1\nblock: [",

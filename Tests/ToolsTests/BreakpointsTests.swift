@@ -192,8 +192,8 @@ struct BreakpointsTests {
             ("{ at: '*', on: request, after: 30s }", "2:45 'after' needs 'then': execute, cancel or abort"),
             ("{ at: '*', on: request, then: abort }", "2:44 'then' needs 'after', a time such as 30s"),
             (
-                "{ at: '*', on: request, after: 30, then: abort }",
-                "2:45 after must be a time with its unit, as 500ms, 30s or 2m, not '30'"
+                "{ at: '*', on: request, after: soon, then: abort }",
+                "2:45 after must be a time, as 500ms, 30s or 2m, not 'soon'"
             ),
             ("{ at: '*', on: request, after: 0s, then: abort }", "2:45 'after' must be longer than 0"),
             ("{ at: '*', on: request, after: 1s, then: go }", "2:55 then must be execute or cancel or abort, not 'go'"),

@@ -34,7 +34,7 @@ package indirect enum GrammarValue: Sendable {
     /// A number in a range; the unit may be empty.
     case number(ClosedRange<Double>, unit: String)
     case choice([String])
-    /// `500ms`, `30s` or `2m`.
+    /// `500ms`, `30s` or `2m`; a bare number is in milliseconds.
     case duration
     case location
     case locations

@@ -1,7 +1,6 @@
 package import ExchangeCore
 package import Expressions
 import HTTPModel
-package import NIOCore
 
 /// Reads values from a profile's tree and collects their errors. If a value is wrong, a function notes an issue at the
 /// node's position and returns `nil` (or leaves the bad part out), so that one pass finds all errors.
@@ -67,7 +66,7 @@ package struct ProfileReader {
     }
 
     /// The entries of a mapping whose keys the user chooses.
-    mutating func pairs(_ node: Node, _ what: String) -> [(String, Node)] {
+    package mutating func pairs(_ node: Node, _ what: String) -> [(String, Node)] {
         guard let mapping = node.mapping else {
             error("\(what) must be a mapping of names to values, not \(node.kind)", at: node)
             return []
@@ -171,30 +170,10 @@ package struct ProfileReader {
         return number
     }
 
-    /// A number with a unit from `units`, converted to the first unit; `nil` if the text has no unit.
-    private static func amount(_ text: String, _ units: [(name: String, scale: Double)]) -> Double? {
-        let text = text.lowercased()
-        for unit in units where text.hasSuffix(unit.name) {
-            let number = text.dropLast(unit.name.count)
-            if let number = Double(number.last == " " ? number.dropLast() : number) { return number * unit.scale }
-        }
-        return nil
-    }
-
     /// Warns about a seed without a name: draws depend on the rule's name, by default its number.
     package mutating func lintUnnamedSeed(_ fields: ProfileFields) {
         guard let node = fields["seed"], fields["name"] == nil else { return }
         lint("'seed' needs the rule's name, else a rule put before it changes the random choices", at: node)
-    }
-
-    package mutating func duration(_ node: Node, _ what: String) -> TimeAmount? {
-        let text = node.string
-        if let text, let count = ProfileReader.amount(text, GrammarValue.units["ms"] ?? []), count >= 0, count < 1e11 {
-            return .nanoseconds(Int64(count * 1e6))
-        }
-        let found = text.map { "'\($0.prefix(40))'" } ?? node.kind
-        error("\(what) must be a time with its unit, as 500ms, 30s or 2m, not \(found)", at: node)
-        return nil
     }
 
     /// An absolute path: relative paths begin in the profile's directory, `~/` in the home directory.

@@ -12,8 +12,8 @@ package struct ThrottleConditions: Sendable, Hashable {
     package var utilisationDown = 100.0
     /// The usable share of `up`, in percent.
     package var utilisationUp = 100.0
-    /// The delay that each request has in addition to the time for its bytes, in ms.
-    package var latency = 0.0
+    /// The delay that each request has in addition to the time for its bytes.
+    package var latency = Delay.fixed(0)
     /// In bytes; the throttle passes bytes on in multiples of this.
     package var mtu = 1_500
     /// The probability that 10 KiB pass without the connection failing, in percent.
@@ -30,7 +30,7 @@ package struct ThrottleConditions: Sendable, Hashable {
 
     /// Conditions that differ from a perfect network in bandwidth (kbit/s) and latency (ms).
     init(down: Double?, up: Double?, latency: Double, mtu: Int = 1_500, utilisation: Double = 100) {
-        (self.down, self.up, self.latency, self.mtu) = (down, up, latency, mtu)
+        (self.down, self.up, self.latency, self.mtu) = (down, up, .fixed(latency), mtu)
         (utilisationDown, utilisationUp) = (utilisation, utilisation)
     }
 
@@ -41,7 +41,10 @@ package struct ThrottleConditions: Sendable, Hashable {
     var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
 
     /// Whether the connection depends on random draws.
-    var isRandom: Bool { isUnstable || reliability < 100 }
+    var isRandom: Bool { isUnstable || drawsForRequests }
+
+    /// Whether each request has random draws of its own.
+    var drawsForRequests: Bool { reliability < 100 || latency.isRandom }
 
     /// The usable bandwidth, in bytes per nanosecond; `nil` for no limit.
     func rate(_ direction: FlowDirection) -> Double? {
@@ -64,7 +67,7 @@ package struct ThrottleConditions: Sendable, Hashable {
             value.map { "\(name) \(number($0)) kbit/s\(utilisation == 100 ? "" : " at \(number(utilisation)) %")" }
         }
         var parts = [bandwidth("down", down, utilisationDown), bandwidth("up", up, utilisationUp)].compactMap { $0 }
-        if latency > 0 { parts.append("latency \(number(latency)) ms") }
+        if !latency.isZero { parts.append("latency \(latency.text)") }
         if mtu != 1_500 { parts.append("MTU \(mtu)") }
         if reliability < 100 { parts.append("reliability \(number(reliability)) %") }
         if isUnstable {
@@ -82,7 +85,7 @@ package struct ThrottleConditions: Sendable, Hashable {
             let text = [down, up].map { $0.map { String(Int($0)) } ?? "∞" }.joined(separator: "/")
             parts.append("\(text) kbit/s")
         }
-        if latency > 0 { parts.append("\(Int(latency)) ms") }
+        if !latency.isZero { parts.append(latency.text) }
         if reliability < 100 { parts.append("\(Int(reliability)) % reliable") }
         if stability < 100 { parts.append("\(Int(stability)) % stable") }
         return parts.joined(separator: ", ")
@@ -106,8 +109,9 @@ extension ThrottleConditions {
         GrammarKey("utilisation", .either(percent, .mapping(utilisationKeys)), fallback: "100")
             .example("{ down: 70, up: 90 }")
             .means("The usable share of the bandwidth: one number for both directions, or one for each."),
-        GrammarKey("latency", .number(0...600_000, unit: "ms"), example: "300", fallback: "0")
-            .means("The round trip time: every request waits this long, on reused connections too."),
+        GrammarKey("latency", Delay.value, example: "300", fallback: "0").means(
+            "The round trip time: every request waits this long, on reused connections too; or a range, as 100ms..800ms."
+        ),
         GrammarKey("mtu", .number(1...65_535, unit: "bytes"), example: "576", fallback: "1500")
             .means("Bytes are sent in multiples of this; it does not change the bandwidth."),
         GrammarKey("reliability", .number(0...100, unit: "%"), example: "98", fallback: "100").means(
@@ -126,7 +130,7 @@ extension ThrottleConditions {
         if let number = reader.number(fields, "down") { down = number }
         if let number = reader.number(fields, "up") { up = number }
         if let node = fields["utilisation"] { readUtilisation(node, &reader) }
-        if let number = reader.number(fields, "latency") { latency = number }
+        if let delay = reader.delay(fields, "latency") { latency = delay }
         if let number = reader.number(fields, "mtu") { mtu = Int(number) }
         if let number = reader.number(fields, "reliability") { reliability = number }
         if let number = reader.number(fields, "stability") { stability = number }

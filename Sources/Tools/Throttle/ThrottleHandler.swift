@@ -30,14 +30,15 @@ final class ThrottleHandler: StageHandler {
         let link = inForce(&exchange)
         if requestHeadLeft == nil {
             requestHeadLeft = head.serialized().readableBytes
-            if self.link.conditions.reliability < 100 {
+            if self.link.conditions.drawsForRequests {
                 request.nth = self.link.requests.next(request.method, request.url)
             }
         }
         if let failure = absence(of: link, &exchange) { return .fail(failure) }
         if let verdict = ThrottleHandler.move(&requestHeadLeft, &up, link, request, &exchange) { return verdict }
         // One round trip, counted from the moment at which the head has passed.
-        guard let latency = link?.conditions.latency, latency > 0 else { return .forward }
+        guard let link, !link.conditions.latency.isZero else { return .forward }
+        let latency = link.latency(request)
         let end = (up.last ?? exchange.now) + .nanoseconds(Int64(latency * 1e6))
         guard end > exchange.now else { return .forward }
         return .pause(.again(at: min(end, exchange.now + ThrottleDirection.patience)))

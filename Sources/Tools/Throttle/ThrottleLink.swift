@@ -109,6 +109,12 @@ final class ThrottleLink: Sendable {
         return (low + draw.uniform("quality", index: second) * (high - low)) / 100
     }
 
+    /// How long a request waits, in ms.
+    func latency(_ request: ThrottledRequest) -> Double {
+        // Reliability has the indexes from 0.
+        conditions.latency.drawn { draw.uniform(request.method, request.url, nth: request.nth, index: -1 - $0) }
+    }
+
     /// The number of bytes to which reliability refers.
     static let block = 10_240
 

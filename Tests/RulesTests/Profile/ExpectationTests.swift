@@ -251,7 +251,7 @@ struct AssertionTests {
             ("\n  filter: >\n    host:a\n    res.jsn.a:1", "3:11 res has no 'jsn'"),
             ("{ filter: \"*\", count: some }", "2:31 count must be a number"),
             ("{ filter: \"*\", status: ok }", "2:32 status must be a status such as 200 or 2xx"),
-            ("{ filter: \"*\", within: 500 }", "2:32 within must be a time with its unit"),
+            ("{ filter: \"*\", within: -500 }", "2:32 within must be a time, as"),
         ]
     )
     func mistakes(assertion: String, issue: String) {
