@@ -159,7 +159,8 @@ struct MessageFlow<Head: FlowingHead> {
         }
         if head.revision != before { isChanged = true }
         current.item = .head(head, framing)
-        if case .pause(.again) = verdict { current.progress = arrival }
+        // Work may also have the hook asked again.
+        if case .pause(.again) = verdict { current.progress = arrival == .headHooked ? .arrived : arrival }
         return settle(current, head, framing, handler, verdict, &exchange)
     }
 

@@ -6,6 +6,7 @@ extension ExchangeMachine {
     /// Receives a stage's answer as if a server had sent it, so that the response chain runs.
     mutating func receiveAnswer(_ answer: LocalAnswer) {
         let answer = framed(answer)
+        ending = answer.end
         state = .answering(.bytes)
         marks.responseBegan = exchange.now
         marks.responseEnded = exchange.now
@@ -31,6 +32,7 @@ extension ExchangeMachine {
         }
         record.flags.insert(.answeredLocally)
         let answer = framed(answer)
+        ending = answer.end
         response.flow.replace(with: items(of: answer), next: next)
         if let file = answer.file { read(file, as: .sent) }
     }
@@ -50,6 +52,7 @@ extension ExchangeMachine {
         state = .answering(.bytes)
         record.flags.insert(.answeredLocally)
         let answer = framed(answer)
+        ending = answer.end
         let role: FileRole = messages.responseHead == nil ? .received : .sent
         recordAnswer(answer)
         response.flow.replace(with: items(of: answer), next: links.count)
@@ -59,6 +62,18 @@ extension ExchangeMachine {
         response.flow.bodyMayChange = isFileSent
         if let file = answer.file { read(file, as: role) }
         pumpResponse()
+    }
+
+    /// Ends an answer that has sent its bytes: after its silence the client's connection is cut.
+    mutating func endAnswer(_ end: AnswerEnd) {
+        guard let deadline = silentUntil ?? (end.silence > .zero ? exchange.now + end.silence : nil) else {
+            return fail(end.failure, cutClient: true)
+        }
+        if exchange.now >= deadline { return fail(end.failure, cutClient: true) }
+        guard silentUntil == nil else { return }
+        silentUntil = deadline
+        abandonUpstream()
+        obey(.pause(.again(at: deadline)), .response)
     }
 
     /// Reads a file in place of a server's response.

@@ -143,6 +143,7 @@ extension ExchangeMachine {
 
     mutating func pumpResponse() {
         while !isOver, responseState != .ended {
+            if let ending, ending.after <= 0, responseState != .none { return endAnswer(ending) }
             switch response.flow.step(links, &exchange) {
             case .idle: return
             case .emit(let item): emitResponse(item)
@@ -172,14 +173,23 @@ extension ExchangeMachine {
             unrecorded = .news
             abandonUpstream()
             response.flow.accept(.end(nil))
-        case .part(let part):
+        case .part(var part):
             guard responseState != .sending(.nothing) else { return }
+            if let end = ending {
+                part = part.readSlice(length: min(part.readableBytes, Int(clamping: end.after))) ?? part
+                ending?.after -= Int64(part.readableBytes)
+            }
             if response.flow.bodyMayChange { sink.record(.body(record.id, .responseSent, part)) }
             if case .sending(.bytes(let count)) = responseState {
                 responseState = .sending(.bytes(count - Int64(part.readableBytes)))
             }
             emit(.sendResponsePart(part))
         case .end(let trailers):
+            // The body is shorter than `end-at`, or there is none.
+            if ending != nil {
+                ending?.after = 0
+                return
+            }
             if record.flags.contains(.endedWithoutCloseNotify), !state.isAnswering {
                 emit(.withholdCloseNotify(.response))
             }

@@ -54,6 +54,10 @@ package struct ExchangeMachine: ~Copyable {
     var headSize = 0
     /// Whether further interim responses are dropped.
     var dropsInterims = false
+    /// Set if a rule ends its answer early; `after` counts down.
+    var ending: AnswerEnd?
+    /// When an answer that was ended early is cut.
+    var silentUntil: NIODeadline?
 
     struct Hold {
         let id: HoldID

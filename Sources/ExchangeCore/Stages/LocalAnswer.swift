@@ -2,6 +2,21 @@ package import HTTPModel
 package import NIOCore
 import Text
 
+/// How a rule ends an answer on purpose before it is complete.
+package struct AnswerEnd: Sendable, Hashable {
+    /// How many bytes of the body the client gets.
+    package var after: Int64
+    /// How long the client then gets nothing, before its connection is cut.
+    package var silence: TimeAmount
+    package var failure: ExchangeFailure
+
+    package init(after: Int64, silence: TimeAmount = .zero, _ failure: ExchangeFailure) {
+        self.after = after
+        self.silence = silence
+        self.failure = failure
+    }
+}
+
 /// A response from Sluice or a rule instead of a server.
 package struct LocalAnswer: Sendable {
     /// The engine sets `Content-Length`.
@@ -9,6 +24,8 @@ package struct LocalAnswer: Sendable {
     package var body: ByteBuffer
     /// A file instead of the body, read as fast as the client reads.
     package var file: AnswerFile?
+    /// Ends the answer before it is complete.
+    package var end: AnswerEnd?
 
     package init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
         self.head = head

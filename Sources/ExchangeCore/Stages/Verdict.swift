@@ -21,7 +21,8 @@ package enum Verdict: Sendable {
 
 /// The way in which a message is held.
 package enum Pause: Sendable {
-    /// Until a moment on the event loop's clock, at which the hook is asked once more. Only from head hooks.
+    /// Until a moment on the event loop's clock, at which the hook is asked once more. Only from head hooks,
+    /// and from their work.
     case again(at: NIODeadline)
     /// Until somebody decides: a breakpoint. Only from head and whole-body hooks.
     case decision(HoldLimit?)

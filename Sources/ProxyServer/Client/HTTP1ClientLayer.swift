@@ -400,7 +400,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         // A server's reset is passed on. Sluice's own abort shows by an unmet length; without a length, by a reset.
         let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
-        if message.responseFraming == .none {
+        if message.responseFraming == .none, !isReset {
             connection.close()
         } else {
             connection.cut(resets: isReset || message.responseFraming == .untilClose)
