@@ -14,7 +14,7 @@ struct BlockList: RuleTool {
         var heading: RuleHeading
         let refusal: Refusal
         /// `nil` to refuse every matching request.
-        let share: BlockShare?
+        var chance: RuleChance?
     }
 
     private let rules: ReadRules<Rule>
@@ -22,7 +22,7 @@ struct BlockList: RuleTool {
 
     init(rules: RuleList<Rule>) {
         self.rules = ReadRules(rules)
-        hasShares = rules.all.contains { $0.share != nil }
+        hasShares = rules.all.contains { $0.chance != nil }
     }
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
@@ -30,17 +30,15 @@ struct BlockList: RuleTool {
         return rules.first(opening).map { refuse($0.match, $0.reading) }
     }
 
-    /// Continues the request counts of the replaced list: a rule continues those of the old rule with its name.
     func prepare(toReplace old: BlockList) {
-        var counters: [String: [RequestCounter]] = [:]
-        for rule in old.rules.asSent.all.reversed() {
-            if let share = rule.share { counters[rule.heading.name, default: []].append(share.counter) }
-        }
-        for rule in rules.asSent.all {
-            if let share = rule.share, let counter = counters[rule.heading.name]?.popLast() {
-                share.counter.goOn(from: counter)
-            }
-        }
+        for (new, old) in rules.asSent.replacing(old.rules.asSent) { new.chance?.goOn(from: old.chance) }
+    }
+
+    func resetCounts() { for rule in rules.asSent.all { rule.chance?.reset() } }
+
+    var dryRun: any Stage {
+        let copies = rules.asSent.all.map { Rule(heading: $0.heading, refusal: $0.refusal, chance: $0.chance?.copy) }
+        return BlockList(rules: RuleList(copies, takesTunnels: true))
     }
 
     private func refuse(_ match: RuleMatch<Rule>, _ reading: RequestReading?, _ draw: String = "") -> RequestHeadHandler
@@ -54,7 +52,7 @@ struct BlockList: RuleTool {
     private func drawn(_ opening: ExchangeOpening) -> (any StageHandler)? {
         var passed: [String] = []
         for (match, reading) in rules.matches(opening) {
-            guard let draw = match.rule.share?.draw(opening) else { return refuse(match, reading) }
+            guard let draw = match.rule.chance?.draw(opening) else { return refuse(match, reading) }
             if draw.isHit { return refuse(match, reading, ", and \(draw.text)") }
             passed.append("\(match.rule.heading.name): \(draw.text), so it passed")
         }
@@ -63,29 +61,6 @@ struct BlockList: RuleTool {
             for note in passed { exchange.note(note) }
             return .forward
         }
-    }
-}
-
-/// A percentage of requests, chosen with a seed.
-struct BlockShare: Sendable {
-    let percent: Double
-    let seed: UInt64
-    private let draws: SeededDraw
-    fileprivate let counter = RequestCounter()
-
-    init(percent: Double, seed: UInt64, rule: String) {
-        (self.percent, self.seed, draws) = (percent, seed, SeededDraw(seed: seed, rule: rule))
-    }
-
-    /// Whether a request is chosen, and why.
-    fileprivate func draw(_ opening: ExchangeOpening) -> (isHit: Bool, text: String) {
-        let nth = counter.next(opening.head.method, opening.url)
-        let drawn = draws.uniform(opening.head.method, opening.url, nth: nth, index: 0) * 100
-        let isHit = drawn < percent
-        let tenths = Int((drawn * 10).rounded(.down))
-        let comparison = "\(isHit ? "below" : "not below") \(GrammarValue.text(percent))"
-        let origin = "(request \(nth) for it, seed \(seed))"
-        return (isHit, "\(tenths / 10).\(tenths % 10) was drawn, \(comparison) \(origin)")
     }
 }
 
@@ -106,17 +81,8 @@ extension BlockList {
         keys: [
             GrammarKey("action", Refusal.value, example: "drop", fallback: "403").means(
                 "How the request is refused: the connection is closed, or answered with this status and a page with the reason."
-            ),
-            GrammarKey("share", .number(0...100, unit: "percent"), example: "20", fallback: "100").means(
-                "The percentage of matching requests to refuse, chosen at random; later rules apply to the others."
-            ),
-            GrammarKey("seed", .number(0...9_007_199_254_740_992, unit: ""), fallback: "different in each run")
-                .example("42")
-                .means(
-                    "Makes the random choices of a named rule the same in every run: the n-th request for a URL has the same result, "
-                        + "whatever the port on this machine."
-                ),
-        ],
+            )
+        ] + RuleChance.keys,
         example: "block: [ { at: \"*.tracker.example\", action: drop } ]",
         usualScope: .path
     )
@@ -127,25 +93,10 @@ extension BlockList {
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
         let refusal = fields["action"].flatMap { Refusal($0, &reader) } ?? .answer(403)
-        let percent = reader.number(fields, "share")
-        if percent == 0, let node = fields["share"] {
-            reader.error("a share of 0 refuses nothing; 'enabled: false' switches the rule off", at: node)
-        }
-        let seed = reader.integer(fields, "seed")
-        if let node = fields["seed"], fields["share"] == nil {
-            reader.lint("'seed' has no effect without 'share'", at: node)
-        }
         var heading = heading
         heading.action = refusal.action
-        var share: BlockShare?
-        if let percent, percent < 100 {
-            if seed != nil { reader.lintUnnamedSeed(fields) }
-            let seed = seed.map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
-            share = BlockShare(percent: percent, seed: seed, rule: heading.name)
-            heading.isConditional = true
-            heading.action += " to \(GrammarValue.text(percent)) % of them"
-        }
-        return Rule(heading: heading, refusal: refusal, share: share)
+        let chance = RuleChance(&heading, fields, &reader)
+        return Rule(heading: heading, refusal: refusal, chance: chance)
     }
 }
 

@@ -287,9 +287,9 @@ struct ListTests {
             ("block: { at: a, action: cut }", "2:25 action must be drop or a status from 400 to 599, not 'cut'"),
             (
                 "block: { at: a, share: 0 }",
-                "2:24 a share of 0 refuses nothing; 'enabled: false' switches the rule off"
+                "2:24 a share of 0 never acts; 'enabled: false' switches the rule off"
             ),
-            ("block: { at: a, share: 101 }", "2:24 share must be from 0 to 100 (percent), not 101"),
+            ("block: { at: a, share: 101 }", "2:24 share must be from 0 to 100 (%), not 101"),
             ("block: { at: a, share: 5, seed: 1.5 }", "2:33 seed must be a whole number"),
             ("block: { at: a, seed: 1 }", "2:23 lint 'seed' has no effect without 'share'"),
             ("allow: { at: a, share: 5 }", "2:17 an allow rule has no key 'share'"),

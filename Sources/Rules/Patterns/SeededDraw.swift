@@ -1,5 +1,4 @@
 package import HTTPModel
-import Synchronization
 
 /// Random draws that can be repeated.
 ///
@@ -37,27 +36,26 @@ package struct SeededDraw: Sendable {
     }
 }
 
+/// Counts requests by method and URL.
 package final class RequestCounter: Sendable {
-    private struct Counts {
+    fileprivate struct Counts {
         var known: [UInt64: UInt32] = [:]
         var shared = [UInt32](repeating: 0, count: 1_024)
     }
 
-    /// Counts that several counters share.
-    private final class Table: Sendable {
-        let counts = Mutex(Counts())
-    }
-
-    private let table = Mutex(Table())
+    private let counts: ContinuedState<Counts>
     private let limit: Int
 
-    package init(limit: Int = 65_536) { self.limit = limit }
+    package convenience init(limit: Int = 65_536) { self.init(ContinuedState(Counts()), limit) }
+
+    private init(_ counts: ContinuedState<Counts>, _ limit: Int) { (self.counts, self.limit) = (counts, limit) }
+
+    package var copy: RequestCounter { RequestCounter(counts.copy, limit) }
 
     /// Continues a different counter; from now on both share their counts.
-    package func goOn(from other: RequestCounter) {
-        let shared = other.table.withLock { $0 }
-        table.withLock { $0 = shared }
-    }
+    package func goOn(from other: RequestCounter) { counts.goOn(from: other.counts) }
+
+    package func reset() { counts.update { $0 = Counts() } }
 
     /// The number of the request with that method and URL, from 1.
     package func next(_ method: String, _ url: RequestURL) -> Int {
@@ -65,7 +63,7 @@ package final class RequestCounter: Sendable {
         hash.combine(method)
         hash.combine(url, withPort: true)
         let key = hash.value
-        return table.withLock { $0 }.counts.withLock { counts in
+        return counts.update { counts in
             guard counts.known.count < limit || counts.known[key] != nil else {
                 let slot = Int(key % UInt64(counts.shared.count))
                 counts.shared[slot] &+= 1

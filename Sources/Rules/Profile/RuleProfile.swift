@@ -112,6 +112,14 @@ package struct RuleProfile: Sendable {
         for compiled in compiled { replace(compiled.stage, new?.stage(of: compiled.tool)) }
     }
 
+    /// The rules of a tool that count their requests.
+    package func counts(of tool: Tool) -> [RuleCount] { stage(of: tool)?.counts ?? [] }
+
+    /// Starts the counts of these tools again.
+    package func resetCounts(of tools: Set<StageID>) {
+        for compiled in compiled where tools.contains(compiled.tool.id) { compiled.stage.resetCounts() }
+    }
+
     private func stage(of tool: Tool) -> (any RuleTool)? { compiled.first { $0.tool == tool }?.stage }
 
     /// The content of each rule by its place; it is equal if only comments, quotes or the order of keys differ.

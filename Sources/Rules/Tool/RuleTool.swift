@@ -26,6 +26,10 @@ package protocol RuleTool: Stage {
     static var isSwitchedInPlace: Bool { get }
     /// Whether the tool acts; setting it has an effect only if `isSwitchedInPlace`.
     var isOn: Bool { get nonmutating set }
+    /// The rules that count their requests, in the user's order.
+    var counts: [RuleCount] { get }
+    /// Starts the counts, and random choices that depend on counts, again.
+    func resetCounts()
     /// Called before the stage replaces an older one.
     func prepare(toReplace old: Self)
     /// Called after a new stage, or none, has replaced this one.
@@ -49,9 +53,10 @@ extension RuleTool {
         get { true }
         nonmutating set {}
     }
+    package var counts: [RuleCount] { [] }
+    package func resetCounts() {}
     package func prepare(toReplace old: Self) {}
     package func wasReplaced(by new: Self?) {}
-
 }
 
 /// A tool whose first matching rule decides about each exchange independently.
