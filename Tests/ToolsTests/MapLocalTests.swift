@@ -361,7 +361,7 @@ struct MapLocalTests {
     @Test(
         "What is wrong is said with its place",
         arguments: [
-            ("{ from: a.example }", "2:12 a map-local rule needs 'to'"),
+            ("{ from: a.example }", "2:12 a map-local rule needs 'to' or 'answer'"),
             (
                 "{ from: 'a.example/*', to: f, on-miss: 500 }",
                 "2:51 on-miss must be pass or next or 404 or error, not '500'"

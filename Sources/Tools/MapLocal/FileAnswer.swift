@@ -12,14 +12,14 @@ struct FileAnswer {
     /// Overrides the sidecar's status.
     let status: Int?
     /// The rule's fields; a field with an empty value is left out of the answer.
-    let fields: [(name: String, value: String)]
+    let fields: FileSource.Fields
 
     /// In bytes; larger files are streamed.
     private static let mostInMemory: Int64 = 256 << 10
     /// In bytes; if several ranges are longer in total, the whole file is sent.
     private static let mostInParts: Int64 = 4 << 20
 
-    init(_ head: RequestHead, status: Int?, fields: [(name: String, value: String)]) {
+    init(_ head: RequestHead, status: Int?, fields: FileSource.Fields) {
         // Only GET has ranges (RFC 9110 §14.2).
         let hasRange = head.method == "GET" && !head.fields.contains("if-range")
         range = hasRange ? head.fields.value(of: "range") : nil
@@ -33,8 +33,8 @@ struct FileAnswer {
         var head = ResponseHead(status: status, reason: self.status == nil ? sidecar?.reason : nil)
         head.fields.append("Content-Type", MediaTypes.contentType(of: name))
         if status == 200 { head.fields.append("Accept-Ranges", "bytes") }
-        set(sidecar?.fields ?? [], in: &head.fields)
-        set(fields, in: &head.fields)
+        head.fields.replace(sidecar?.fields ?? [])
+        head.fields.replace(fields)
         // Ranges apply to status 200 only; with another status the body is not the requested content.
         let asked = status == 200 ? range.map { ByteRanges($0, length: length) } ?? .whole : .whole
         switch asked {
@@ -58,14 +58,8 @@ struct FileAnswer {
     /// Adds the rule's fields to an answer without a file, except for `Content-Type`, which describes the file.
     func explained(_ answer: LocalAnswer) -> LocalAnswer {
         var answer = answer
-        set(fields.filter { FieldName($0.name) != .contentType }, in: &answer.head.fields)
+        answer.head.fields.replace(fields.filter { FieldName($0.name) != .contentType })
         return answer
-    }
-
-    /// Sets fields in place of all earlier fields with these names; an empty value leaves the field out.
-    private func set(_ fields: [(name: String, value: String)], in section: inout FieldSection) {
-        for field in fields { section.removeAll(FieldName(field.name)) }
-        for field in fields where !field.value.isEmpty { section.append(field.name, field.value) }
     }
 
     private func body(

@@ -4,17 +4,43 @@ import NIOCore
 import Rules
 import Text
 
+/// The files from which a rule answers.
+struct FileSource: Sendable {
+    typealias Fields = [(name: String, value: String)]
+
+    let path: String
+    /// The path as in the profile.
+    let name: String
+    var onMiss = MissPolicy.pass
+    var isCaseSensitive = true
+    /// The file that answers for a directory; `nil` if the path must be a file.
+    var index: String?
+    let status: Int?
+    let fields: Fields
+    /// The names of the file within the directory `path`; `nil` if the URL has them.
+    var names: [String]?
+    /// Whether the names have secret values.
+    var hidesNames = false
+}
+
 /// Finds the file of one rule and makes the answer.
 struct FileLookUp: Sendable {
-    private let rule: MapLocal.Rule
+    private let rule: String
+    private let source: FileSource
     /// The part of the path after the location's literal part, which is looked up in a directory.
     private let remainder: String
     private let isLast: Bool
     private let head: RequestHead
     private let url: RequestURL
 
-    init(_ match: RuleMatch<MapLocal.Rule>, isLast: Bool, head: RequestHead, url: RequestURL) {
-        (rule, self.isLast, self.head, self.url) = (match.rule, isLast, head, url)
+    init(
+        _ source: FileSource,
+        _ match: RuleMatch<MapLocal.Rule>,
+        isLast: Bool,
+        head: RequestHead,
+        url: RequestURL
+    ) {
+        (rule, self.source, self.isLast, self.head, self.url) = (match.rule.heading.name, source, isLast, head, url)
         remainder = match.location?.remainder(of: url.path) ?? String(url.path.dropFirst())
     }
 
@@ -34,17 +60,25 @@ struct FileLookUp: Sendable {
     }
 
     private func answer() throws(NotFoundError) -> WorkOutcome {
-        guard let status = FileStatus(path: rule.path) else {
-            throw NotFoundError(place: rule.name, reason: "it does not exist")
+        guard let status = FileStatus(path: source.path) else {
+            throw NotFoundError(place: source.name, reason: "it does not exist")
         }
         if status.kind != .directory { return try answerFromRoot() }
+        let tree = FileTree(source.path, isCaseSensitive: source.isCaseSensitive)
+        if let names = source.names {
+            let found = try open(names, tree)
+            guard found.status.kind == .file else {
+                throw NotFoundError(place: source.name, reason: "it is not a file")
+            }
+            return try answer(found, names, tree)
+        }
+        guard source.index != nil else { throw NotFoundError(place: source.name, reason: "it is a directory") }
         let path: PathNames
         do throws(PathNames.NameError) {
             path = try PathNames(remainder)
         } catch {
             throw NotFoundError(place: place([remainder]), reason: "\(error)")
         }
-        let tree = FileTree(rule.path, isCaseSensitive: rule.isCaseSensitive)
         let found = try open(path.names, tree)
         switch found.status.kind {
         case .directory: return try answerForDirectory(path, tree)
@@ -58,7 +92,7 @@ struct FileLookUp: Sendable {
         do throws(LookUpError) {
             return try tree.open(names)
         } catch {
-            throw NotFoundError(place: place(names), reason: "\(error)")
+            throw NotFoundError(place: place(names), reason: source.hidesNames ? "it was not found" : "\(error)")
         }
     }
 
@@ -68,7 +102,7 @@ struct FileLookUp: Sendable {
             let names = Array(path.names.dropLast()) + [last + MirrorNames.besideDirectory]
             if let found = try? tree.open(names), found.status.kind == .file { return try answer(found, names, tree) }
         }
-        let names = path.names + [rule.index]
+        let names = path.names + [source.index ?? ""]
         let found = try open(names, tree)
         guard found.status.kind == .file else { throw NotFoundError(place: place(names), reason: "it is a directory") }
         return try answer(found, names, tree)
@@ -76,19 +110,19 @@ struct FileLookUp: Sendable {
 
     private func answerFromRoot() throws(NotFoundError) -> WorkOutcome {
         let found = try openRoot()
-        guard found.status.kind == .file else { throw NotFoundError(place: rule.name, reason: "it is not a file") }
+        guard found.status.kind == .file else { throw NotFoundError(place: source.name, reason: "it is not a file") }
         // The sidecar is beside the path in the profile, even if that path is a link.
-        let beside = try? OpenFile(path: rule.path + Sidecar.suffix)
-        return try answer(found, named: rule.name, sidecar: beside?.sidecar)
+        let beside = try? OpenFile(path: source.path + Sidecar.suffix)
+        return try answer(found, named: source.name, sidecar: beside?.sidecar)
     }
 
     private func openRoot() throws(NotFoundError) -> FileTree.Found {
         do throws(SystemError) {
-            let file = try OpenFile(path: rule.path)
+            let file = try OpenFile(path: source.path)
             let status = try file.status()
             return FileTree.Found(file: file, status: status)
         } catch {
-            throw NotFoundError(place: rule.name, reason: "it cannot be read (\(error))")
+            throw NotFoundError(place: source.name, reason: "it cannot be read (\(error))")
         }
     }
 
@@ -108,15 +142,16 @@ struct FileLookUp: Sendable {
     }
 
     /// The name of a file in traces: the directory as the profile names it, and the names looked up in it.
-    private func place(_ names: [String]) -> String { rule.name.path(to: names) }
+    private func place(_ names: [String]) -> String { source.names == nil ? source.name.path(to: names) : source.name }
 
     private func answer(
         _ found: consuming FileTree.Found,
         named name: String,
         sidecar: Sidecar?
     ) throws(NotFoundError) -> WorkOutcome {
-        let builder = FileAnswer(head, status: rule.status, fields: rule.fields)
-        let fileName = name.hasSuffix(MirrorNames.besideDirectory) ? String(name.dropLast()) : name
+        let builder = FileAnswer(head, status: source.status, fields: source.fields)
+        let last = source.names?.last ?? name
+        let fileName = last.hasSuffix(MirrorNames.besideDirectory) ? String(last.dropLast()) : last
         do throws(SystemError) {
             let answer = try builder.answer(found, name: fileName, sidecar: sidecar)
             let size = answer.file?.length ?? Int64(answer.body.readableBytes)
@@ -131,28 +166,28 @@ struct FileLookUp: Sendable {
 
     private func outcome(of miss: NotFoundError) -> WorkOutcome {
         let looked = "looked for \(miss.place): \(miss.reason)"
-        switch rule.onMiss {
+        switch source.onMiss {
         case .pass, .next:
             let next = isLast ? "the request went on to the server" : "the next rule was asked"
             return WorkOutcome(.forward, trace: [note("\(looked); \(next)")])
         case .notFound:
-            let answer = explanation(404, "There is no such file", "There is no file for \(url) in \(rule.name).")
+            let answer = explanation(404, "There is no such file", "There is no file for \(url) in \(source.name).")
             return WorkOutcome(.respond(answer), trace: [fired("\(looked); answered 404")])
         case .error:
-            let text = "The rule '\(rule.heading.name)' answers \(url) from files, but found none. It \(looked)."
+            let text = "The rule '\(rule)' answers \(url) from files, but found none. It \(looked)."
             let answer = explanation(502, "The file for the answer is missing", text)
             return WorkOutcome(.respond(answer), trace: [fired("\(looked); answered 502")])
         }
     }
 
     private func explanation(_ status: Int, _ title: String, _ text: String) -> LocalAnswer {
-        FileAnswer(head, status: nil, fields: rule.fields)
+        FileAnswer(head, status: nil, fields: source.fields)
             .explained(.explanation(status: status, title: title, text: text, html: head.takesHTML))
     }
 
-    private func fired(_ text: String) -> TraceEntry { MapLocal.fired(rule.heading.name, text) }
+    private func fired(_ text: String) -> TraceEntry { MapLocal.fired(rule, text) }
 
-    private func note(_ text: String) -> TraceEntry { MapLocal.note(rule.heading.name, text) }
+    private func note(_ text: String) -> TraceEntry { MapLocal.note(rule, text) }
 }
 
 extension OpenFile {

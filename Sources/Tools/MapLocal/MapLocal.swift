@@ -3,49 +3,64 @@ import HTTPModel
 import NIOCore
 package import Rules
 
-/// Map local: requests that match one of its rules are answered from files.
+/// Map local: requests that match one of its rules are answered from files, or with answers of the profile.
 ///
 /// A rule names a file, which answers every matching request, or a directory. In a directory, the part of the path
 /// after the literal part of the location is looked up. The lookup uses the URL as the client sent it, like locations
 /// do, and ignores the query. Every method is answered, `OPTIONS` too, unless the rule names methods.
-struct MapLocal: FirstRuleTool {
+struct MapLocal: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
-        let path: String
-        /// The path as in the profile.
-        let name: String
         let onMiss: MissPolicy
-        let isCaseSensitive: Bool
-        /// The file that answers for a directory.
-        let index: String
-        let status: Int?
-        let fields: [(name: String, value: String)]
+        /// `nil` if the rule has answers.
+        let files: FileSource?
+        var answers: AnswerSequence?
+        var chance: RuleChance?
+
+        /// Whether later rules are asked if this one does not answer.
+        var leavesToOthers: Bool { onMiss == .next || chance.map { $0.share < 100 } ?? false }
     }
 
     let rules: RuleList<Rule>
 
-    func handler(for opening: ExchangeOpening, by match: RuleMatch<Rule>) -> any StageHandler {
-        var matches = [match]
-        if match.rule.onMiss == .next {
-            let later = rules.matches(opening).filter { $0.position > match.position }
-            let last = later.firstIndex { $0.rule.onMiss != .next } ?? later.endIndex
-            matches += later.prefix(last + 1)
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard let first = rules.first(opening) else { return nil }
+        var matches = [first]
+        if first.rule.leavesToOthers {
+            matches = rules.matches(opening)
+            let last = matches.firstIndex { !$0.rule.leavesToOthers } ?? matches.endIndex
+            matches = Array(matches.prefix(last + 1))
         }
-        return RequestHeadHandler { head, exchange in
-            let lookUps = matches.enumerated().map { index, match in
-                FileLookUp(match, isLast: index == matches.count - 1, head: head, url: exchange.url)
-            }
-            return .work {
-                var trace: [TraceEntry] = []
-                for lookUp in lookUps {
-                    let outcome = lookUp.run()
-                    trace += outcome.trace
-                    if case .forward = outcome.verdict { continue }
-                    return WorkOutcome(outcome.verdict, trace: trace)
-                }
-                return WorkOutcome(.forward, trace: trace)
-            }
+        return matches.isEmpty ? nil : MapLocalHandler(matches, opening)
+    }
+
+    var counts: [RuleCount] {
+        rules.all.compactMap { rule in
+            rule.answers.map { RuleCount(rule: rule.heading.name, count: $0.counter.total) }
         }
+    }
+
+    func resetCounts() {
+        for rule in rules.all {
+            rule.answers?.counter.reset()
+            rule.chance?.reset()
+        }
+    }
+
+    func prepare(toReplace old: MapLocal) {
+        for (new, old) in rules.replacing(old.rules) {
+            new.chance?.goOn(from: old.chance)
+            if let counter = old.answers?.counter { new.answers?.counter.goOn(from: counter) }
+        }
+    }
+
+    var dryRun: any Stage {
+        let copies = rules.all.map { rule in
+            var rule = rule
+            (rule.answers, rule.chance) = (rule.answers?.copy, rule.chance?.copy)
+            return rule
+        }
+        return MapLocal(rules: RuleList(copies, takesTunnels: false))
     }
 }
 
@@ -71,7 +86,7 @@ extension MapLocal {
         alone: [.panel],
         directions: [.request],
         noun: "a map-local rule",
-        summary: "Answers matching requests from files, which are read for each request.",
+        summary: "Answers matching requests from files, which are read for each request, or from the profile.",
         scope: .from,
         conditions: .bodies,
         keys: [
@@ -98,7 +113,7 @@ extension MapLocal {
                 "Headers of the answer, also without a file; they replace headers of the same name, and an empty value "
                     + "removes one."
             ),
-        ],
+        ] + AnswerSequence.keys + RuleChance.keys,
         example: "map-local: [ { from: \"https://api.example.com/v1/*\", to: fixtures/, on-miss: 404 } ]",
         usualScope: .path,
         change: .response,
@@ -116,14 +131,32 @@ extension MapLocal {
     }
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
-        guard let node = reader.required(fields, "to", descriptor.noun), let name = reader.text(node, "to"),
-            let path = reader.path(node, "to")
-        else { return nil }
         var heading = heading
+        let onMiss = fields["on-miss"].flatMap { reader.choice($0, "on-miss", MissPolicy.choices) } ?? .pass
+        let answers = AnswerSequence(heading, fields, &reader)
+        let files = answers == nil ? files(&heading, onMiss, fields, &reader) : nil
+        guard answers != nil || files != nil else { return nil }
+        if let answers { heading.action = answers.action }
+        let drawsTimes = answers?.turns.contains { $0?.delay?.isRandom == true } ?? false
+        let chance = RuleChance(&heading, fields, drawsTimes: drawsTimes, &reader)
+        if onMiss == .next { heading.isConditional = true }
+        return Rule(heading: heading, onMiss: onMiss, files: files, answers: answers, chance: chance)
+    }
+
+    private static func files(
+        _ heading: inout RuleHeading,
+        _ onMiss: MissPolicy,
+        _ fields: ProfileFields,
+        _ reader: inout ProfileReader
+    ) -> FileSource? {
+        if fields["answer"] != nil || fields["answers"] != nil { return nil }
+        guard let node = fields["to"] else {
+            reader.error("\(descriptor.noun) needs 'to' or 'answer'", at: fields.node)
+            return nil
+        }
+        guard let name = reader.text(node, "to"), let path = reader.path(node, "to") else { return nil }
         heading.action = "answer from \(name)"
         lint(path, heading, at: node, &reader)
-        let onMiss = fields["on-miss"].flatMap { reader.choice($0, "on-miss", MissPolicy.choices) } ?? .pass
-        heading.isConditional = onMiss == .next
         let index = reader.text(fields, "index") ?? "index.html"
         if let node = fields["index"], index.isEmpty || index.utf8.contains(UInt8(ascii: "/")) || index.hasPrefix("..")
         {
@@ -131,18 +164,17 @@ extension MapLocal {
         }
         let status = reader.integer(fields, "status")
         if status == 205, let node = fields["status"] { reader.lint(ResponseHead.resetContentLint, at: node) }
-        return Rule(
-            heading: heading,
+        let own = fields["headers"].map { node in
+            reader.headers(node) { name, value in Sidecar.problem(name: name, value: value).map { "headers \($0)" } }
+        }
+        return FileSource(
             path: path,
             name: name,
             onMiss: onMiss,
             isCaseSensitive: reader.flag(fields, "case-sensitive") ?? true,
             index: index,
             status: status,
-            fields: fields["headers"].map { node in
-                reader.headers(node) { name, value in Sidecar.problem(name: name, value: value).map { "headers \($0)" }
-                }
-            } ?? []
+            fields: own ?? []
         )
     }
 
