@@ -87,7 +87,9 @@ actor RulesInForce {
         ToolRegistry.standard.inOrder.map { tool in
             let rules = profile?.tools.first { $0.tool == tool }?.rules ?? []
             let enabled = rules.count { $0.isEnabled }
-            return ToolState(name: tool.key, isOn: !off.contains(tool.id), rules: rules.count, enabled: enabled)
+            var state = ToolState(name: tool.key, isOn: !off.contains(tool.id), rules: rules.count, enabled: enabled)
+            if let counts = profile?.counts(of: tool), !counts.isEmpty { state.counts = counts }
+            return state
         }
     }
 

@@ -36,6 +36,7 @@ package enum Effect: Sendable {
     case saveSession(path: String, isForced: Bool)
     // Tools, rules, holds.
     case setTool(Tool, isOn: Bool)
+    case resetTool(Tool)
     case draftRule(Tool, RuleOrigin?, level: Int)
     case checkRule(Tool, text: String, replaces: Int?, [ProfileSource])
     case loadRules

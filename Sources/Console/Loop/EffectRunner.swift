@@ -152,6 +152,7 @@ final class EffectRunner: Sendable {
         case .setRecording(let isOn): control { [self] control in say(try await control.setRecording(isOn)) }
         case .saveSession(let path, let isForced): saveSession(to: path, isForced: isForced)
         case .setTool(let tool, let isOn): setTool(tool, isOn)
+        case .resetTool(let tool): resetTool(tool)
         case .loadRules: loadRules()
         case .draftRule(let tool, let origin, let level): draftRule(tool, origin, level)
         case .checkRule(let tool, let text, let replaced, let texts): checkRule(tool, text, replaced, texts)

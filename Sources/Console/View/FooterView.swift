@@ -1,6 +1,7 @@
 import Description
 import HTTPModel
 import Rules
+import Runner
 import Terminal
 import Text
 import Tools
@@ -86,11 +87,12 @@ enum FooterView {
         switch model.overlays.last {
         case .panel(let panel):
             let file = panel.tool.answersFrom != nil ? [("f", "edit file")] : []
+            let reset = model.proxy.tool(panel.tool)?.counts != nil ? [("0", "reset counts")] : []
             let preset = panel.tool.presets != nil ? [("p", "preset")] : []
             return [
                 ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"),
                 ("o", "tool on/off"),
-            ] + preset + file + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
+            ] + preset + file + reset + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
         case .holds: return holdHints(model) + [("esc", "close")]
         case .editor(let editor):
             let word =

@@ -115,6 +115,10 @@ extension ControlClient: ControlTarget {
         try await ask(.init(command: .toolSet, tools: names, on: isOn), \.tools)
     }
 
+    package func resetTools(_ names: [String]) async throws -> [ToolState] {
+        try await ask(.init(command: .toolReset, tools: names), \.tools)
+    }
+
     package func holds() async throws -> [HoldSummary] { try await ask(.init(command: .holdList), \.holds) }
 
     package func hold(_ id: String) async throws -> HoldDetails {

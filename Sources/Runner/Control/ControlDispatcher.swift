@@ -31,6 +31,11 @@ final class ControlDispatcher: Sendable {
             let names = (request.tools ?? []) + (request.tool.map { [$0] } ?? [])
             let isOn = try request.needed(names.isEmpty ? nil : request.on, "a 'tool' and 'on'")
             return ControlReply(tools: try await target.setTools(names, isOn: isOn))
+        case .toolReset:
+            let names = (request.tools ?? []) + (request.tool.map { [$0] } ?? [])
+            return ControlReply(
+                tools: try await target.resetTools(try request.needed(names.isEmpty ? nil : names, "a 'tool'"))
+            )
         case .holdList: return ControlReply(holds: try await target.holds())
         case .holdShow: return ControlReply(hold: try await target.hold(try oneHold(request)))
         case .holdEdit:

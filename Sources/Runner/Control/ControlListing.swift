@@ -1,6 +1,7 @@
 import Description
 import Foundation
 import HTTPModel
+import Rules
 package import Store
 import Telemetry
 import Text
@@ -83,7 +84,10 @@ package enum ControlListing {
         let rows = tools.map { tool in
             let disabled = tool.rules - tool.enabled
             let note = disabled > 0 ? " (\(disabled) not enabled)" : ""
-            return [tool.name, tool.isOn ? "on" : "off", "\(tool.rules)\(note)"]
+            let counts = tool.counts?.map { "\($0.rule) \($0.count.grouped)" }.joined(separator: ", ")
+            return [
+                tool.name, tool.isOn ? "on" : "off", "\(tool.rules)\(note)\(counts.map { "; answers: \($0)" } ?? "")",
+            ]
         }
         return columns([["TOOL", "", "RULES"]] + rows, rightAligned: [])
     }

@@ -1,6 +1,7 @@
 package import Foundation
 import HTTPModel
 import Recording
+package import Rules
 package import Store
 package import Telemetry
 import Text
@@ -14,6 +15,7 @@ import Text
 /// {"command":"stop"}                                             like SIGTERM
 /// {"command":"tool.list"}
 /// {"command":"tool.set","tool":"rewrite","on":false}             also "tools":[…], and "all"
+/// {"command":"tool.reset","tool":"map-local"}                   starts its counts again; also "tools":[…], and "all"
 /// {"command":"hold.list"}
 /// {"command":"hold.show","id":"12.1"}
 /// {"command":"hold.edit","id":"12.1","edit":{"status":404,"headers":[{"name":"X","value":"y"}]}}
@@ -48,6 +50,7 @@ struct ControlRequest: Codable, Sendable, Hashable {
         case status, stop
         case toolList = "tool.list"
         case toolSet = "tool.set"
+        case toolReset = "tool.reset"
         case holdList = "hold.list"
         case holdShow = "hold.show"
         case holdEdit = "hold.edit"
@@ -228,13 +231,15 @@ package struct ToolState: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case name
         case isOn = "on"
-        case rules, enabled
+        case rules, enabled, counts
     }
 
     package var name: String
     package var isOn: Bool
     package var rules: Int
     package var enabled: Int
+    /// The rules that count their requests; `nil` if there is no such rule.
+    package var counts: [RuleCount]?
 }
 
 enum ControlLine {

@@ -12,6 +12,8 @@ package protocol ControlTarget: SessionEdits {
     func tools() async throws -> [ToolState]
     /// Switches tools, or `all`; returns all tools. Most act on later exchanges only. An unknown name switches no tool.
     func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState]
+    /// Starts the counts of tools, or `all`, again; returns all tools. An unknown name resets nothing.
+    func resetTools(_ names: [String]) async throws -> [ToolState]
     /// The waiting messages, oldest first.
     func holds() async throws -> [HoldSummary]
     /// By an ID: `12.1`, or `12` if only one message of exchange 12 is waiting.

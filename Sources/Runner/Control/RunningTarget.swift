@@ -58,6 +58,11 @@ struct RunningTarget: LocalHolds {
         return await rules.tools
     }
 
+    func resetTools(_ names: [String]) async throws -> [ToolState] {
+        await rules.profile?.resetCounts(of: try ToolNames.stages(names))
+        return await rules.tools
+    }
+
     func waitingHolds() async -> [WaitingHold] {
         let now = NIODeadline.now()
         return server.holds.all.map { held in

@@ -5,14 +5,15 @@ import Runner
 struct ToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tool",
-        abstract: "List tools, and switch them on and off.",
+        abstract: "List tools, switch them on and off, and reset their counts.",
         discussion: """
               sluice tool list
               sluice tool off throttle
+              sluice tool reset map-local
 
             It applies to exchanges that begin later, until Sluice ends. The profile's file is not changed.
             """,
-        subcommands: [List.self, On.self, Off.self]
+        subcommands: [List.self, On.self, Off.self, Reset.self]
     )
 
     struct List: AsyncParsableCommand {
@@ -45,6 +46,17 @@ struct ToolCommand: AsyncParsableCommand {
 
         func run() async throws { try await tools.set(isOn: false) }
     }
+
+    struct Reset: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reset",
+            abstract: "Start the counts of tools again: answers come from the first, shares are drawn as at the start."
+        )
+
+        @OptionGroup var tools: NamedTools
+
+        func run() async throws { try await tools.reset() }
+    }
 }
 
 struct NamedTools: ParsableArguments {
@@ -52,7 +64,12 @@ struct NamedTools: ParsableArguments {
     @Argument(help: "The tools, or 'all'.", completion: .tools) var names: [String]
 
     func set(isOn: Bool) async throws {
-        let tools = try await options.target().setTools(names, isOn: isOn)
+        show(try await options.target().setTools(names, isOn: isOn))
+    }
+
+    func reset() async throws { show(try await options.target().resetTools(names)) }
+
+    private func show(_ tools: [ToolState]) {
         StandardStreams.out(ControlListing.table(tools.filter { names.contains("all") || names.contains($0.name) }))
     }
 }

@@ -20,6 +20,7 @@ extension Effect {
         case .find(_, let from, let forward, _): "find \(forward ? "after" : "before") \(from)"
         case .detail(let id, let options, let generation): "detail \(id.number) \(options.page.rawValue) #\(generation)"
         case .setTool(let tool, let isOn): "\(tool.key) \(isOn ? "on" : "off")"
+        case .resetTool(let tool): "\(tool.key) reset"
         case .draftRule(let tool, let origin, let level):
             "draft \(tool.key) \(origin?.words ?? "example") \(level)"
         case .checkRule(let tool, _, let replaced, _): "check \(tool.key) \(replaced.map { "\($0)" } ?? "new")"

@@ -64,6 +64,16 @@ final class FakeTarget: LocalHolds {
         }
     }
 
+    func resetTools(_ names: [String]) async throws -> [ToolState] {
+        let names = try ToolNames.stages(names).map(\.name)
+        return state.withLock { state in
+            for index in state.tools.indices where names.contains(state.tools[index].name) {
+                state.tools[index].counts = nil
+            }
+            return state.tools
+        }
+    }
+
     func waitingHolds() async -> [WaitingHold] { state.withLock { $0.holds } }
 
     func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {

@@ -213,7 +213,8 @@ enum HelpKeys {
     static let panel = [
         "enter": "edit the rule", "a": "add a rule, from the selected exchange if there is one",
         "space": "switch the rule on or off", "d": "delete the rule", "J K": "move the rule down, up",
-        "o": "switch the tool on or off", "p": "choose a preset", "u": "undo the last change",
+        "0": "start the counts of answers again", "o": "switch the tool on or off", "p": "choose a preset",
+        "u": "undo the last change",
         "ctrl-s": "save the rules to the profile's file",
     ]
 

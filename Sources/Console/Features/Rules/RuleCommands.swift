@@ -1,6 +1,7 @@
 import Description
 package import HTTPModel
 package import Rules
+import Runner
 import Terminal
 import Text
 import Tools
@@ -120,12 +121,15 @@ enum PanelView {
             }
             return
         }
+        let counts = model.proxy.tool(panel.tool)?.counts
         for (index, isSelected, line) in OverlayView.rows(rules.count, selected: panel.selected, in: inner) {
             let rule = rules[index]
             let base = isSelected ? theme.selection : rule.isEnabled ? .plain : theme.faint
             screen.fill(line, style: base)
             let name = rule.name.map { "\($0): " } ?? ""
-            let text = "\(isSelected ? ">" : " ") [\(rule.isEnabled ? "x" : " ")] \(name)\(rule.summary)"
+            let count =
+                counts?.first { $0.rule == rule.name ?? "rule \(index + 1)" }.map { " (\($0.count.grouped))" } ?? ""
+            let text = "\(isSelected ? ">" : " ") [\(rule.isEnabled ? "x" : " ")] \(name)\(rule.summary)\(count)"
             screen.write(text, x: line.x, y: line.y, style: base, limit: line.width)
             guard let problem = rule.problem else { continue }
             let width = min(TextWidth.columns(problem), line.width / 2)

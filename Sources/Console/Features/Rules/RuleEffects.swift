@@ -16,6 +16,13 @@ extension EffectRunner {
         }
     }
 
+    func resetTool(_ tool: Tool) {
+        control { [self] control in
+            _ = try await control.resetTools([tool.key])
+            say("\(tool.title): counts start again.")
+        }
+    }
+
     func loadRules() {
         control { [self] control in
             let profile = try await profileInForce(control)

@@ -57,6 +57,7 @@ extension ConsoleModel {
         case (.character("J"), []), (.down, .shift), (.down, .alt): return moveRule(panel, selected, 1)
         case (.character("K"), []), (.up, .shift), (.up, .alt): return moveRule(panel, selected, -1)
         case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.key)
+        case (.character("0"), []) where proxy.tool(panel.tool)?.counts != nil: return [.resetTool(panel.tool)]
         case (.character("p"), []) where panel.tool.presets != nil: return perform(.preset, nil)
         case (.character("s"), .control): return attempt { try $0.saveProfile(nil) }
         case (.character("f"), []) where panel.tool.answersFrom != nil: return editAnswer(panel)
