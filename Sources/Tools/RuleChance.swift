@@ -34,11 +34,11 @@ struct RuleChance: Sendable {
             reader.error("a share of 0 never acts; 'enabled: false' switches the rule off", at: node)
         }
         let seed = reader.integer(fields, "seed")
-        if let node = fields["seed"], fields["share"] == nil, !drawsTimes {
+        if let node = fields["seed"], fields["share"] == nil, !drawsTimes, !reader.namesValues {
             reader.lint("'seed' has no effect without 'share'", at: node)
         }
-        guard percent < 100 || drawsTimes else { return nil }
         if seed != nil { reader.lintUnnamedSeed(fields) }
+        guard percent < 100 || drawsTimes else { return nil }
         (share, self.seed) = (percent, seed.map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000))
         (draws, counter) = (SeededDraw(seed: self.seed, rule: heading.name), RequestCounter())
         if share < 100 {

@@ -83,6 +83,9 @@ struct ValueUse {
 }
 
 extension ProfileReader {
+    /// Whether a text of the rule that is being read has values.
+    package var namesValues: Bool { !valueUses.isEmpty }
+
     /// Checks the values that the texts of a rule name; `nil` if they name none.
     mutating func values(of rule: RuleHeading, _ tool: ToolDescriptor, _ fields: ProfileFields) -> RuleValues? {
         if valueUses.isEmpty { return nil }
