@@ -20,6 +20,8 @@ package final class TextMask {
     let names: SecretNames
     private let patterns: Set<MaskRules.Pattern>
     package let book: SecretBook
+    /// Secrets that the rules name.
+    private let given: [String]
     /// Nothing is replaced before all secrets are known.
     private(set) var isCollecting = true
     private var isAtOnce = false
@@ -44,22 +46,33 @@ package final class TextMask {
     var origin = OrdinaryValue.Origin.response
     var suspectsNothing = false
 
-    package init(_ rules: MaskRules = MaskRules()) {
+    package convenience init(_ rules: MaskRules = MaskRules()) {
+        self.init(rules: rules)
+        seekGiven()
+    }
+
+    private init(rules: MaskRules) {
         names = SecretNames(also: rules.also, except: rules.except)
         patterns = rules.patterns
+        given = rules.secrets
         book = SecretBook()
+    }
+
+    private func seekGiven() {
+        for secret in given { book.note(Array(secret.utf8), .named, name: "vars", host: "", isSought: true) }
     }
 
     /// For a store: replaces secrets as soon as they are found, and gives them labels.
     package convenience init(_ rules: MaskRules, label: @escaping ([UInt8]) -> UInt32) {
-        self.init(rules)
+        self.init(rules: rules)
         book.label = label
+        seekGiven()
         replaceAtOnce()
     }
 
     /// A mask for another thread: it collects findings for ``add(_:)``, then replaces the same secrets.
     package init(_ copy: Copy) {
-        (names, patterns, isCollecting) = (copy.names, copy.patterns, copy.isCollecting)
+        (names, patterns, isCollecting, given) = (copy.names, copy.patterns, copy.isCollecting, [])
         book = SecretBook(closed: copy.secrets)
         if isCollecting { findings = Findings() }
     }
@@ -93,7 +106,9 @@ package final class TextMask {
 
     /// Limits memory in a single pass; known secrets keep their placeholders.
     package func boundWhatIsSought() {
-        if isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce { book.seekNothing() }
+        guard isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce + given.count else { return }
+        book.seekNothing()
+        seekGiven()
     }
 
     func begin(_ record: ExchangeRecord) { (exchange, host) = (record.id, record.url.host) }

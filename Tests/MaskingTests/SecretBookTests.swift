@@ -28,6 +28,17 @@ struct SecretBookTests {
         #expect(Placeholder(kind: .token, number: 7, label: 0x2A).text == "sluice-token-00002a")
     }
 
+    @Test("Secrets that the rules name are masked wherever they are, in every coding and also in a store")
+    func named() {
+        var rules = MaskRules()
+        rules.secrets = ["top secret 1"]
+        for form in ["top secret 1", "top%20secret%201", "top+secret+1"] {
+            #expect(Masked.text("x \(form) y", nil, rules) == "x sluice-value-1 y", "\(form)")
+        }
+        let mask = TextMask(rules, label: { _ in 0xAB_0000 })
+        #expect(mask.masked("x top secret 1 y", .text) == "x sluice-value-ab0000 y")
+    }
+
     @Test("The same secret under several names and codings is counted once")
     func joins() {
         let text = #"{"token":"ab+cd/ef","u":"?token=ab%2Bcd%2Fef","n":"{\"token\":\"ab+cd\\/ef\"}"}"#
