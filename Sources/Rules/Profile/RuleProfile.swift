@@ -60,9 +60,7 @@ package struct RuleProfile: Sendable {
 
     /// The masking rules in texts that were in force, even if this Sluice cannot read the rest of the texts.
     package static func mask(in sources: [ProfileSource], tools: ToolRegistry) throws(ProfileError) -> MaskRules {
-        var inputs = VariableInputs.ofProcess
-        inputs.areOptional = true
-        var compiler = ProfileCompiler(tools, inputs)
+        var compiler = ProfileCompiler(tools, .forRecordedRules)
         try compiler.add(sources)
         return compiler.settings.mask
     }

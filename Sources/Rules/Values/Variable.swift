@@ -49,6 +49,13 @@ package struct VariableInputs: Sendable, Hashable {
         set { current.withLock { $0 = newValue } }
     }
 
+    /// For rules that were recorded earlier, perhaps on a different machine.
+    package static var forRecordedRules: VariableInputs {
+        var inputs = ofProcess
+        inputs.areOptional = true
+        return inputs
+    }
+
     /// Adds `NAME=VALUE`; `false` if the text is not of this form.
     package mutating func add(_ text: String) -> Bool {
         guard let sign = text.firstIndex(of: "="), ValueSource.isVariableName(String(text[..<sign])) else {

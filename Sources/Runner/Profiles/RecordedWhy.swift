@@ -44,7 +44,7 @@ package enum RecordedWhy {
         let facts = try facts(exchange, reader)
         let off = Set(ToolRegistry.standard.tools.map(\.id).filter { rules.switchedOff.contains($0.name) })
         do throws(ProfileError) {
-            let profile = try RuleProfile(sources: rules.sources)
+            let profile = try RuleProfile(sources: rules.sources, tools: .standard, variables: .forRecordedRules)
             let explanation = Explanation(
                 exchange.messages.trace,
                 of: opening(exchange),

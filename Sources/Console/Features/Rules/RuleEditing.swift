@@ -90,7 +90,10 @@ extension [ProfileSource] {
     }
 
     /// The hosts that the texts decrypt; all hosts if the texts cannot be read.
-    var intercept: InterceptRules { (try? RuleProfile(sources: self))?.intercept ?? InterceptRules() }
+    var intercept: InterceptRules {
+        let profile = try? RuleProfile(sources: self, tools: .standard, variables: .forRecordedRules)
+        return profile?.intercept ?? InterceptRules()
+    }
 }
 
 struct RuleDifference {

@@ -90,7 +90,8 @@ extension EffectRunner {
     }
 
     func loadDescriptors(of texts: [ProfileSource]) {
-        guard let paths = try? RuleProfile(sources: texts, tools: .standard).protobuf else { return }
+        let profile = try? RuleProfile(sources: texts, tools: .standard, variables: .forRecordedRules)
+        guard let paths = profile?.protobuf else { return }
         let isKnown = descriptors.withLock { known in
             defer { known.paths = paths }
             return known.paths == paths
