@@ -29,6 +29,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     @OptionGroup var bounds: SessionBounds
     @OptionGroup var store: StoreOptions
     @Option(help: .profile, completion: .profile) var profile: [String] = []
+    @OptionGroup var variables: VariableOptions
     @OptionGroup var proxy: ProxyOptions
 
     func validate() throws { try bounds.check(session) }

@@ -56,6 +56,7 @@ struct Export: ParsableCommand {
     @OptionGroup var reading: StoreReading
     @Option(help: .value("file", "A profile whose 'mask:' is used; repeatable."), completion: .profile)
     var profile: [String] = []
+    @OptionGroup var variables: VariableOptions
 
     /// `validate` has already refused an unknown format.
     private var format: ExportFormat { givenFormat ?? output.flatMap { ExportFormat(fileName: $0) } ?? .har }

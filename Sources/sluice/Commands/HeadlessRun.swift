@@ -19,6 +19,7 @@ struct RecordingOptions: ParsableArguments {
     @Option(help: .rare("mode", "If the disk is too slow, traffic waits (lossless) or bodies are cut (lossy)."))
     var recorder: RecorderConfiguration.Mode = .lossless
     @Option(help: .profile, completion: .profile) var profile: [String] = []
+    @OptionGroup var variables: VariableOptions
     @Flag(help: "Do not print a line for each exchange; with a command, print only problems.") var quiet = false
     @Flag(help: "Print a JSON object for each exchange, masked.") var json = false
     @Option(help: .value("file", "Write a line for each exchange; JSON if it ends in .jsonl."), completion: .file())

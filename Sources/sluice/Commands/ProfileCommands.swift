@@ -56,10 +56,12 @@ struct ProfileCheck: ParsableCommand {
     @Option(help: .value("file", "Count the requests of a session that each rule matches."), completion: .session)
     var against: String?
     @Flag(help: "Exit with status 1 for warnings, too.") var strict = false
+    @OptionGroup var variables: VariableOptions
 
     func run() throws {
         let profile = try RuleProfile.load(paths: files, takesPipes: true)
         for lint in profile.lints { StandardStreams.error("\(lint)\n") }
+        for source in profile.variableSources { StandardStreams.out("reads \(source)\n") }
         // Files that would stop a start are errors of the profile, too.
         let problems = ServerAccess.problems(in: profile)
         for problem in problems { StandardStreams.error("\(problem)\n") }
@@ -90,6 +92,7 @@ struct ProfileTest: ParsableCommand {
 
     @Argument(help: .value("file", "The profiles."), completion: .profile) var files: [String]
     @OptionGroup var options: JUnitOptions
+    @OptionGroup var variables: VariableOptions
 
     func run() throws {
         var (report, junit) = (TAPReport(), JUnitReport())
@@ -118,6 +121,7 @@ struct ProfileShow: ParsableCommand {
 
     @Argument(help: .value("file", "The profiles, read as one."), completion: .profile) var files: [String]
     @Flag(help: "Print a JSON object.") var json = false
+    @OptionGroup var variables: VariableOptions
 
     func run() throws {
         let profile = try RuleProfile.load(paths: files, takesPipes: true)
@@ -148,6 +152,7 @@ struct ProfileWhy: ParsableCommand {
     @Option(help: .value("name: value", "A field of the answer; repeatable.")) var answerHeader: [String] = []
     @Option(help: "The answer's body.") var answerBody: String?
     @Flag(help: "Show all rules, including those for other hosts.") var all = false
+    @OptionGroup var variables: VariableOptions
 
     func validate() throws {
         guard (200...999).contains(answer) else { throw ValidationError("--answer takes a status from 200 to 999.") }

@@ -41,6 +41,7 @@ struct Repeat: AsyncParsableCommand {
     var throughTools = false
     @Flag(help: "Send what was sent to the servers, without rules.") var direct = false
     @Option(help: .profile, completion: .profile) var profile: [String] = []
+    @OptionGroup var variables: VariableOptions
     @Option(help: .value("pid|path", "Send through a running Sluice."), completion: .running) var control: String?
     @OptionGroup(title: "Servers") var upstream: UpstreamOptions
     @OptionGroup(title: "Servers") var authority: AuthorityOptions

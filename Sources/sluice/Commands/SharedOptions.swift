@@ -35,6 +35,20 @@ struct ControlOptions: ParsableArguments {
     func target() throws -> any ControlTarget { try ControlClient(control) }
 }
 
+/// Variables for all profiles that the command reads.
+struct VariableOptions: ParsableArguments {
+    @Option(name: .customLong("var"), help: .value("name=value", "A variable of profiles ('vars'); repeatable."))
+    var variables: [String] = []
+
+    func validate() throws {
+        var inputs = VariableInputs()
+        for text in variables where !inputs.add(text) {
+            throw ValidationError("'\(text.prefix { $0 != "=" })' is not a variable; --var takes NAME=VALUE.")
+        }
+        VariableInputs.ofProcess = inputs
+    }
+}
+
 struct JUnitOptions: ParsableArguments {
     @Option(help: .value("file", "Write the results of tests or assertions as JUnit XML."), completion: .file())
     var junit: String?

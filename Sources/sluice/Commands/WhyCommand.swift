@@ -19,6 +19,7 @@ struct Why: ParsableCommand {
 
     @Option(help: .value("file", "Use the rules of this profile instead; repeatable."), completion: .profile)
     var profile: [String] = []
+    @OptionGroup var variables: VariableOptions
     @Flag(help: "Show all rules, including those for other hosts.") var all = false
 
     func validate() throws {
