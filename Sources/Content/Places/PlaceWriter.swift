@@ -7,8 +7,37 @@ package struct PlaceWriteError: Error, Sendable, Equatable, CustomStringConverti
     init(_ description: String) { self.description = description }
 }
 
-/// Sets and removes header fields, cookies, query parameters, form fields and JSON values at places; other bytes stay.
+/// Sets, adds and removes header fields, cookies, query parameters, form fields and JSON values at places; other bytes
+/// stay.
 package struct PlaceWriter {
+    package enum Action: Sendable {
+        /// Leaves one of several values of a name, where the first was; with `[*]` sets each.
+        case set(String)
+        /// Puts a value after the others of its name. In JSON appends to arrays, or makes a missing member.
+        case add(String)
+        case remove
+
+        fileprivate var value: String? {
+            switch self {
+            case .set(let value), .add(let value): value
+            case .remove: nil
+            }
+        }
+    }
+
+    /// An action at a place; a single one is refused if it would set several values.
+    private struct Edit {
+        let action: Action
+        let place: Place
+        var isSingle = false
+
+        var value: String? { action.value }
+        var name: String { place.name ?? "" }
+    }
+
+    /// In bytes, after an edit.
+    package static let longestBody = 64 << 20
+
     package private(set) var fields: FieldSection
     /// Without its `?`; `nil` if there is no query, and in responses.
     package private(set) var query: [UInt8]?
@@ -23,54 +52,94 @@ package struct PlaceWriter {
     /// Sets or adds the value at a place; `nil` removes it. Without a number, the value replaces all values of its
     /// name. In JSON, a value that is not JSON becomes a string; the number after the last element appends one.
     package mutating func set(_ value: String?, at place: Place) throws(PlaceWriteError) {
-        switch place.part {
-        case .header: try writeField(value, place)
-        case .cookie: try isRequest ? writeCookie(value, place) : writeSetCookie(value, place)
+        let isText = place.part == .json && value.map { (try? JSONTree(Array($0.utf8))) == nil } ?? false
+        let action = value.map { Action.set(isText ? JSONWriter.quoted($0) : $0) } ?? .remove
+        _ = try write(Edit(action: action, place: place, isSingle: true))
+    }
+
+    /// Edits all values at a place; a value for JSON must be JSON. Returns how many changed: 0 if the place already has
+    /// the value. Throws why there is nothing to edit.
+    package mutating func apply(_ action: Action, at place: Place) throws(PlaceWriteError) -> Int {
+        try write(Edit(action: action, place: place))
+    }
+
+    private mutating func write(_ edit: Edit) throws(PlaceWriteError) -> Int {
+        switch edit.place.part {
+        case .header: return try writeField(edit)
+        case .cookie: return try isRequest ? writeCookie(edit) : writeSetCookie(edit)
         case .query:
-            let rest = try pairs(query ?? [], value, place)
-            query = rest.isEmpty ? nil : rest
-        case .form: try writeForm(value, place)
-        case .json: body = try json(value, place)
-        default: throw PlaceWriteError("\(place) cannot be edited; header, cookie, query, form and json can be")
+            let (pairs, changed) = try pairs(query ?? [], edit)
+            query = pairs.isEmpty ? nil : pairs
+            return changed
+        case .form: return try writeForm(edit)
+        case .json: return try writeJSON(edit)
+        default: throw PlaceWriteError("\(edit.place) cannot be edited; header, cookie, query, form and json can be")
         }
     }
 
-    /// The values to edit, among all with the name; empty if `value` is to be added.
+    /// The values to edit, among all with the name: those to set and those to remove. Both are empty if a value is to
+    /// be added.
     private func picked<Position>(
         _ all: [Position],
-        _ value: String?,
-        _ place: Place
-    ) throws(PlaceWriteError) -> [Position] {
-        switch place.steps.dropFirst().first {
+        _ edit: Edit
+    ) throws(PlaceWriteError) -> (set: ArraySlice<Position>, removed: ArraySlice<Position>) {
+        if case .add = edit.action { return ([], []) }
+        var (set, removed) = (all.prefix(1), all.dropFirst())
+        switch edit.place.steps.dropFirst().first {
         case .element(let number)?:
-            if let index = all.index(counted: number) { return [all[index]] }
-            guard value != nil, number == all.count else { throw PlaceWriteError("there is no \(place)") }
-            return []
-        case .any? where value != nil && all.count > 1: throw several(all.count, place)
-        default:
-            guard value != nil || !all.isEmpty else { throw PlaceWriteError("there is no \(place)") }
-            return all
+            if let index = all.index(counted: number) {
+                (set, removed) = (all[index...index], [])
+            } else {
+                guard edit.value != nil, number == all.count else { throw missing(edit.place) }
+                return ([], [])
+            }
+        case .any? where edit.value != nil && edit.isSingle:
+            if all.count > 1 { throw several(all.count, edit.place) }
+        case .any?:
+            if all.isEmpty { throw missing(edit.place) }
+            (set, removed) = (all[...], [])
+        default: break
         }
+        guard let value = edit.value else {
+            if set.isEmpty { throw missing(edit.place) }
+            return ([], set + removed)
+        }
+        if set.count > 1, value.utf8.count > PlaceWriter.longestBody / set.count { throw PlaceWriter.tooLong }
+        return (set, removed)
     }
+
+    private static let tooLong = PlaceWriteError("it would grow beyond \(longestBody >> 20) MiB")
+
+    private func missing(_ place: Place) -> PlaceWriteError { PlaceWriteError("there is no \(place)") }
 
     private func several(_ count: Int, _ place: Place) -> PlaceWriteError {
         PlaceWriteError("\(place) names \(count) values; name one of them by its number")
     }
 
-    private mutating func writeField(_ value: String?, _ place: Place) throws(PlaceWriteError) {
-        let name = place.name ?? ""
-        let positions = fields.indices.filter { fields[$0].name.lowercased() == name }
-        try write(value.map { Array($0.utf8) }, named: name, to: picked(positions, value, place))
+    // MARK: - Heads
+
+    private mutating func writeField(_ edit: Edit) throws(PlaceWriteError) -> Int {
+        let positions = fields.indices.filter { fields[$0].name.lowercased() == edit.name }
+        let (set, removed) = try picked(positions, edit)
+        let value = Array((edit.value ?? "").utf8)
+        return write(edit.name, set.map { ($0, value) }, value, removed)
     }
 
-    /// Sets the first of the edited fields, or appends a field if `edited` is empty; removes the others.
-    private mutating func write(_ value: [UInt8]?, named name: String, to edited: [Int]) {
-        if let value, let first = edited.first {
-            fields.setValue(value, at: first)
-        } else if let value {
-            fields.append(name, bytes: value)
+    /// Sets and removes fields; without any of them, appends one. Returns the number of changes.
+    private mutating func write(
+        _ name: String,
+        _ set: [(position: Int, value: [UInt8])],
+        _ added: [UInt8],
+        _ removed: ArraySlice<Int>
+    ) -> Int {
+        if set.isEmpty, removed.isEmpty {
+            fields.append(name, bytes: added)
+            return 1
         }
-        for position in edited.dropFirst(value == nil ? 0 : 1).reversed() { fields.remove(at: position) }
+        let changed = set.filter { !fields[$0.position].valueBytes.elementsEqual($0.value) }
+        for (position, value) in changed { fields.setValue(value, at: position) }
+        for position in removed.reversed() { fields.remove(at: position) }
+        return changed.count + removed.count
     }
 
     private static let semicolon = UInt8(ascii: ";")
@@ -82,126 +151,157 @@ package struct PlaceWriter {
         return piece[..<end].trimmingASCIIWhitespace.elementsEqual(name.utf8)
     }
 
-    private func checkCookie(_ value: String?, _ place: Place) throws(PlaceWriteError) {
-        guard let value, "\(place.name ?? "")\(value)".utf8.contains(PlaceWriter.semicolon) else { return }
+    private func checkCookie(_ edit: Edit) throws(PlaceWriteError) {
+        guard let value = edit.value, "\(edit.name)\(value)".utf8.contains(PlaceWriter.semicolon) else { return }
         throw PlaceWriteError("the name and the value of a cookie cannot have a ';'")
     }
 
-    private mutating func writeCookie(_ value: String?, _ place: Place) throws(PlaceWriteError) {
-        try checkCookie(value, place)
-        let name = place.name ?? ""
+    private mutating func writeCookie(_ edit: Edit) throws(PlaceWriteError) -> Int {
+        try checkCookie(edit)
         let positions = fields.indices.filter { FieldName(fields[$0].name) == .cookie }
-        var lists = positions.map { position in
+        // A removed cookie becomes `nil`.
+        var lists: [[ArraySlice<UInt8>?]] = positions.map { position in
             Array(fields[position].valueBytes).split(separator: PlaceWriter.semicolon, omittingEmptySubsequences: false)
         }
         let all = lists.indices.flatMap { list in
-            lists[list].indices.filter { PlaceWriter.isNamed(name, lists[list][$0]) }.map { (list, $0) }
+            lists[list].indices.filter { PlaceWriter.isNamed(edit.name, lists[list][$0] ?? []) }.map { (list, $0) }
         }
-        let edited = try picked(all, value, place)
-        if let value {
-            let piece = Array("\(name)=\(value)".utf8)
-            guard let (list, index) = edited.first else {
-                guard let last = positions.last else { return fields.append("Cookie", bytes: piece) }
-                return fields.setValue(Array(fields[last].valueBytes) + Array("; ".utf8) + piece, at: last)
+        let (set, removed) = try picked(all, edit)
+        let pair = Array("\(edit.name)=\(edit.value ?? "")".utf8)
+        if set.isEmpty, removed.isEmpty {
+            if let last = positions.last {
+                fields.setValue(Array(fields[last].valueBytes) + Array("; ".utf8) + pair, at: last)
+            } else {
+                fields.append("Cookie", bytes: pair)
             }
-            lists[list][index] = lists[list][index].prefix { $0 == 0x20 } + piece
+            return 1
         }
-        for (list, index) in edited.dropFirst(value == nil ? 0 : 1).reversed() { lists[list].remove(at: index) }
-        for list in Set(edited.map(\.0)).sorted().reversed() {
-            if lists[list].isEmpty {
+        var changed = removed.map(\.0)
+        for (list, index) in set {
+            let old = lists[list][index] ?? []
+            let new = (old.prefix { $0 == 0x20 } + pair)[...]
+            if new != old { changed.append(list) }
+            lists[list][index] = new
+        }
+        for (list, index) in removed { lists[list][index] = nil }
+        for list in Set(changed).sorted().reversed() {
+            let kept = lists[list].compactMap(\.self)
+            if kept.isEmpty {
                 fields.remove(at: positions[list])
             } else {
-                let joined = Array(lists[list].joined(separator: [PlaceWriter.semicolon]))
+                let joined = Array(kept.joined(separator: [PlaceWriter.semicolon]))
                 fields.setValue(joined.drop { $0 == 0x20 }, at: positions[list])
             }
         }
+        return changed.count
     }
 
-    private mutating func writeSetCookie(_ value: String?, _ place: Place) throws(PlaceWriteError) {
-        try checkCookie(value, place)
-        let name = place.name ?? ""
+    private mutating func writeSetCookie(_ edit: Edit) throws(PlaceWriteError) -> Int {
+        try checkCookie(edit)
         let positions = fields.indices.filter { position in
             FieldName(fields[position].name) == .setCookie
-                && PlaceWriter.isNamed(name, Array(fields[position].valueBytes).prefix { $0 != PlaceWriter.semicolon })
+                && PlaceWriter.isNamed(
+                    edit.name,
+                    Array(fields[position].valueBytes).prefix { $0 != PlaceWriter.semicolon }
+                )
         }
-        let edited = try picked(positions, value, place)
-        let attributes = edited.first.map { Array(fields[$0].valueBytes).drop { $0 != PlaceWriter.semicolon } } ?? []
-        write(value.map { Array("\(name)=\($0)".utf8) + attributes }, named: "Set-Cookie", to: edited)
+        let (set, removed) = try picked(positions, edit)
+        let pair = Array("\(edit.name)=\(edit.value ?? "")".utf8)
+        let changed = set.map { position in
+            (position, pair + Array(fields[position].valueBytes).drop { $0 != PlaceWriter.semicolon })
+        }
+        return write("Set-Cookie", changed, pair, removed)
     }
 
-    private mutating func writeForm(_ value: String?, _ place: Place) throws(PlaceWriteError) {
+    // MARK: - Queries and bodies
+
+    private mutating func writeForm(_ edit: Edit) throws(PlaceWriteError) -> Int {
         let form = "application/x-www-form-urlencoded"
         let type = fields.value(of: .contentType)
         guard type.map({ MediaType($0)?.essence == form }) ?? body.isEmpty else {
             throw PlaceWriteError("the body is \(type.map { "of type \($0)" } ?? "of no stated type"), not a form")
         }
-        body = try pairs(body, value, place)
+        let changed: Int
+        (body, changed) = try pairs(body, edit)
         if type == nil { fields.append("Content-Type", form) }
+        return changed
     }
 
-    /// The pairs of a query or form after one pair is set or removed.
-    private func pairs(_ bytes: [UInt8], _ value: String?, _ place: Place) throws(PlaceWriteError) -> [UInt8] {
-        let name = place.name ?? ""
+    /// The pairs of a query or form after an edit, and the number of changes.
+    private func pairs(_ bytes: [UInt8], _ edit: Edit) throws(PlaceWriteError) -> ([UInt8], Int) {
         let separator = UInt8(ascii: "&")
-        var pairs = bytes.isEmpty ? [] : bytes.split(separator: separator, omittingEmptySubsequences: false)
-        let all = pairs.indices.filter { FormFields.decode(pairs[$0].prefix { $0 != PlaceWriter.equals }) == name }
-        let edited = try picked(all, value, place)
-        if let value {
-            let pair = Array("\(FormFields.encoded(name))=\(FormFields.encoded(value))".utf8)[...]
-            if let first = edited.first { pairs[first] = pair } else { pairs.append(pair) }
+        var all: [Range<Int>] = []
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: separator) ?? bytes.count
+            if FormFields.decode(bytes[start..<end].prefix { $0 != PlaceWriter.equals }) == edit.name {
+                all.append(start..<end)
+            }
+            start = end + 1
         }
-        for index in edited.dropFirst(value == nil ? 0 : 1).reversed() { pairs.remove(at: index) }
-        return Array(pairs.joined(separator: [separator]))
+        let (set, removed) = try picked(all, edit)
+        let pair = Array("\(FormFields.encoded(edit.name))=\(FormFields.encoded(edit.value ?? ""))".utf8)
+        if set.isEmpty, removed.isEmpty { return (bytes + (bytes.isEmpty ? [] : [separator]) + pair, 1) }
+        var (result, copied, changed) = ([UInt8](), 0, removed.count)
+        for range in set {
+            result += bytes[copied..<range.lowerBound] + pair
+            copied = range.upperBound
+            changed += bytes[range].elementsEqual(pair) ? 0 : 1
+        }
+        for range in removed {
+            result += bytes[copied..<range.lowerBound]
+            copied = min(range.upperBound + 1, bytes.count)
+        }
+        result += bytes[copied...]
+        // The separator before the last pair is removed with it.
+        if removed.last?.upperBound == bytes.count, result.last == separator { result.removeLast() }
+        return (result, changed)
     }
 
-    private func json(_ value: String?, _ place: Place) throws(PlaceWriteError) -> [UInt8] {
-        let tree: JSONTree
+    private mutating func writeJSON(_ edit: Edit) throws(PlaceWriteError) -> Int {
+        let (steps, value) = (edit.place.steps, Array((edit.value ?? "").utf8))
+        let action: JSONEditor.Action =
+            switch edit.action {
+            case .set: .set(value, makesMissing: !edit.isSingle)
+            case .add: .add(value)
+            case .remove: .remove
+            }
+        var editor = try editor(at: steps, action)
+        let count = editor.reached.last ?? 0
+        if edit.isSingle {
+            if count > 1 { throw several(count, edit.place) }
+            if count == 0, edit.value != nil {
+                let made = try self.editor(at: steps, .set(value, makesMissing: true))
+                if made.reached.last == 1 { editor = made }
+            }
+        }
+        if let step = editor.reached.firstIndex(of: 0) {
+            let names = edit.isSingle ? members(at: steps.prefix(step - 1)) : ""
+            throw PlaceWriteError(JSONTree.misses(edit.place, at: step - 1, of: editor.reached[step - 1]) + names)
+        }
+        if case .remove = edit.action, steps.isEmpty { throw PlaceWriteError("\(edit.place) is the whole body") }
+        if case .add = edit.action, editor.changed == 0 {
+            throw PlaceWriteError("\(edit.place) is not an array; 'set' replaces a value")
+        }
+        if editor.isTooLong { throw PlaceWriter.tooLong }
+        body = editor.output
+        return editor.changed
+    }
+
+    private func editor(
+        at steps: [Place.Step],
+        _ action: JSONEditor.Action
+    ) throws(PlaceWriteError) -> JSONEditor {
         do throws(JSONSyntaxError) {
-            tree = try JSONTree(body)
+            return try JSONEditor(body, at: steps, action)
         } catch {
             throw PlaceWriteError("the body is not JSON: \(error)")
         }
-        let nodes = tree.nodes(at: place.steps)
-        guard nodes.count < 2 else { throw several(nodes.count, place) }
-        guard let value else {
-            guard let node = nodes.first else { throw missing(place, tree) }
-            return try removed(node, of: tree, place)
-        }
-        let isJSON = (try? JSONTree(Array(value.utf8))) != nil
-        let new = isJSON ? value : JSONWriter.quoted(value)
-        if let range = nodes.first.map({ tree.nodes[$0].range }) {
-            return body[..<range.lowerBound] + Array(new.utf8) + body[range.upperBound...]
-        }
-        let parents = tree.nodes(at: place.steps.dropLast())
-        guard let parent = parents.first, parents.count == 1 else { throw missing(place, tree) }
-        switch (tree.nodes[parent].kind, place.steps.last) {
-        case (.objectBegin, .member(let name)?): return added("\(JSONWriter.quoted(name)):\(new)", to: parent, of: tree)
-        case (.arrayBegin, .element(tree.nodes[parent].children.count)?): return added(new, to: parent, of: tree)
-        default: throw missing(place, tree)
-        }
     }
 
-    private func missing(_ place: Place, _ tree: JSONTree) -> PlaceWriteError {
-        let known = place.steps.indices.lazy.map { tree.nodes(at: place.steps[..<$0]) }.last { !$0.isEmpty } ?? []
-        let names = known.flatMap { tree.nodes[$0].children }.lazy.compactMap { tree.name(of: $0) }.prefix(8)
-        return PlaceWriteError(tree.misses(place) + (names.isEmpty ? "" : "; it has \(names.joined(separator: ", "))"))
-    }
-
-    private func added(_ text: String, to node: Int, of tree: JSONTree) -> [UInt8] {
-        let last = tree.nodes[node].children.last
-        let end = last.map { tree.nodes[$0].range.upperBound } ?? tree.nodes[node].range.lowerBound + 1
-        return body[..<end] + Array((last == nil ? text : "," + text).utf8) + body[end...]
-    }
-
-    /// The body without a member or an element, and without the comma after it or before the last one.
-    private func removed(_ node: Int, of tree: JSONTree, _ place: Place) throws(PlaceWriteError) -> [UInt8] {
-        guard let parent = tree.nodes.first(where: { $0.children.contains(node) }),
-            let index = parent.children.firstIndex(of: node)
-        else { throw PlaceWriteError("\(place) is the whole body") }
-        func start(_ node: Int) -> Int { tree.nodes[node].name?.lowerBound ?? tree.nodes[node].range.lowerBound }
-        let children = parent.children
-        if index + 1 < children.count { return Array(body[..<start(node)] + body[start(children[index + 1])...]) }
-        let before = index > 0 ? tree.nodes[children[index - 1]].range.upperBound : start(node)
-        return Array(body[..<before] + body[tree.nodes[node].range.upperBound...])
+    private func members(at steps: some Collection<Place.Step>) -> String {
+        guard let tree = try? JSONTree(body) else { return "" }
+        let names = tree.nodes(at: steps).flatMap { tree.nodes[$0].children }.lazy.compactMap { tree.name(of: $0) }
+        return names.isEmpty ? "" : "; it has \(names.prefix(8).joined(separator: ", "))"
     }
 }

@@ -8,6 +8,11 @@ extension JSONTree {
     /// Why a place in this text has no value, for example `of the 3 values of res.json.items[*] none has member 'idd'`.
     package func misses(_ place: Place) -> String {
         let (_, count, step) = reached(by: place.steps)
+        return JSONTree.misses(place, at: step, of: count)
+    }
+
+    /// Why the step of a place leads nowhere from the `count` values before it.
+    static func misses(_ place: Place, at step: Int, of count: Int) -> String {
         let before = Place(place.root, place.part, Array(place.steps.prefix(step)))
         let missing =
             switch place.steps.indices.contains(step) ? place.steps[step] : .any {

@@ -38,7 +38,7 @@ struct PairEdit: Sendable {
     let action: Action
 
     /// Fields that authenticate a client.
-    private static let credentials: [FieldName] = ["authorization", "proxy-authorization", "cookie"]
+    static let credentials: [FieldName] = ["authorization", "proxy-authorization", "cookie"]
 
     /// Whether the edit may give a message credentials that the client did not send.
     var addsCredentials: Bool {

@@ -18,7 +18,7 @@ extension Rewrite {
         keys: [
             GrammarKey("rules", .list(.mapping(RewriteRuleReader.keys)))
                 .example("[ { remove: header, on: request, name: X-Debug } ]")
-                .means("The edits, in order; each has one of 'add', 'modify' and 'remove'."),
+                .means("The edits, in order; each has one of 'set', 'add', 'modify' and 'remove'."),
             GrammarKey("strict", .flag, example: "true", fallback: "false")
                 .means("Whether to refuse a message whose body is too large to edit, or for which there is no memory."),
         ],
@@ -29,6 +29,7 @@ extension Rewrite {
                 rules:
                   - { modify: query, name: per_page, to: "10" }
                   - { modify: body, on: response, match: '/"plan":"(\\w+)"/', to: '"plan":"pro-$1"' }
+                  - { set: "res.json.items[*].price", to: 0 }
             """,
         usualScope: .path
     )
@@ -57,7 +58,7 @@ extension Rewrite {
         }
         let locations = heading.scope.locations ?? []
         let isWebSocket = locations.allSatisfy { ["ws", "wss"].contains($0.pattern.protocol.lowercased()) }
-        if !locations.isEmpty, isWebSocket, rules.contains(where: { if case .body = $0.edit { true } else { false } }) {
+        if !locations.isEmpty, isWebSocket, rules.contains(where: \.editsBody) {
             reader.lint("this set matches only WebSockets, and body rules do not change their messages", at: node)
         }
         let set = RewriteSet(rules, isStrict: reader.flag(fields, "strict") ?? false)

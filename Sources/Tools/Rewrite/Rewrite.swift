@@ -31,6 +31,8 @@ struct Rewrite: RuleTool {
 private final class RewritingHandler: StageHandler {
     private let found: [RuleMatch<Rewrite.Rule>]
     private var sets: [RewriteSet]
+    /// Of the sets with edits of values.
+    private let values: [ObjectIdentifier: ValueContext]
     /// The method as the client sent it.
     private let method: String
     private(set) var requestDemand = BodyDemand.none
@@ -44,6 +46,11 @@ private final class RewritingHandler: StageHandler {
     init(_ found: [RuleMatch<Rewrite.Rule>], _ opening: ExchangeOpening) {
         self.found = found
         sets = found.map(\.rule.set)
+        let withValues = found.filter(\.rule.set.hasValues)
+        values = Dictionary(
+            withValues.map { (ObjectIdentifier($0.rule.set), ValueContext(opening, $0)) },
+            uniquingKeysWith: { first, _ in first }
+        )
         method = opening.head.method
     }
 
@@ -51,7 +58,7 @@ private final class RewritingHandler: StageHandler {
 
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
         var place: RequestPlace?
-        for rule in sets.lazy.flatMap(\.requestHead) {
+        for (set, rule) in rules(\.requestHead) {
             if let claim = exchange.claim, !claim.isVerified, rule.addsCredentials {
                 let word = "that \(claim.address) is \(exchange.url.host) is only the client's word"
                 exchange.note("\(rule.name): credentials were not added, because \(word)")
@@ -70,6 +77,18 @@ private final class RewritingHandler: StageHandler {
                 case .cookie(let edit):
                     return try edit.apply(toRequest: &head.fields).map { "request cookie: \($0)" }
                 case .place(let edit): return try edited(&place, &head, &exchange) { try edit.apply(to: &$0) }
+                case .value(let edit) where edit.place.part == .query:
+                    return try edited(&place, &head, &exchange) { url in
+                        var writer = PlaceWriter(
+                            isRequest: true,
+                            fields: FieldSection(),
+                            query: url.query.map { Array($0.utf8) }
+                        )
+                        guard let change = try apply(edit, of: set, to: &writer) else { return nil }
+                        url.query = writer.query.map { String(decoding: $0, as: UTF8.self) }
+                        return change
+                    }
+                case .value(let edit): return try apply(edit, of: set, to: &head.fields, .request)
                 case .status, .body: return nil
                 }
             } absence: { exchange in
@@ -79,6 +98,7 @@ private final class RewritingHandler: StageHandler {
                     edit.absence(in: QueryParameters((place?.url ?? exchange.url).query), "parameter")
                 case .cookie(let edit): edit.absence(in: head.fields, .cookie)
                 case .place(let edit): edit.absence(in: place?.url ?? exchange.url)
+                case .value(let edit): edit.absence
                 case .status, .body: ""
                 }
             }
@@ -91,12 +111,13 @@ private final class RewritingHandler: StageHandler {
 
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
         sets = found.filter(\.holds).map(\.rule.set)
-        for rule in sets.lazy.flatMap(\.responseHead) {
+        for (set, rule) in rules(\.responseHead) {
             apply(rule, .response, &exchange) { _ in
                 switch rule.edit {
                 case .header(let edit): try edit.apply(to: &head.fields).map { "response header: \($0)" }
                 case .cookie(let edit): try edit.apply(toResponse: &head.fields).map { "response cookie: \($0)" }
                 case .status(let edit): try edit.apply(to: &head)
+                case .value(let edit): try apply(edit, of: set, to: &head.fields, .response)
                 case .query, .place, .body: nil
                 }
             } absence: { _ in
@@ -104,6 +125,7 @@ private final class RewritingHandler: StageHandler {
                 case .header(let edit): edit.absence(in: head.fields, "response header")
                 case .cookie(let edit): edit.absence(in: head.fields, .setCookie)
                 case .status: "the status is \(head.status)"
+                case .value(let edit): edit.absence
                 case .query, .place, .body: ""
                 }
             }
@@ -120,6 +142,28 @@ private final class RewritingHandler: StageHandler {
         default: responseDemand = demand(head.fields, .response, &exchange)
         }
         return .forward
+    }
+
+    private func rules(
+        _ part: @escaping (RewriteSet) -> [RewriteRule]
+    ) -> some Sequence<(set: RewriteSet, rule: RewriteRule)> {
+        sets.lazy.flatMap { set in part(set).lazy.map { (set: set, rule: $0) } }
+    }
+
+    private func apply(_ edit: ValueEdit, of set: RewriteSet, to writer: inout PlaceWriter) throws -> String? {
+        try values[ObjectIdentifier(set)].flatMap { try edit.apply(to: &writer, $0) }
+    }
+
+    private func apply(
+        _ edit: ValueEdit,
+        of set: RewriteSet,
+        to fields: inout FieldSection,
+        _ direction: FlowDirection
+    ) throws -> String? {
+        var writer = PlaceWriter(isRequest: direction == .request, fields: fields)
+        let change = try apply(edit, of: set, to: &writer)
+        if change != nil { fields = writer.fields }
+        return change
     }
 
     /// Makes one edit and traces it; `absence` returns why the edit changed nothing.
@@ -189,6 +233,8 @@ private final class RewritingHandler: StageHandler {
         } else if fields.contains("content-range") {
             exchange.note("a partial body (Content-Range) passes unmodified, because it must fit the other parts")
             miss(direction, "a partial body (Content-Range) passes unmodified")
+        } else if !canEdit(type, direction, &exchange) {
+            return .none
         } else if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
             exchange.note("the \(direction) body passes unmodified: \(type.essence) is not text")
             miss(direction, "\(type.essence) is not text")
@@ -196,6 +242,22 @@ private final class RewritingHandler: StageHandler {
             return .whole(limit: BodyLimits.edited, decoded: true)
         }
         return .none
+    }
+
+    /// Whether any rule can edit a body of this type; the trace has the rules that cannot.
+    private func canEdit(_ type: MediaType?, _ direction: FlowDirection, _ exchange: inout StageExchange) -> Bool {
+        var canEdit = false
+        for (_, rule) in rules({ $0.bodies(direction) }) {
+            guard case .value(let edit) = rule.edit, !rule.canEdit(type) else {
+                canEdit = true
+                continue
+            }
+            let reason = "\(type?.essence ?? "a body of no stated type") cannot have \(edit.place)"
+            RewritingHandler.miss(rule, direction, reason)
+            // A message without a type usually has no body.
+            if type != nil { exchange.note("\(rule.name): \(direction) body: \(reason); nothing was changed") }
+        }
+        return canEdit
     }
 
     /// Binary types, except for their textual subtypes such as `image/svg+xml` (RFC 7303, RFC 6839).
@@ -241,14 +303,13 @@ private final class RewritingHandler: StageHandler {
         do throws(UnusableEditError) {
             var text = try TextBody(body, mediaType: type)
             var changes: [(rule: String, change: String)] = []
-            for rule in sets.flatMap({ $0.bodies(direction) }) {
-                guard case .body(let edit) = rule.edit else { continue }
+            for (set, rule) in rules({ $0.bodies(direction) }) where rule.canEdit(type) {
                 do {
-                    let change = try MatchingAllowance.$current.withValue(allowance) { try edit.apply(to: &text) }
+                    let (change, absence) = try edited(&text, fields, direction, by: rule, of: set)
                     if let change {
                         changes.append((rule.name, change))
                     } else {
-                        RewritingHandler.miss(rule, direction, edit.absence(in: text))
+                        RewritingHandler.miss(rule, direction, absence())
                     }
                 } catch {
                     let reason = RewritingHandler.reason(error)
@@ -267,6 +328,29 @@ private final class RewritingHandler: StageHandler {
         } catch {
             exchange.note("the \(direction) body passes unmodified: \(error.reason)")
             miss(direction, error.reason)
+        }
+    }
+
+    /// Makes one edit of a body; returns the change, or why the edit changed nothing.
+    private func edited(
+        _ text: inout TextBody,
+        _ fields: FieldSection,
+        _ direction: FlowDirection,
+        by rule: RewriteRule,
+        of set: RewriteSet
+    ) throws -> (change: String?, absence: () -> String) {
+        switch rule.edit {
+        case .body(let edit):
+            let change = try MatchingAllowance.$current.withValue(allowance) { try edit.apply(to: &text) }
+            let edited = text
+            return (change, { edit.absence(in: edited) })
+        case .value(let edit):
+            var writer = PlaceWriter(isRequest: direction == .request, fields: fields)
+            writer.body = text.bytes
+            let change = try apply(edit, of: set, to: &writer)
+            if change != nil { _ = text.replaceAll(with: writer.body) }
+            return (change, { edit.absence })
+        case .header, .query, .cookie, .place, .status: return (nil, { "" })
         }
     }
 

@@ -1,3 +1,4 @@
+import Content
 import ExchangeCore
 import HTTPModel
 import Rules
@@ -10,6 +11,7 @@ struct RewriteRule: Sendable {
         case place(PlaceEdit)
         case status(StatusEdit)
         case body(BodyEdit)
+        case value(ValueEdit)
     }
 
     /// The set's name and the rule's number in it.
@@ -19,7 +21,26 @@ struct RewriteRule: Sendable {
     let action: String
 
     /// Whether the rule may give a request credentials that the client did not send.
-    var addsCredentials: Bool { if case .header(let edit) = edit { edit.addsCredentials } else { false } }
+    var addsCredentials: Bool {
+        switch edit {
+        case .header(let edit): edit.addsCredentials
+        case .value(let edit): edit.addsCredentials
+        default: false
+        }
+    }
+
+    var editsBody: Bool {
+        switch edit {
+        case .body: true
+        case .value(let edit): edit.isInBody
+        default: false
+        }
+    }
+
+    /// Whether a body of this type can have the values that the rule edits.
+    func canEdit(_ mediaType: MediaType?) -> Bool {
+        if case .value(let edit) = edit { MessagePlaces.canHave(edit.place.part, in: mediaType) } else { true }
+    }
 }
 
 /// Why a rule's edit was not made.
@@ -38,21 +59,21 @@ final class RewriteSet: Sendable {
     let addsCredentials: Bool
     /// Whether a message is refused if its body cannot be buffered; otherwise it passes unmodified.
     let isStrict: Bool
+    /// Whether a rule needs the values of the exchange.
+    let hasValues: Bool
     /// What the first rules do.
     let action: String
 
     init(_ rules: [RewriteRule], isStrict: Bool) {
         self.isStrict = isStrict
         func pick(_ direction: FlowDirection, bodies: Bool) -> [RewriteRule] {
-            rules.filter { rule in
-                let isBody = if case .body = rule.edit { true } else { false }
-                return isBody == bodies && rule.directions.contains(direction)
-            }
+            rules.filter { $0.editsBody == bodies && $0.directions.contains(direction) }
         }
         requestHead = pick(.request, bodies: false)
         requestBody = pick(.request, bodies: true)
         responseHead = pick(.response, bodies: false)
         responseBody = pick(.response, bodies: true)
+        hasValues = rules.contains { if case .value = $0.edit { true } else { false } }
         addsCredentials = requestHead.contains(where: \.addsCredentials)
         let shown = rules.prefix(3).map(\.action) + (rules.count > 3 ? ["\(rules.count - 3) more"] : [])
         action = shown.isEmpty ? "nothing" : shown.joined(separator: "; ")

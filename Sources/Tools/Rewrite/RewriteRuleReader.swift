@@ -12,6 +12,7 @@ struct RewriteRuleReader {
         /// The keys that a verb accepts, besides the keys that every rule has.
         func keys(_ verb: Verb) -> Set<String> {
             switch (self, verb) {
+            case (_, .set): []
             case (.header, .add), (.query, .add): ["name", "to", "if"]
             case (.header, .modify), (.query, .modify):
                 ["name", "name-regex", "match", "whole", "case", "replace", "to", "rename"]
@@ -31,16 +32,24 @@ struct RewriteRuleReader {
     }
 
     enum Verb: String, CaseIterable {
-        case add, modify, remove
+        case set, add, modify, remove
 
         var targets: [Target] {
             switch self {
+            case .set: []
             case .add: [.header, .query]
             case .modify: Target.allCases.filter { $0 != .cookie }
             case .remove: [.header, .query, .cookie]
             }
         }
-        var gerund: String { self == .add ? "adding" : self == .modify ? "modifying" : "removing" }
+        var gerund: String {
+            switch self {
+            case .set: "setting"
+            case .add: "adding"
+            case .modify: "modifying"
+            case .remove: "removing"
+            }
+        }
     }
 
     /// Reads a rule; `nil` if it cannot be used, or is disabled.
@@ -50,8 +59,21 @@ struct RewriteRuleReader {
         let isEnabled = reader.flag(fields, "enabled") ?? true
         let verbs = Verb.allCases.filter { fields[$0.rawValue] != nil }
         guard let verb = verbs.first, verbs.count == 1, let node = fields[verb.rawValue] else {
-            reader.error("a rewrite rule has one of 'add', 'modify' and 'remove'", at: fields.node)
+            reader.error("a rewrite rule has one of 'set', 'add', 'modify' and 'remove'", at: fields.node)
             return nil
+        }
+        if verb == .set || node.string?.contains(".") == true {
+            let edit = ValueEdit(verb, node, fields, &reader)
+            if reader.issues[issues...].contains(where: { $0.severity == .error }) { return nil }
+            guard let edit, isEnabled else { return nil }
+            let to = fields["to"].map { " to \($0.flow.clipped(to: 40))" } ?? ""
+            let action = verb == .add ? "add\(to.dropFirst(3)) to \(edit.place)" : "\(verb.rawValue) \(edit.place)\(to)"
+            return RewriteRule(
+                name: name,
+                directions: [edit.place.root == .request ? .request : .response],
+                edit: .value(edit),
+                action: action
+            )
         }
         guard let target = reader.choice(node, "'\(verb.rawValue)'", verb.targets.map { ($0.rawValue, $0) }) else {
             return nil
@@ -113,8 +135,10 @@ struct RewriteRuleReader {
         guard verb == .remove, target == .header, directions.contains(.request), let node = fields["name"],
             node.scalar?.string.lowercased() == "host"
         else { return }
-        reader.lint("an HTTP/1.1 request without Host is refused by most servers (RFC 9112 §3.2)", at: node)
+        reader.lint(RewriteRuleReader.hostLint, at: node)
     }
+
+    static let hostLint = "an HTTP/1.1 request without Host is refused by most servers (RFC 9112 §3.2)"
 
     // MARK: - Edits
 
@@ -334,11 +358,17 @@ struct RewriteRuleReader {
 extension RewriteRuleReader {
     static let keys: [GrammarKey] =
         [
-            key(.add, example: "{ add: header, on: response, name: X-Sluice, to: seen }")
-                .means("Adds one after the others, even if the name exists."),
+            GrammarKey("set", .text)
+                .example(whole: "{ set: \"res.json.items[*].plan\", to: pro }")
+                .means(
+                    "Sets the values at a place: req. or res. with a header, cookie, query, form or JSON value. Of a name "
+                        + "one is left, where the first was."
+                ),
+            key(.add, orPlace: true, example: "{ add: header, on: response, name: X-Sluice, to: seen }")
+                .means("Adds one after the others, even if the name exists; in JSON to an array, or a missing member."),
             key(.modify, example: "{ modify: body, on: response, match: \"free\", to: \"pro\" }")
                 .means("Changes each match."),
-            key(.remove, example: "{ remove: cookie, name: \"_ga*\" }")
+            key(.remove, orPlace: true, example: "{ remove: cookie, name: \"_ga*\" }")
                 .means("Removes each match; a cookie is removed from Cookie and with its Set-Cookie."),
             GrammarKey("on", .directions, example: "[request, response]", fallback: "request and response for cookies")
                 .means("The messages to edit; only for headers, cookies and bodies."),
@@ -351,7 +381,8 @@ extension RewriteRuleReader {
                 .means("Whether 'name' is a regular expression, which may match a part of the name."),
         ] + matchKeys + [
             GrammarKey("to", .text, example: "\"plan-$1\"").means(
-                "The replacement of the match, with $1 for its first group, or of the whole value without 'match'; "
+                "The new value at a place, in JSON with its YAML type. In other edits the replacement of the match, with "
+                    + "$1 for its first group, or of the whole value without 'match'; "
                     + "empty keeps the value of a header or parameter, and deletes in a host, path, URL or body."
             ),
             GrammarKey("rename", .text, fallback: "the same name")
@@ -369,8 +400,9 @@ extension RewriteRuleReader {
             .enabled,
         ]
 
-    private static func key(_ verb: Verb, example: String) -> GrammarKey {
-        GrammarKey(verb.rawValue, .choice(verb.targets.map(\.rawValue))).example(whole: example)
+    private static func key(_ verb: Verb, orPlace: Bool = false, example: String) -> GrammarKey {
+        let target = GrammarValue.choice(verb.targets.map(\.rawValue))
+        return GrammarKey(verb.rawValue, orPlace ? .either(target, .text) : target).example(whole: example)
     }
 
     private static let matchKeys: [GrammarKey] = [

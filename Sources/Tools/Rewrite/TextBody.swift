@@ -46,7 +46,7 @@ struct TextBody {
     private(set) var isEdited = false
 
     /// The maximum size of an edited text, in bytes.
-    static let largest = 64 << 20
+    static let largest = PlaceWriter.longestBody
 
     /// Reads a body without content coding. Throws if it is not text, or not valid in its character encoding.
     init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEditError) {
@@ -113,6 +113,9 @@ struct TextBody {
         isEdited = true
         return true
     }
+
+    /// The text as edited so far, in UTF-8.
+    var bytes: [UInt8] { text.withBytes { Array($0) } }
 
     /// The text as edited so far.
     var content: String { text.withBytes { String(decoding: $0, as: UTF8.self) } }
