@@ -170,7 +170,10 @@ struct RewriteTests {
                 "{ modify: cookie, to: 1 }",
                 "6:19 'modify' must be header or query or host or path or url or status or body, not 'cookie'"
             ),
-            ("{ add: header, remove: header, name: X }", "6:9 a rewrite rule has one of 'set', 'add', 'modify' and 'remove'"),
+            (
+                "{ add: header, remove: header, name: X }",
+                "6:9 a rewrite rule has one of 'set', 'add', 'modify' and 'remove'"
+            ),
             ("{ modify: header, name: X, to: 1 }", "6:9 modifying a header needs 'on': request, response or both"),
             (
                 "{ modify: header, on: [], name: X, to: 1 }",

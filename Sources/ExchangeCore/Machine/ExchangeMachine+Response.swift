@@ -185,7 +185,7 @@ extension ExchangeMachine {
             }
             emit(.sendResponsePart(part))
         case .end(let trailers):
-            // The body is shorter than `end-at`, or there is none.
+            // There is no body, or it is shorter than `end-at`.
             if ending != nil {
                 ending?.after = 0
                 return

@@ -59,6 +59,8 @@ package struct ToolDescriptor: Sendable {
     package let definitions: ToolDefinitions?
     /// The key whose file answers in place of the server; `nil` if no file answers.
     package let answersFrom: String?
+    /// Whether a rule can set the value at a place.
+    package let setsPlaces: Bool
     /// The rule that one key of the console adds for all traffic; `nil` if no key does.
     package let onEverything: RuleText?
 
@@ -89,6 +91,7 @@ package struct ToolDescriptor: Sendable {
         presets: PresetChoice? = nil,
         definitions: ToolDefinitions? = nil,
         answersFrom: String? = nil,
+        setsPlaces: Bool = false,
         onEverything: RuleText? = nil
     ) {
         (id, self.title, self.letter, letterAlone) = (StageID(key, order: order), title, letter, alone)
@@ -99,7 +102,7 @@ package struct ToolDescriptor: Sendable {
         (self.actsWithoutMatch, self.usualScope, self.change) = (actsWithoutMatch, usualScope, change)
         (self.silentEffect, self.emptyListLint) = (silentEffect, emptyListLint)
         (self.presets, self.definitions) = (presets, definitions)
-        (self.answersFrom, self.onEverything) = (answersFrom, onEverything)
+        (self.answersFrom, self.setsPlaces, self.onEverything) = (answersFrom, setsPlaces, onEverything)
     }
 
     package var counted: String { noun.contains(key) ? "\(key) rule" : String(noun.drop { $0 != " " }.dropFirst()) }

@@ -31,7 +31,8 @@ extension Rewrite {
                   - { modify: body, on: response, match: '/"plan":"(\\w+)"/', to: '"plan":"pro-$1"' }
                   - { set: "res.json.items[*].price", to: 0 }
             """,
-        usualScope: .path
+        usualScope: .path,
+        setsPlaces: true
     )
 
     static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {

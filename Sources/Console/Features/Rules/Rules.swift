@@ -284,7 +284,7 @@ extension ConsoleModel {
         let (word, rest) = words.firstWord
         guard let tool = Tool(word: word) else { return [] }
         guard let rest else {
-            let value = tool == .rewrite ? settableValue().map { RuleOrigin.value($0) } : nil
+            let value = tool.setsPlaces ? settableValue().map { RuleOrigin.value($0) } : nil
             return (value ?? ruleOrigin).map { [.draftRule(tool, $0, level: 0)] } ?? refuse(nothingHere)
         }
         if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
