@@ -17,7 +17,7 @@ struct RewriteValueTests {
             (
                 "{ set: 'X.json.items[*].plan', to: pro }", #"{"items":[{"plan":1.0},{}]}"#,
                 #"{"items":[{"plan":"pro"},{"plan":"pro"}]}"#,
-                #"set X.json.items[*].plan to "pro", 2 values (27 → 40 bytes)"#
+                #"set X.json.items[*].plan to "pro", 2 values (27 → 41 bytes)"#
             ),
             (
                 "{ set: X.json.n, to: 12345678901234567890.10 }", #"{"n":"1"}"#, #"{"n":12345678901234567890.10}"#,
