@@ -28,7 +28,7 @@ struct Variable: Sendable, Hashable {
     }
 
     static let grammar = GrammarKey(key, .names(.text), fallback: "none")
-        .example("{ tier: pro, key: { env: API_KEY }, page: { file: page.html } }")
+        .example("{ tier: pro, limits: { items: 50, price: 1.50 } }")
         .means("Values for ${NAME} in the texts of rules: anything, { env: NAME }, or { file: PATH } in this folder.")
 }
 
