@@ -10,17 +10,30 @@ struct RuleChance: Sendable {
     private let draws: SeededDraw
     private let counter: RequestCounter
 
+    static let seed = GrammarKey(
+        "seed",
+        .number(0...9_007_199_254_740_992, unit: ""),
+        fallback: "different in each run"
+    )
+    .example("42")
+    .means(
+        "Makes the random choices of a named rule the same in every run: the n-th request for a URL has the same result, "
+            + "whatever the port on this machine."
+    )
+
     static let keys = [
         GrammarKey("share", .number(0...100, unit: "%"), example: "20", fallback: "100").means(
             "The percentage of matching requests on which the rule acts, chosen at random; later rules apply to the others."
         ),
-        GrammarKey("seed", .number(0...9_007_199_254_740_992, unit: ""), fallback: "different in each run")
-            .example("42")
-            .means(
-                "Makes the random choices of a named rule the same in every run: the n-th request for a URL has the same result, "
-                    + "whatever the port on this machine."
-            ),
+        seed,
     ]
+
+    /// Checks the `seed` of a rule that draws nothing but values.
+    static func checkSeed(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        guard let node = fields["seed"], reader.integer(fields, "seed") != nil else { return }
+        if !reader.namesValues { reader.lint("'seed' has no effect without values such as ${uuid}", at: node) }
+        reader.lintUnnamedSeed(fields)
+    }
 
     /// Reads `share` and `seed`; `nil` if nothing is drawn. `drawsTimes` says whether the rule also draws times.
     init?(

@@ -16,11 +16,13 @@ struct ValueTests {
         _ to: String,
         _ vars: String = "{}",
         overrides: [String: String] = [:],
+        seed: Int? = nil,
         file: String = "p.yaml"
     ) throws -> RuleProfile {
         var inputs = VariableInputs()
         inputs.overrides = overrides
-        let text = "version: 1\nvars: \(vars)\nmap-remote: { \(Self.rule), to: \(to) }"
+        let seed = seed.map { ", seed: \($0)" } ?? ""
+        let text = "version: 1\nvars: \(vars)\nmap-remote: { \(Self.rule), to: \(to)\(seed) }"
         return try RuleProfile(
             sources: [ProfileSource(file: file, text: text)],
             tools: .standard,
@@ -184,7 +186,7 @@ struct ValueTests {
         #expect(try sent(RuleProfile(sources: sources)).hasPrefix("/pro/o/"))
     }
 
-    @Test("Random values repeat with a seed; counts go on after a reload")
+    @Test("Random values repeat with a seed; counts go on after a reload, and are not those of dry runs")
     func state() throws {
         let to = "'/${count}-${uuid}-${uuid}-${random:1..6}'"
         let first = try profile(to)
@@ -197,9 +199,26 @@ struct ValueTests {
             )
             #expect(path.firstMatch(of: expected) != nil, "\(path)")
         }
+        // A dry run has counts of its own.
+        #expect(try target(first).hasPrefix("/1-") && target(first).hasPrefix("/2-"))
+        #expect(try sent(first).hasPrefix("/3-") && sent(first).hasPrefix("/3-"))
         let second = try profile("'/${count}/'")
         second.prepare(toReplace: first)
-        #expect(try sent(second).hasPrefix("/21/"))
+        #expect(try target(second).hasPrefix("/3/"))
+        let seeded = try (1...2).map { _ in try profile("'/${uuid}/${random:1..1000}/', seed: 42") }
+        let targets = try seeded.map { [try target($0), try target($0)] }
+        #expect(targets[0] == targets[1] && targets[0][0] != targets[0][1])
+    }
+
+    /// The target of a request that passes the profile's own chain.
+    private func target(_ profile: RuleProfile) throws -> String {
+        let dialogue = dialogue(profile, Self.url)
+        dialogue.request()
+        _ = dialogue.takePending()
+        dialogue.ready()
+        _ = dialogue.takePending()
+        dialogue.leaveOpen()
+        return try #require(dialogue.requestHead).target
     }
 
     @Test(

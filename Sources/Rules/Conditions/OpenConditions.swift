@@ -22,9 +22,11 @@ struct ProfileConditions: Sendable {
 
     fileprivate let entries: [Entry]
     fileprivate let indexes: [ObjectIdentifier: Int]
+    /// Values whose counts are those of a dry run.
+    fileprivate var copies: [ObjectIdentifier: RuleValues] = [:]
 
     /// `nil` if no rule that is enabled has a condition or values.
-    init?(_ tools: [(tool: Tool, headings: [RuleHeading])]) {
+    init?(_ tools: [(tool: Tool, headings: [RuleHeading])], isDryRun: Bool) {
         entries = tools.flatMap { tool, headings in
             headings.filter(\.isEnabled).flatMap { heading in
                 let needs = [heading.condition.map { Need.condition($0) }, heading.values.map { Need.values($0) }]
@@ -33,6 +35,8 @@ struct ProfileConditions: Sendable {
         }
         if entries.isEmpty { return nil }
         indexes = Dictionary(entries.enumerated().map { ($1.need.id, $0) }) { first, _ in first }
+        guard isDryRun else { return }
+        for case .values(let values) in entries.map(\.need) { copies[ObjectIdentifier(values)] = values.copy }
     }
 
     func begin(_ opening: ExchangeOpening) -> any ExchangeConditions { OpenConditions(self, opening) }
@@ -68,7 +72,7 @@ final class OpenConditions: ExchangeConditions, StageHandler {
     func values(of rule: RuleValues) -> ExchangeValues {
         let id = ObjectIdentifier(rule)
         if let values = values[id] { return values }
-        let made = ExchangeValues(rule, opening)
+        let made = ExchangeValues(conditions.copies[id] ?? rule, opening)
         values[id] = made
         return made
     }

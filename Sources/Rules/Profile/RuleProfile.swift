@@ -75,12 +75,17 @@ package struct RuleProfile: Sendable {
 
     /// The chain for a dry run, which writes nothing.
     func dryRunChain(without off: Set<StageID>) -> StageChain {
-        chain(compiled.filter { !off.contains($0.tool.id) }) { $0.dryRun }
+        chain(compiled.filter { !off.contains($0.tool.id) }, isDryRun: true) { $0.dryRun }
     }
 
-    private func chain(_ inForce: [Compiled], _ stage: (any RuleTool) -> any Stage) -> StageChain {
+    private func chain(
+        _ inForce: [Compiled],
+        isDryRun: Bool = false,
+        _ stage: (any RuleTool) -> any Stage
+    ) -> StageChain {
         let preselection = HostPreselection(inForce.map { ($0.tool, $0.headings) })
-        let conditions = ProfileConditions(inForce.map { ($0.tool, $0.headings) }).map { conditions in
+        let conditions = ProfileConditions(inForce.map { ($0.tool, $0.headings) }, isDryRun: isDryRun).map {
+            conditions in
             { @Sendable opening in conditions.begin(opening) }
         }
         return StageChain(inForce.map { stage($0.stage) }, preselection: preselection, conditions: conditions)

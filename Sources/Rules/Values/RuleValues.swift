@@ -1,32 +1,38 @@
 import Content
 import ExchangeCore
 import HTTPModel
-import Synchronization
 import Text
 
 /// What the values in a rule's texts need, and their state from one exchange to the next.
 package final class RuleValues: Sendable {
-    private final class Matches: Sendable { let count = Mutex<Int64>(0) }
-
     /// In the request's body, which is waited for.
     let bodyPlaces: [Place]
     private let seeded: (draws: SeededDraw, requests: RequestCounter)?
-    private let matches = Mutex(Matches())
+    private let matches: ContinuedState<Int64>
 
     fileprivate init(_ sources: [ValueSource], seed: UInt64?, rule: String) {
         bodyPlaces = sources.compactMap { if case .place(let place) = $0, place.isInBody { place } else { nil } }
         seeded = seed.map { (SeededDraw(seed: $0, rule: rule), RequestCounter()) }
+        matches = ContinuedState(0)
     }
+
+    private init(copying other: RuleValues) {
+        bodyPlaces = other.bodyPlaces
+        seeded = other.seeded.map { ($0.draws, $0.requests.copy) }
+        matches = other.matches.copy
+    }
+
+    /// With counts of its own, for a dry run.
+    var copy: RuleValues { RuleValues(copying: self) }
 
     /// Continues the counts of an older rule; from now on both share them.
     func goOn(from other: RuleValues) {
-        let shared = other.matches.withLock { $0 }
-        matches.withLock { $0 = shared }
+        matches.goOn(from: other.matches)
         if let seeded, let older = other.seeded { seeded.requests.goOn(from: older.requests) }
     }
 
     fileprivate func countMatch() -> Int64 {
-        matches.withLock { $0 }.count.withLock { count in
+        matches.update { count in
             count += 1
             return count
         }

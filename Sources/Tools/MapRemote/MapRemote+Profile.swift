@@ -31,6 +31,7 @@ extension MapRemote {
             GrammarKey("keep-prefix", .flag, example: "true", fallback: "false").means(
                 "Whether to append the whole path of the request to that of 'to', instead of the rest after 'from'."
             ),
+            RuleChance.seed,
         ],
         example: "map-remote: [ { from: \"https://qiita.com/*\", to: \"http://localhost:3000/\" } ]",
         usualScope: .path,
@@ -91,6 +92,7 @@ extension MapRemote {
             keepsPrefix: reader.flag(fields, "keep-prefix") ?? false
         )
         check(rule, fields, to, &reader)
+        RuleChance.checkSeed(fields, &reader)
         return rule
     }
 

@@ -21,6 +21,7 @@ extension Rewrite {
                 .means("The edits, in order; each has one of 'set', 'add', 'modify' and 'remove'."),
             GrammarKey("strict", .flag, example: "true", fallback: "false")
                 .means("Whether to refuse a message whose body is too large to edit, or for which there is no memory."),
+            RuleChance.seed,
         ],
         example: """
             rewrite:
@@ -57,6 +58,7 @@ extension Rewrite {
         let rules = node.members.enumerated().compactMap { position, node in
             RewriteRuleReader.rule("\(heading.name) #\(position + 1)", node, &reader)
         }
+        RuleChance.checkSeed(fields, &reader)
         let locations = heading.scope.locations ?? []
         let isWebSocket = locations.allSatisfy { ["ws", "wss"].contains($0.pattern.protocol.lowercased()) }
         if !locations.isEmpty, isWebSocket, rules.contains(where: \.editsBody) {

@@ -24,7 +24,7 @@ struct JSONTemplateTests {
         heading.values = try reader.values(of: heading, Tool.mapRemote.descriptor, #require(fields))
         let request = try #require(DryRunRequest(method: "POST", target: "http://a.example/v1/x"))
         var opening = ExchangeOpening(id: ExchangeID(1), url: request.url, head: request.head, clientAddress: "c:1")
-        opening.conditions = ProfileConditions([(Tool.mapRemote, [heading])])?.begin(opening)
+        opening.conditions = ProfileConditions([(Tool.mapRemote, [heading])], isDryRun: false)?.begin(opening)
         (opening.conditions as? OpenConditions)?.facts.setRequestBody(body.map { ByteBuffer(string: $0) })
         let match = try #require(RuleList([heading], takesTunnels: false).first(opening))
         return try template.filled(ValueContext(opening, match))
