@@ -7,7 +7,7 @@ import Testing
 @Suite("Answers that end early")
 struct AnswerEndTests {
     private static func dialogue(
-        _ after: Int64,
+        _ after: Int64?,
         hangs: Bool = false,
         _ answer: LocalAnswer = LocalAnswer(status: 200, contentType: "text/plain", text: "abcdef"),
         method: String = "GET",
@@ -47,6 +47,13 @@ struct AnswerEndTests {
         dialogue.tell { $0.pauseElapsed(.response, generation: 1, now: $1 + .hours(1)) }
         dialogue.expect("abort", "finished")
         dialogue.finish()
+        let silent = Self.dialogue(nil, hangs: true)
+        silent.request()
+        silent.expect("wake response 1")
+        silent.clientGone()
+        silent.expect("abort", "finished")
+        silent.finish()
+        #expect(silent.record.status == 0)
         let gone = Self.dialogue(3, hangs: true)
         gone.request()
         gone.expect("< 200 (6)", "< part 'abc'", "wake response 1")

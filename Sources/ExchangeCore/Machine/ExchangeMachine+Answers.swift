@@ -8,6 +8,7 @@ extension ExchangeMachine {
         let answer = framed(answer)
         ending = answer.end
         state = .answering(.bytes)
+        if let end = answer.end, end.after == nil { return endAnswer(end) }
         marks.responseBegan = exchange.now
         marks.responseEnded = exchange.now
         recordAnswer(answer)

@@ -143,7 +143,7 @@ extension ExchangeMachine {
 
     mutating func pumpResponse() {
         while !isOver, responseState != .ended {
-            if let ending, ending.after <= 0, responseState != .none { return endAnswer(ending) }
+            if let ending, isReached(ending) { return endAnswer(ending) }
             switch response.flow.step(links, &exchange) {
             case .idle: return
             case .emit(let item): emitResponse(item)
@@ -151,6 +151,11 @@ extension ExchangeMachine {
             case .verdict(let verdict, _): return obey(verdict, .response)
             }
         }
+    }
+
+    private func isReached(_ end: AnswerEnd) -> Bool {
+        guard let after = end.after else { return true }
+        return after <= 0 && responseState != .none
     }
 
     private mutating func emitResponse(_ item: MessageFlow<ResponseHead>.Item) {
@@ -175,9 +180,9 @@ extension ExchangeMachine {
             response.flow.accept(.end(nil))
         case .part(var part):
             guard responseState != .sending(.nothing) else { return }
-            if let end = ending {
-                part = part.readSlice(length: min(part.readableBytes, Int(clamping: end.after))) ?? part
-                ending?.after -= Int64(part.readableBytes)
+            if let after = ending?.after {
+                part = part.readSlice(length: min(part.readableBytes, Int(clamping: after))) ?? part
+                ending?.after = after - Int64(part.readableBytes)
             }
             if response.flow.bodyMayChange { sink.record(.body(record.id, .responseSent, part)) }
             if case .sending(.bytes(let count)) = responseState {

@@ -4,13 +4,13 @@ import Text
 
 /// How a rule ends an answer on purpose before it is complete.
 package struct AnswerEnd: Sendable, Hashable {
-    /// How many bytes of the body the client gets.
-    package var after: Int64
+    /// How many bytes of the body the client gets; `nil` if it does not even get the head.
+    package var after: Int64?
     /// How long the client then gets nothing, before its connection is cut.
     package var silence: TimeAmount
     package var failure: ExchangeFailure
 
-    package init(after: Int64, silence: TimeAmount = .zero, _ failure: ExchangeFailure) {
+    package init(after: Int64?, silence: TimeAmount = .zero, _ failure: ExchangeFailure) {
         self.after = after
         self.silence = silence
         self.failure = failure

@@ -16,7 +16,6 @@ final class MapLocalHandler: StageHandler {
         let match: RuleMatch<MapLocal.Rule>
         /// For the trace: `answer 2 of 3, after 100 ms`; may be empty.
         let words: String
-        var isSilent = false
     }
 
     init(_ matches: [RuleMatch<MapLocal.Rule>], _ opening: ExchangeOpening) {
@@ -67,7 +66,12 @@ final class MapLocalHandler: StageHandler {
 
     private func answer(_ turn: Turn, _ head: RequestHead, _ exchange: inout StageExchange) -> Verdict {
         let name = turn.match.rule.heading.name
-        if let end = turn.answer.endAtOnce { return finish(turn, end, &exchange) }
+        if let way = turn.answer.endAtOnce {
+            exchange.fired(rule: name, "no answer: \(way.words)\(turn.words)")
+            var answer = LocalAnswer(head: ResponseHead(status: 200))
+            answer.end = turn.answer.end(of: name)
+            return .respond(answer)
+        }
         do throws(ValueError) {
             let context = ValueContext(opening, turn.match)
             let filled = try turn.answer.fields(context)
@@ -92,18 +96,6 @@ final class MapLocalHandler: StageHandler {
             exchange.note("\(name): \(error); it did nothing")
             return .forward
         }
-    }
-
-    /// Ends an exchange without status and body.
-    private func finish(_ turn: Turn, _ way: RuleAnswer.End, _ exchange: inout StageExchange) -> Verdict {
-        let name = turn.match.rule.heading.name
-        guard let end = turn.answer.end(of: name) else { return .forward }
-        if turn.isSilent { return .fail(end.failure) }
-        exchange.fired(rule: name, "no answer: \(way.words)\(turn.words)")
-        guard end.silence > .zero else { return .fail(end.failure) }
-        waiting = turn
-        waiting?.isSilent = true
-        return .pause(.again(at: exchange.now + end.silence))
     }
 
     private func lookUp(

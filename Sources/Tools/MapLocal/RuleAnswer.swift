@@ -42,7 +42,7 @@ struct RuleAnswer: Sendable {
         )
         failure.isReset = end.way == .reset
         let silence = end.way == .hang ? RuleAnswer.longestSilence : .zero
-        return AnswerEnd(after: Int64(end.after ?? 0), silence: silence, failure)
+        return AnswerEnd(after: end.after.map { Int64($0) }, silence: silence, failure)
     }
 
     func fields(_ context: ValueContext) throws(ValueError) -> [(name: String, value: FilledText)] {
