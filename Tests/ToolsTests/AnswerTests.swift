@@ -235,11 +235,34 @@ struct AnswerTests {
         #expect((exchange.delay == .hours(1)) == answer.contains("hang"))
     }
 
-    @Test("A value that cannot be in a head leaves the request to the server")
-    func controlCharacters() throws {
+    @Test("A value that cannot be in a head leaves the request to the server; a path with values stays in its folder")
+    func values() throws {
         for value in ["a\\r\\nX: y", "a\\0b"] {
             let found = issues("version: 1\nmap-local: { \(Self.from), answer: { headers: { X-A: \"\(value)\" } } }")
             #expect(found.count == 1 && found[0].hasSuffix("headers has a control character in the value of X-A"))
+        }
+        let folder = TestFolder(["f/a.json": "[1]", "secret": "s"])
+        try folder.link("f/out", to: "../secret")
+        func play(_ answer: String, _ query: String) throws -> DryRunExchange {
+            var dryRun = DryRun(try profile("answer: \(answer)", file: "\(folder.path)/p.yaml"))
+            return dryRun.play(try #require(DryRunRequest("http://a.example/x?v=\(query)")))
+        }
+        let header = "{ headers: { X-A: '${req.query.v}' }, body: 'b ${req.query.v}' }"
+        #expect(text(try play(header, "ok")).hasSuffix(" X-A: ok, Content-Length: 4] b ok"))
+        for query in ["a%0D%0AX:y", "a%0Ab", "%00"] {
+            let exchange = try play(header, query)
+            #expect(text(exchange) == "server")
+            #expect(exchange.trace.map(\.text).first?.hasPrefix("r: X-A would have a control character") == true)
+        }
+        for (query, expected) in [
+            ("a.json", "[1]"), ("b/../a.json", nil), ("../secret", nil), ("..%2Fsecret", nil), ("out", nil),
+            ("/a.json", "[1]"),
+            ("", nil), ("%00", nil),
+        ] {
+            let exchange = try play("{ file: 'f/${req.query.v}' }", query)
+            #expect(
+                exchange.sent == nil ? exchange.answered.map { String(buffer: $0.body) } == expected : expected == nil
+            )
         }
     }
 
