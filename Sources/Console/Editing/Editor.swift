@@ -18,7 +18,7 @@ extension ConsoleModel {
 
     private func check(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, let replaced) = editor.purpose else { return [] }
-        return [.checkRule(tool, text: editor.area.text, replaces: replaced, rules.texts)]
+        return [.checkRule(tool, text: editor.area.text, replaces: replaced, rules.editableTexts)]
     }
 
     mutating func type(_ key: Key, into editor: EditorState) -> [Effect] {

@@ -52,7 +52,7 @@ extension UserStories.Consoles {
             try await screen.send("ar", waitFor: "set: res.json.plan")
             try await console.replace("to: free", with: "to: pro")
             // The rule is tried on what was recorded.
-            try await screen.wait(for: "It would match 1 of 1 recorded exchanges: in #1 ")
+            try await screen.wait(for: "It would match 1 of 1 recorded exchanges, for example #1: ")
             try await screen.send(Keys.control("s"), waitFor: "added; it is active.")
             #expect(try await console.answer(url).text == #"{"name":"Ada","plan":"pro"}"#)
             // The answer as it was received stands in the rule.

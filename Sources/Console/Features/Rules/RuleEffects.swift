@@ -217,7 +217,7 @@ extension EffectRunner {
                 let name = entry.rule ?? ""
                 return entry.outcome == .fired && (name == rule.name || name.hasPrefix("\(rule.name) #"))
             }
-            if let fired { return "in #\(id) \(VisibleText.of(fired.text))" }
+            if let fired { return "#\(id): \(VisibleText.of(fired.text))" }
         }
         return nil
     }
@@ -243,7 +243,7 @@ extension EffectRunner {
             // If the text has changed, this count is not needed any more.
             return whole % 2_000 != 0 || newestCheck.load(ordering: .relaxed) == text.hashValue
         }
-        let example = try effect(newest).map { ": \($0)" } ?? newest.first.map { ", for example #\($0)" } ?? ""
+        let example = try (effect(newest) ?? newest.first.map { "#\($0)" }).map { ", for example \($0)" } ?? ""
         let count = "It would match \(matching) of \(whole) recorded exchanges"
         remark(lint.isEmpty ? count + example : "\(count). \(lint)", under: text)
     }
