@@ -37,8 +37,8 @@ extension Rewrite {
     )
 
     static func draft(from source: RuleSource, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
-        if let (value, yaml) = source.value {
-            let edit = Node.mapping([Node.Member("set", .text(value.description)), Node.Member("to", .word(yaml))])
+        if let (value, node) = source.value {
+            let edit = Node.mapping([Node.Member("set", .text(value.description)), Node.Member("to", node)])
             let name = Node.text("set \(value)")
             return [Node.Member("name", name), Node.Member("at", place), Node.Member("rules", .list([edit]))]
         }

@@ -95,7 +95,7 @@ extension RuleOrigin {
     fileprivate var words: String {
         switch self {
         case .exchange(let id): "\(id.number)"
-        case .value(let value): "\(value.id.number) \(value.place)=\(value.yaml)"
+        case .value(let value): "\(value.id.number) \(value.place)=\(value.node.flow)"
         case .place(let node): node.url.map { "\($0)" } ?? "nowhere"
         }
     }

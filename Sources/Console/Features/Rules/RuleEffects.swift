@@ -157,7 +157,7 @@ extension EffectRunner {
         case .value(let value):
             let record = try reader.recorded(value.id).record
             return (
-                RuleSource(record, value: (value.place, value.yaml)), "\(value.place) of exchange \(value.id)", .url
+                RuleSource(record, value: (value.place, value.node)), "\(value.place) of exchange \(value.id)", .url
             )
         case .place(let node):
             guard let url = node.url else { return nil }
@@ -278,9 +278,9 @@ package struct RecordedValue: Sendable, Hashable {
     private static let longest = 2_000
 
     /// As a value of a profile.
-    var yaml: String {
-        let text = text.replacing("${", with: "$${")
-        guard text.utf8.count <= RecordedValue.longest else { return "\"\"" }
-        return place.part == .json && (try? Node.read(text, file: "value")) != nil ? text : Node.text(text).flow
+    var node: Node {
+        let text = text.utf8.count > RecordedValue.longest ? "" : text.replacing("${", with: "$${")
+        let json = place.part == .json ? (try? Node.read(text, file: "value")) ?? nil : nil
+        return json ?? .text(text)
     }
 }
