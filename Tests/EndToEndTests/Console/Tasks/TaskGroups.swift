@@ -196,7 +196,7 @@ extension UserStories.Consoles.TaskStories {
         TaskStory(
             task: "map local with the recorded answer",
             before: { bench in
-                try bench.nginx.put("local.json", "as recorded")
+                try bench.nginx.put("local.json", longAnswer)
                 try await bench.visit("/files/local.json")
             },
             waits: ["l": "ctrl-s apply", "ctrl-s": "save it and apply"],
@@ -207,9 +207,9 @@ extension UserStories.Consoles.TaskStories {
                 try bench.nginx.put("local.json", "another one by now")
                 let file = "local/localhost_\(bench.nginx.secure)/files/local.json"
                 for scratch in [bench.console.scratch, bench.lines.scratch] {
-                    try await eventually("the recorded answer is in \(file)") { scratch.text(file) == "as recorded" }
+                    try await eventually("the recorded answer is in \(file)") { scratch.text(file) == longAnswer }
                 }
-                try await bench.check("/files/local.json") { $0.text == "as recorded" }
+                try await bench.check("/files/local.json") { $0.text == longAnswer }
             }
         ),
         TaskStory(
@@ -343,3 +343,6 @@ extension UserStories.Consoles.TaskStories {
         ),
     ]
 }
+
+/// Too long to stand in a rule, so that the rule names a file.
+private let longAnswer = String(repeating: "as recorded ", count: 2_000)
