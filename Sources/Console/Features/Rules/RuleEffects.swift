@@ -187,7 +187,11 @@ extension EffectRunner {
             do {
                 let matcher = try RuleMatcher(RuleText(text), of: tool.section, in: profile)
                 let changed = try texts.putting(text, tool, replacing: replaced)
-                try count(matcher, text, lint: words) { try effect(of: tool, replaced, in: changed, on: $0) }
+                try count(matcher, text, lint: words) { ids in
+                    try effect(of: tool, replaced, in: changed, on: ids) {
+                        newestCheck.load(ordering: .relaxed) == text.hashValue
+                    }
+                }
             } catch {
                 remark("\(error)", isWrong: true, under: text)
             }
@@ -203,12 +207,16 @@ extension EffectRunner {
         of tool: Tool,
         _ replaced: Int?,
         in texts: [ProfileSource],
-        on ids: [ExchangeID]
+        on ids: [ExchangeID],
+        while isNeeded: () -> Bool
     ) throws -> String? {
-        let profile = try RuleProfile(sources: texts)
+        // Variables may be known to the proxy only, and another rule may be wrong: neither is a fault of this rule.
+        guard let reader,
+            let profile = try? RuleProfile(sources: texts, tools: .standard, variables: .forRecordedRules)
+        else { return nil }
         let rules = profile.tools.first { $0.tool == tool }?.rules ?? []
-        guard let reader, let rule = replaced.map({ rules[$0] }) ?? rules.last else { return nil }
-        for id in ids {
+        guard let rule = replaced.map({ rules[$0] }) ?? rules.last else { return nil }
+        for id in ids where isNeeded() {
             guard let exchange = try reader.exchange(id) else { continue }
             let (request, response) = try RecordedWhy.messages(exchange, reader)
             var dryRun = DryRun(profile, without: Set(Tool.all.filter { $0 != tool }.map(\.id)))
