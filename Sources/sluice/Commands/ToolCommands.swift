@@ -5,7 +5,7 @@ import Runner
 struct ToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tool",
-        abstract: "List tools, switch them on and off, and reset their counts.",
+        abstract: "List tools, switch them on or off, reset counts.",
         discussion: """
               sluice tool list
               sluice tool off throttle
