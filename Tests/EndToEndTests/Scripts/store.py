@@ -810,7 +810,7 @@ def restarts():
     with server_and_store() as store:
         server, session = store.server, path("a.sluice")
         proxy = Proxy(session, *store.options())
-        load = Load(origin, proxy.port, "restarts", pause=0.01)
+        load = Load(origin, proxy.port, "restarts", pause=0.04)
         load.reach(100)
         for end in ("fast", "immediate", "kill", "crash"):
             for in_batch in (False, True):
@@ -850,7 +850,7 @@ def lost_answers():
     with server_and_store(relay=True) as store:
         relay, session = store.relay, path("a.sluice")
         proxy = Proxy(session, *store.options())
-        load = Load(origin, proxy.port, "answers", pause=0.01)
+        load = Load(origin, proxy.port, "answers", pause=0.04)
         load.reach(100)
         # The answer to COMMIT, if there is one.
         relay.cuts_before = lambda data, number: b"COMMIT\0" in data
@@ -955,7 +955,7 @@ def proxy_killed():
     with server_and_store() as store:
         session = path("a.sluice")
         proxy = Proxy(session, *store.options())
-        load = Load(origin, proxy.port, "killed", pause=0.005)
+        load = Load(origin, proxy.port, "killed", pause=0.02)
         answered = []
         for in_batch in (False, False, True):
             load.reach(300)
@@ -1204,7 +1204,7 @@ def network():
         # From the beginning: nobody refuses the connection.
         cut.drop()
         proxy = Proxy(session, *store.options())
-        load = Load(origin, proxy.port, "network", pause=0.01)
+        load = Load(origin, proxy.port, "network", pause=0.04)
         load.reach(300)
         cut.pass_all()
         check(wait_for(lambda: store.number("SELECT count(*) FROM exchanges") > 0, ARRIVAL, 0.2), "nothing arrives after the first cut")
@@ -1249,7 +1249,7 @@ def disk_full():
         with server_and_store(data=f"{small}/data", wal=f"{outside}/wal" if place == "tables" else None) as store:
             session = path(f"{place}.sluice")
             proxy = Proxy(session, *store.options())
-            load = Load(origin, proxy.port, place, pause=0.005)
+            load = Load(origin, proxy.port, place, pause=0.02)
             load.reach(300)
             filler = fill(small)
             is_full = wait_for(
@@ -1562,7 +1562,7 @@ def itself():
     check(load.failed == 0 and len(set(load.answered)) == 500, f"{load.failed} failed")
     planted = plant(origin, proxy.port)
     proxy.status()
-    load = Load(origin, proxy.port, "killed", pause=0.005)
+    load = Load(origin, proxy.port, "killed", pause=0.02)
     load.reach(100)
     proxy.kill()
     proxy = Proxy(session)
