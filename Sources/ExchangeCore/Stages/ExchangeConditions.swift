@@ -3,8 +3,8 @@ import NIOCore
 
 /// The conditions of rules, for one exchange: they are decided on the messages as received, as far as these are known.
 package protocol ExchangeConditions: AnyObject {
-    /// Asking makes the exchange wait for what the condition needs.
-    func state(of condition: ObjectIdentifier) -> ConditionState
+    /// By a condition's number in its profile. Asking makes the exchange wait for what the condition needs.
+    func state(of condition: Int) -> ConditionState
     /// How many conditions that were asked about wait for the request's body or program.
     var waitingForRequest: Int { get }
     /// Whether conditions that were asked about are undecided.

@@ -106,7 +106,9 @@ extension FilterNode {
         }
     }
 
-    private static func search<Operand>(
+    /// Decides an `and` of operands, for which `false` is decisive, or an `or`.
+    @inlinable
+    package static func search<Operand>(
         _ operands: [Operand],
         for decisive: Bool,
         _ decides: (Operand) -> Bool?

@@ -10,33 +10,32 @@ struct ProfileConditions: Sendable {
         /// Places in the request's body, for values.
         case values(RuleValues)
 
-        fileprivate var id: ObjectIdentifier {
+        fileprivate var number: Int {
             switch self {
-            case .condition(let condition): ObjectIdentifier(condition)
-            case .values(let values): ObjectIdentifier(values)
+            case .condition(let condition): condition.number
+            case .values(let values): values.number
             }
         }
     }
 
     typealias Entry = (need: Need, rule: String, tool: String)
 
-    fileprivate let entries: [Entry]
-    fileprivate let indexes: [ObjectIdentifier: Int]
-    /// Values whose counts are those of a dry run.
-    fileprivate var copies: [ObjectIdentifier: RuleValues] = [:]
+    /// By the numbers of needs; `nil` for rules and tools that are not in force.
+    fileprivate let entries: [Entry?]
 
-    /// `nil` if no rule that is enabled has a condition or values.
+    /// `nil` if no rule that is enabled has a condition or values. In a dry run values have counts of their own.
     init?(_ tools: [(tool: Tool, headings: [RuleHeading])], isDryRun: Bool) {
-        entries = tools.flatMap { tool, headings in
+        let found: [Entry] = tools.flatMap { tool, headings in
             headings.filter(\.isEnabled).flatMap { heading in
-                let needs = [heading.condition.map { Need.condition($0) }, heading.values.map { Need.values($0) }]
+                let values = heading.values.map { isDryRun ? $0.copy : $0 }
+                let needs = [heading.condition.map { Need.condition($0) }, values.map { Need.values($0) }]
                 return needs.compactMap { $0 }.map { ($0, heading.name, tool.key) }
             }
         }
-        if entries.isEmpty { return nil }
-        indexes = Dictionary(entries.enumerated().map { ($1.need.id, $0) }) { first, _ in first }
-        guard isDryRun else { return }
-        for case .values(let values) in entries.map(\.need) { copies[ObjectIdentifier(values)] = values.copy }
+        guard let last = found.map(\.need.number).max() else { return nil }
+        var entries = [Entry?](repeating: nil, count: last + 1)
+        for entry in found { entries[entry.need.number] = entry }
+        self.entries = entries
     }
 
     func begin(_ opening: ExchangeOpening) -> any ExchangeConditions { OpenConditions(self, opening) }
@@ -48,9 +47,10 @@ final class OpenConditions: ExchangeConditions, StageHandler {
     private let conditions: ProfileConditions
     private let opening: ExchangeOpening
     private(set) lazy var facts = ConditionFacts(opening)
-    private var values: [ObjectIdentifier: ExchangeValues] = [:]
-    private var states: [Int: ConditionState] = [:]
-    /// The conditions that are undecided, by index.
+    private var values: [Int: ExchangeValues] = [:]
+    /// By the numbers of needs; `nil` if nobody asked.
+    private var states: [ConditionState?]
+    /// The needs that are undecided, by number.
     private var open: Set<Int> = []
     private(set) var waitingForRequest = 0
     private(set) var requestDemand = BodyDemand.none
@@ -63,42 +63,45 @@ final class OpenConditions: ExchangeConditions, StageHandler {
 
     init(_ conditions: ProfileConditions, _ opening: ExchangeOpening) {
         (self.conditions, self.opening) = (conditions, opening)
+        states = [ConditionState?](repeating: nil, count: conditions.entries.count)
     }
 
     var isOpen: Bool { !open.isEmpty }
     var gate: any StageHandler { self }
 
     /// The values of a rule that matches; the first call counts the match.
-    func values(of rule: RuleValues) -> ExchangeValues {
-        let id = ObjectIdentifier(rule)
-        if let values = values[id] { return values }
-        let made = ExchangeValues(conditions.copies[id] ?? rule, opening)
-        values[id] = made
+    func values(of rule: RuleValues) -> ExchangeValues? {
+        if let values = values[rule.number] { return values }
+        guard case .values(let inForce)? = conditions.entries[rule.number]?.need else { return nil }
+        let made = ExchangeValues(inForce, opening)
+        values[rule.number] = made
         return made
     }
 
-    func state(of condition: ObjectIdentifier) -> ConditionState {
-        guard let index = conditions.indexes[condition] else { return .fails }
-        if let state = states[index] { return state }
-        let state = decide(index)
+    func state(of need: Int) -> ConditionState {
+        guard need < states.count else { return .fails }
+        if let state = states[need] { return state }
+        let state = decide(need)
         switch state {
         case .holds, .fails: break
         case .awaitsRequest:
-            open.insert(index)
+            open.insert(need)
             waitingForRequest += 1
-        case .awaitsResponse: open.insert(index)
+        case .awaitsResponse: open.insert(need)
         }
-        states[index] = state
+        states[need] = state
         return state
     }
 
-    private func decide(_ index: Int) -> ConditionState {
-        guard case .condition(let condition) = conditions.entries[index].need else {
-            return facts.knows(.requestBody) || !awaits(.requestBody, index) ? .holds : .awaitsRequest
+    private func decide(_ number: Int) -> ConditionState {
+        switch conditions.entries[number]?.need {
+        case nil: return .fails
+        case .values?: return facts.knows(.requestBody) || !awaits(.requestBody, number) ? .holds : .awaitsRequest
+        case .condition(let condition)?:
+            if let isTrue = facts.decides(condition.root) { return isTrue ? .holds : .fails }
+            let phases = condition.root.allTests.map(\.phase).filter { !facts.knows($0) }
+            return phases.contains { $0 < .responseHead } ? .awaitsRequest : .awaitsResponse
         }
-        if let isTrue = facts.decides(condition.filter.root) { return isTrue ? .holds : .fails }
-        let phases = condition.filter.root.tests.map(\.phase).filter { !facts.knows($0) }
-        return phases.contains { $0 < .responseHead } ? .awaitsRequest : .awaitsResponse
     }
 
     /// Decides what is open, as far as it is known now.
@@ -118,12 +121,13 @@ final class OpenConditions: ExchangeConditions, StageHandler {
 
     /// Whether a need of this phase fits; `nil` as a place is a test of something else than a place.
     private func awaits(_ phase: ConditionPhase, _ index: Int, where fits: (Place?) -> Bool = { _ in true }) -> Bool {
-        switch conditions.entries[index].need {
-        case .values(let values): phase == .requestBody && values.bodyPlaces.contains(where: fits)
-        case .condition(let condition):
-            condition.filter.root.tests.contains { test in
+        switch conditions.entries[index]?.need {
+        case nil: false
+        case .values(let values)?: phase == .requestBody && values.bodyPlaces.contains(where: fits)
+        case .condition(let condition)?:
+            condition.root.allTests.contains { test in
                 guard test.phase == phase else { return false }
-                if case .place(let test) = test { return fits(test.place) }
+                if case .place(let test) = test.test { return fits(test.place) }
                 return fits(nil)
             }
         }
@@ -208,9 +212,8 @@ final class OpenConditions: ExchangeConditions, StageHandler {
         decideOpen()
         guard body != nil else { return }
         for index in waiting.sorted() {
-            guard case .fails? = states[index], case .condition(let condition) = conditions.entries[index].need else {
-                continue
-            }
+            guard case .fails? = states[index], case .condition(let condition)? = conditions.entries[index]?.need
+            else { continue }
             facts.problem(of: condition).map { note(index, $0, &exchange) }
         }
     }
@@ -238,9 +241,8 @@ final class OpenConditions: ExchangeConditions, StageHandler {
     }
 
     private func note(_ index: Int, _ reason: String, _ exchange: inout StageExchange) {
-        let (need, rule, tool) = conditions.entries[index]
         // The tool notes why a value is missing.
-        guard case .condition(let condition) = need else { return }
+        guard let (need, rule, tool) = conditions.entries[index], case .condition(let condition) = need else { return }
         exchange.note("\(rule): when \(condition.text): \(reason), so its terms that need this are false", by: tool)
     }
 }

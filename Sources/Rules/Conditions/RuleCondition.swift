@@ -4,11 +4,17 @@ package import HTTPModel
 /// decided on messages as received, like locations.
 package final class RuleCondition: Sendable {
     package let filter: Filter
+    /// Among the needs of all rules of the profile.
+    let number: Int
+    let root: ConditionNode
+    /// The last that it may have to wait for.
     let phase: ConditionPhase
 
-    init(_ filter: Filter) {
+    init(_ filter: Filter, _ numbers: inout NeedNumbers) {
         self.filter = filter
-        phase = filter.root.tests.map(\.phase).max() ?? .requestHead
+        number = numbers.nextNeed()
+        root = ConditionNode(filter.root, &numbers)
+        phase = root.allTests.map(\.phase).max() ?? .requestHead
     }
 
     package var text: String { filter.description }
@@ -17,8 +23,87 @@ package final class RuleCondition: Sendable {
     package static let keys = Filter.reference.map(\.name).filter { ProfileReader.conditionKeys.contains($0) }
 }
 
+/// Numbers the conditions and values of a profile's rules, and the places that they read, so that what is known of an
+/// exchange is found by its number.
+struct NeedNumbers {
+    private var needs = 0
+    private var places: [Place: Int] = [:]
+
+    mutating func nextNeed() -> Int {
+        needs += 1
+        return needs - 1
+    }
+
+    mutating func number(of place: Place) -> Int {
+        if let number = places[place] { return number }
+        places[place] = places.count
+        return places.count - 1
+    }
+}
+
+/// A node of a condition's filter, ready to be decided for each exchange.
+final class ConditionNode: Sendable {
+    enum Kind: Sendable { case everything, term, not, and, or }
+
+    let kind: Kind
+    let operands: [ConditionNode]
+    let tests: [ConditionTest]
+    let term: FilterTerm?
+
+    init(_ node: FilterNode, _ numbers: inout NeedNumbers) {
+        func nodes(_ operands: [FilterNode], _ numbers: inout NeedNumbers) -> [ConditionNode] {
+            var nodes: [ConditionNode] = []
+            for operand in operands { nodes.append(ConditionNode(operand, &numbers)) }
+            return nodes
+        }
+        var (operands, tests): ([ConditionNode], [ConditionTest]) = ([], [])
+        var term: FilterTerm?
+        switch node {
+        case .everything: kind = .everything
+        case .term(let only):
+            (kind, term) = (.term, only)
+            for test in only.tests { tests.append(ConditionTest(test, &numbers)) }
+        case .not(let operand): (kind, operands) = (.not, nodes([operand], &numbers))
+        case .and(let list): (kind, operands) = (.and, nodes(list, &numbers))
+        case .or(let list): (kind, operands) = (.or, nodes(list, &numbers))
+        }
+        (self.operands, self.tests, self.term) = (operands, tests, term)
+    }
+
+    var allTests: [ConditionTest] { tests + operands.flatMap(\.allTests) }
+}
+
+final class ConditionTest: Sendable {
+    let test: FilterTest
+    let phase: ConditionPhase
+    /// What a body test or a place test reads, and its number.
+    let place: Place?
+    let placeNumber: Int
+
+    init(_ test: FilterTest, _ numbers: inout NeedNumbers) {
+        (self.test, phase) = (test, test.phase)
+        let place: Place? =
+            switch test {
+            case .place(let test): test.place
+            case .matches(.body(let side), _): Place(side == .response ? .response : .request, .body)
+            default: nil
+            }
+        self.place = place
+        placeNumber = place.map { numbers.number(of: $0) } ?? -1
+    }
+
+    /// Whether a value at the place passes.
+    func matches(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch test {
+        case .place(let test): test.matches(value)
+        case .matches(_, let pattern): pattern.matches(value)
+        default: false
+        }
+    }
+}
+
 /// What must have arrived before a test can be decided.
-enum ConditionPhase: Int, Comparable {
+enum ConditionPhase: UInt8, Comparable {
     case requestHead, process, requestBody, responseHead, responseBody
 
     static func < (left: ConditionPhase, right: ConditionPhase) -> Bool { left.rawValue < right.rawValue }
@@ -81,7 +166,7 @@ extension ProfileReader {
                 let before = text.firstRange(of: "\(term.key):").map { text[..<$0.lowerBound].count } ?? 0
                 error(problem, at: node, offset: before + node.quoteWidth)
             }
-            return RuleCondition(filter)
+            return RuleCondition(filter, &numbers)
         } catch {
             let hint = error.suggestion.map { "; \($0)" } ?? ""
             self.error("when: \(error.message)\(hint)", at: node, offset: error.column - 1 + node.quoteWidth)

@@ -43,10 +43,12 @@ struct ProfileCompiler {
         definitions[Variable.key] = variables.variables
         settings.variableSources = variables.sources
         settings.mask.secrets = variables.secrets
+        var numbers = NeedNumbers()
         for (reader, fields) in trees {
             var reader = reader
-            reader.definitions = definitions
+            (reader.definitions, reader.numbers) = (definitions, numbers)
             read(fields, &reader)
+            numbers = reader.numbers
             finish(reader)
         }
         checkNames()

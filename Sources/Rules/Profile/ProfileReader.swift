@@ -12,6 +12,8 @@ package struct ProfileReader {
     package private(set) var issues: [ProfileIssue] = []
     /// The values that the texts of the current rule name.
     var valueUses: [ValueUse] = []
+    /// Of all files of the profile.
+    var numbers = NeedNumbers()
     /// Why texts cannot have values; `nil` if they can.
     var refusesValues: String?
 

@@ -3,31 +3,39 @@ import HTTPModel
 
 /// Finds the rules that match a request by its host, without checking all of them.
 struct RuleIndex: Sendable {
-    /// A rule with one of its locations; without a location if the rule is for every request.
-    struct Match {
+    /// A rule with one of its locations; without a location if the rule is for every request. An object, as finding it
+    /// then copies none of its texts.
+    final class Match: Sendable {
         let location: Location?
+        private let scope: RuleScope
         /// The rule's index among the headings.
         let rule: Int
         /// The location's index in the rule's list.
-        fileprivate let place: Int
+        private let place: Int
+
+        fileprivate init(_ location: Location?, _ heading: RuleHeading, rule: Int, place: Int) {
+            (self.location, scope, self.rule, self.place) = (location, heading.scope, rule, place)
+        }
 
         fileprivate static func < (left: Match, right: Match) -> Bool {
             (left.rule, left.place) < (right.rule, right.place)
         }
+
+        fileprivate func matches(_ opening: ExchangeOpening) -> Bool {
+            (location?.matches(opening.url) ?? true) && scope.admits(method: opening.head.method, url: opening.url)
+        }
     }
 
-    private let scopes: [RuleScope]
     private var byHost = HostTable<[Match]>(none: [])
 
     init(_ headings: [RuleHeading]) {
-        scopes = headings.map(\.scope)
         for (rule, heading) in headings.enumerated() where heading.isEnabled {
             guard let locations = heading.scope.locations else {
-                byHost.update(.any) { $0.append(Match(location: nil, rule: rule, place: 0)) }
+                byHost.update(.any) { $0.append(Match(nil, heading, rule: rule, place: 0)) }
                 continue
             }
             for (place, location) in locations.enumerated() {
-                byHost.update(location.hostKey) { $0.append(Match(location: location, rule: rule, place: place)) }
+                byHost.update(location.hostKey) { $0.append(Match(location, heading, rule: rule, place: place)) }
             }
         }
     }
@@ -37,7 +45,7 @@ struct RuleIndex: Sendable {
         var best: Match?
         byHost.forEach(opening.url.host) { entries in
             for entry in entries where best.map({ entry < $0 }) ?? true {
-                if matches(entry, opening) { best = entry }
+                if entry.matches(opening) { best = entry }
             }
         }
         return best
@@ -46,16 +54,16 @@ struct RuleIndex: Sendable {
     /// All rules that match a request, in the user's order, each with the first of its locations that matches.
     func all(_ opening: ExchangeOpening) -> [Match] {
         var found: [Match] = []
+        var isInOrder = true
         byHost.forEach(opening.url.host) { entries in
-            for entry in entries where matches(entry, opening) { found.append(entry) }
+            for entry in entries where entry.matches(opening) {
+                if let last = found.last, last.rule >= entry.rule { isInOrder = false }
+                found.append(entry)
+            }
         }
-        if found.count > 1 { found.sort { $0 < $1 } }
+        if isInOrder { return found }
+        found.sort { $0 < $1 }
         return found.indices.filter { $0 == 0 || found[$0].rule != found[$0 - 1].rule }.map { found[$0] }
-    }
-
-    private func matches(_ entry: Match, _ opening: ExchangeOpening) -> Bool {
-        (entry.location?.matches(opening.url) ?? true)
-            && scopes[entry.rule].admits(method: opening.head.method, url: opening.url)
     }
 }
 

@@ -87,16 +87,20 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     package let all: [Rule]
     private var index: RuleIndex
     private let takesTunnels: Bool
-    /// Whether a rule may have to wait for the request.
-    private let hasConditions: Bool
+    /// The numbers of each rule's condition and of its values that may have to wait for the request; empty if no rule
+    /// has any.
+    private let needs: [(condition: Int?, values: Int?)]
+    private var hasConditions: Bool { !needs.isEmpty }
 
     package init(_ rules: [Rule], takesTunnels: Bool) {
         all = rules
         index = RuleIndex(rules.map(\.heading))
         self.takesTunnels = takesTunnels
-        hasConditions = rules.contains {
-            $0.heading.condition != nil || $0.heading.values?.bodyPlaces.isEmpty == false
+        let needs = rules.map(\.heading).map { heading in
+            let values = heading.values.flatMap { $0.bodyPlaces.isEmpty ? nil : $0.number }
+            return (condition: heading.condition?.number, values: values)
         }
+        self.needs = needs.contains { $0.condition != nil || $0.values != nil } ? needs : []
     }
 
     package var withNormalisedPaths: RuleList {
@@ -129,12 +133,11 @@ package struct RuleList<Rule: ToolRule>: Sendable {
         var found: [RuleMatch<Rule>] = []
         var isWaiting = false
         for entry in index.all(opening) {
-            let heading = all[entry.rule].heading
-            let state =
-                heading.condition.map { opening.conditions?.state(of: ObjectIdentifier($0)) ?? .fails } ?? .holds
+            let need = needs[entry.rule]
+            let state = need.condition.map { opening.conditions?.state(of: $0) ?? .fails } ?? .holds
             if case .fails = state { continue }
             // Asked at once, so that the body is waited for also if the client's program is not known yet.
-            let values = heading.values.flatMap { opening.conditions?.state(of: ObjectIdentifier($0)) } ?? .holds
+            let values = need.values.flatMap { opening.conditions?.state(of: $0) } ?? .holds
             switch (state, values) {
             case (.awaitsRequest, _), (_, .awaitsRequest): isWaiting = true
             case (.awaitsResponse, _): found.append(match(entry, opening))
@@ -161,7 +164,7 @@ package struct RuleMatch<Rule: ToolRule> {
     /// Whether the rule's condition holds; `false` while it waits for the response.
     package var holds: Bool {
         guard let condition = rule.heading.condition else { return true }
-        if case .holds? = conditions?.state(of: ObjectIdentifier(condition)) { return true }
+        if case .holds? = conditions?.state(of: condition.number) { return true }
         return false
     }
 }

@@ -5,19 +5,27 @@ import Text
 
 /// What the values in a rule's texts need, and their state from one exchange to the next.
 package final class RuleValues: Sendable {
+    /// Among the needs of all rules of the profile.
+    let number: Int
+    /// The numbers of the places that the texts read.
+    let places: [Place: Int]
     /// In the request's body, which is waited for.
     let bodyPlaces: [Place]
     private let seeded: (draws: SeededDraw, requests: RequestCounter)?
     private let matches: ContinuedState<Int64>
 
-    fileprivate init(_ sources: [ValueSource], seed: UInt64?, rule: String) {
-        bodyPlaces = sources.compactMap { if case .place(let place) = $0, place.isInBody { place } else { nil } }
+    fileprivate init(_ sources: [ValueSource], seed: UInt64?, rule: String, _ numbers: inout NeedNumbers) {
+        number = numbers.nextNeed()
+        var places: [Place: Int] = [:]
+        for case .place(let place) in sources { places[place] = numbers.number(of: place) }
+        self.places = places
+        bodyPlaces = places.keys.filter(\.isInBody)
         seeded = seed.map { (SeededDraw(seed: $0, rule: rule), RequestCounter()) }
         matches = ContinuedState(0)
     }
 
     private init(copying other: RuleValues) {
-        bodyPlaces = other.bodyPlaces
+        (number, places, bodyPlaces) = (other.number, other.places, other.bodyPlaces)
         seeded = other.seeded.map { ($0.draws, $0.requests.copy) }
         matches = other.matches.copy
     }
@@ -108,7 +116,7 @@ extension ProfileReader {
             }
         }
         let seed = fields["seed"]?.string.flatMap { UInt64($0) }
-        return RuleValues(valueUses.map(\.source), seed: seed, rule: rule.name)
+        return RuleValues(valueUses.map(\.source), seed: seed, rule: rule.name, &numbers)
     }
 
     private mutating func error(_ message: String, at use: ValueUse) {

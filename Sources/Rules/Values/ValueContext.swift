@@ -31,7 +31,8 @@ package struct ValueContext {
             guard stars.indices.contains(number - 1) else { throw ValueError("\(name): the location has no such star") }
             return text(stars[number - 1])
         case .place(let place):
-            let value = try conditions.facts.value(at: place, name)
+            guard let number = rule?.places[place] else { throw ValueError("\(name) is not known here") }
+            let value = try conditions.facts.value(at: place, number, name)
             let isJSON = value.notation == .jsonScalar || value.notation == .jsonContainer
             let plain = place.isInBody ? value.text : String(fieldBytes: value.bytes)
             return isJSON ? (plain, plain, false) : text(plain)
