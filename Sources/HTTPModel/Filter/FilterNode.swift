@@ -106,9 +106,7 @@ extension FilterNode {
         }
     }
 
-    /// Decides an `and` of operands, for which `false` is decisive, or an `or`.
-    @inlinable
-    package static func search<Operand>(
+    private static func search<Operand>(
         _ operands: [Operand],
         for decisive: Bool,
         _ decides: (Operand) -> Bool?

@@ -95,9 +95,9 @@ package struct Location: Sendable, Hashable {
 
     package var matchesEverything: Bool { scheme == nil && host == nil && port == .any && path == nil && query == nil }
 
-    /// Does not allocate for usual URLs.
-    package func matches(_ url: RequestURL) -> Bool {
-        if let host, !host.matches(url.host) { return false }
+    /// Does not allocate for usual URLs. With `isHostKnown` the host matches already.
+    package func matches(_ url: RequestURL, isHostKnown: Bool = false) -> Bool {
+        if !isHostKnown, let host, !host.matches(url.host) { return false }
         return matchesPort(url) && matchesScheme(url) && (path?.matches(url.path) ?? true)
             && (query?.matches(url.query ?? "") ?? true)
     }

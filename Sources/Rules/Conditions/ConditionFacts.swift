@@ -15,14 +15,10 @@ package final class ConditionFacts {
     private var requestBody: ByteBuffer? = ByteBuffer()
     private var responseBody: ByteBuffer? = ByteBuffer()
     /// By the numbers of places; `nil` if a place was not read.
-    private var places: [PlaceFacts?] = []
+    private var values: [[PlaceValue]?] = []
+    /// Why places had no values.
+    private var problems: [Int: String] = [:]
     private var reasonNotToRead = "the body was not read"
-
-    private struct PlaceFacts {
-        var values: [PlaceValue] = []
-        /// Why there are no values.
-        var problem: String?
-    }
 
     private lazy var request = MessagePlaces(isRequest: true, fields: requestFields, query: record.url.query) {
         [unowned self] in requestBody ?? ByteBuffer()
@@ -80,20 +76,34 @@ package final class ConditionFacts {
     /// Kleene's three-valued logic; `nil` is unknown.
     func decides(_ node: ConditionNode) -> Bool? {
         switch node.kind {
-        case .everything: true
-        case .term: FilterNode.search(node.tests, for: true) { holds($0) }
-        case .not: decides(node.operands[0]).map { !$0 }
-        case .and: FilterNode.search(node.operands, for: false) { decides($0) }
-        case .or: FilterNode.search(node.operands, for: true) { decides($0) }
+        case .everything: return true
+        case .not: return decides(node.operands[0]).map { !$0 }
+        case .term:
+            var result: Bool? = false
+            for test in node.tests {
+                let holds = holds(test)
+                if holds == true { return true }
+                if holds == nil { result = nil }
+            }
+            return result
+        case .and, .or:
+            let decisive = node.kind == .or
+            var result: Bool? = !decisive
+            for operand in node.operands {
+                let holds = decides(operand)
+                if holds == decisive { return decisive }
+                if holds == nil { result = nil }
+            }
+            return result
         }
     }
 
     private func holds(_ test: ConditionTest) -> Bool? {
         guard knows(test.phase) else { return nil }
         if let place = test.place {
-            return facts(at: place, test.placeNumber).values.contains { value in
-                value.bytes.withUnsafeBufferPointer { test.matches($0) }
-            }
+            for value in values(at: place, test.placeNumber)
+            where value.bytes.withUnsafeBufferPointer({ test.matches($0) }) { return true }
+            return false
         }
         switch test.test {
         case .matches(.field(let side, let name), let pattern):
@@ -108,29 +118,28 @@ package final class ConditionFacts {
     /// The first value at a place of the request; `name` is for the error.
     func value(at place: Place, _ number: Int, _ name: String) throws(ValueError) -> PlaceValue {
         if place.isInBody, !knows(.requestBody) { throw ValueError("\(name) has no value yet: the body is not read") }
-        let facts = facts(at: place, number)
-        if let value = facts.values.first { return value }
-        throw ValueError("\(name) has no value: \(facts.problem ?? "it is not in the request")")
+        if let value = values(at: place, number).first { return value }
+        throw ValueError("\(name) has no value: \(problems[number] ?? "it is not in the request")")
     }
 
-    private func facts(at place: Place, _ number: Int) -> PlaceFacts {
-        if number < places.count, let known = places[number] { return known }
-        let read = read(place)
-        while places.count <= number { places.append(nil) }
-        places[number] = read
-        return read
+    private func values(at place: Place, _ number: Int) -> [PlaceValue] {
+        if number < values.count, let known = values[number] { return known }
+        let (found, problem) = read(place)
+        while values.count <= number { values.append(nil) }
+        values[number] = found
+        problems[number] = problem
+        return found
     }
 
-    private func read(_ place: Place) -> PlaceFacts {
-        if place.part == .status { return PlaceFacts(values: [PlaceValue(String(record.status).utf8)]) }
-        if let text = place.text(of: record) { return PlaceFacts(values: [PlaceValue(text.utf8)]) }
+    private func read(_ place: Place) -> (values: [PlaceValue], problem: String?) {
+        if place.part == .status { return ([PlaceValue(String(record.status).utf8)], nil) }
+        if let text = place.text(of: record) { return ([PlaceValue(text.utf8)], nil) }
         let isResponse = place.root == .response
         if place.isInBody, (isResponse ? responseBody : requestBody) == nil {
-            return PlaceFacts(problem: isResponse ? "the body was not read" : reasonNotToRead)
+            return ([], isResponse ? "the body was not read" : reasonNotToRead)
         }
         let message = isResponse ? response : request
-        let values = (try? message.values(place.part, place.steps)) ?? []
-        return PlaceFacts(values: values, problem: message.problem)
+        return ((try? message.values(place.part, place.steps)) ?? [], message.problem)
     }
 }
 
@@ -143,7 +152,7 @@ extension ConditionFacts {
             let fields = place.root == .response ? responseFields : requestFields
             guard let type = fields.value(of: .contentType).flatMap({ MediaType($0) }), type.isJSON || type.isXML
             else { continue }
-            if let problem = facts(at: place, test.placeNumber).problem { return problem }
+            if let problem = problems[test.placeNumber] { return problem }
         }
         return nil
     }
@@ -176,8 +185,8 @@ extension ConditionFacts {
         }
         switch test.test {
         case .place(let placeTest):
-            let facts = facts(at: placeTest.place, test.placeNumber)
-            return facts.values.isEmpty ? facts.problem ?? "it is missing" : quoted(facts.values.map(\.text))
+            let found = values(at: placeTest.place, test.placeNumber).map(\.text)
+            return found.isEmpty ? problems[test.placeNumber] ?? "it is missing" : quoted(found)
         case .matches(.field(let side, let name), _):
             let fields = side == .request ? requestFields : responseFields
             return quoted(fields.filter { name.matches($0.nameBytes) }.map(\.value))

@@ -7,14 +7,19 @@ struct RuleIndex: Sendable {
     /// then copies none of its texts.
     final class Match: Sendable {
         let location: Location?
-        private let scope: RuleScope
+        /// `nil` if each request that matches the location is in it.
+        private let scope: RuleScope?
+        /// Whether the table has the location under its host, so that the host is not compared again.
+        private let isHostKnown: Bool
         /// The rule's index among the headings.
         let rule: Int
         /// The location's index in the rule's list.
         private let place: Int
 
         fileprivate init(_ location: Location?, _ heading: RuleHeading, rule: Int, place: Int) {
-            (self.location, scope, self.rule, self.place) = (location, heading.scope, rule, place)
+            (self.location, self.rule, self.place) = (location, rule, place)
+            scope = heading.scope.methods.isEmpty && heading.scope.exceptions.isEmpty ? nil : heading.scope
+            isHostKnown = if case .exact? = location?.hostKey { true } else { false }
         }
 
         fileprivate static func < (left: Match, right: Match) -> Bool {
@@ -22,7 +27,8 @@ struct RuleIndex: Sendable {
         }
 
         fileprivate func matches(_ opening: ExchangeOpening) -> Bool {
-            (location?.matches(opening.url) ?? true) && scope.admits(method: opening.head.method, url: opening.url)
+            (location?.matches(opening.url, isHostKnown: isHostKnown) ?? true)
+                && (scope?.admits(method: opening.head.method, url: opening.url) ?? true)
         }
     }
 
