@@ -152,10 +152,19 @@ let package = Package(
                 "Wire", "Files", nioCore, nioPosix,
             ]
         ),
+        module(
+            "Agents",
+            [
+                "Clients", "Runner", "Jobs", "Tools", "Rules", "Recording", "Store", "Description", "Formats",
+                "Masking",
+                "Text", "HTTPModel", "Content", "ExchangeCore", "Files", nioCore,
+            ]
+        ),
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "Jobs", "Runner", "Clients", "Diagnosis", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools",
+                "Jobs", "Runner", "Clients", "Agents", "Diagnosis", "Console", "Terminal", "ProxyServer",
+                "CharlesFiles", "Tools",
                 "Rules", "Wire", "HTTPModel",
                 "Content", "Recording", "Store", "Description", "Formats", "Masking", "Telemetry", "Guide", "Files",
                 "ExchangeCore",
@@ -191,6 +200,7 @@ let package = Package(
             exclude: ["HTTP1/Cases"]
         ),
         tests("MaskingTests", ["Masking", "Content", "HTTPModel", "Support", nioCore]),
+        tests("AgentsTests", ["Agents", "Rules", "HTTPModel", "Support"]),
         tests("TelemetryTests", ["Telemetry", "Content", "HTTPModel", "Support", nioCore]),
         tests("ContentTests", ["Content", "HTTPModel", "Support", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),

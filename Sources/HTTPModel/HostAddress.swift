@@ -33,6 +33,14 @@ package enum HostAddress {
         host.utf8.contains(UInt8(ascii: ":")) ? bytesOfIPv6(host.prefix { $0 != "%" }) : bytesOfIPv4(host)
     }
 
+    /// Whether a host is a loopback address, or a name for one (RFC 6761 §6.3).
+    package static func isThisMachine(_ host: String) -> Bool {
+        let host = host.lowercased()
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        let address = bytes(host[...]) ?? []
+        return address.count == 4 ? address[0] == 127 : address == [UInt8](repeating: 0, count: 15) + [1]
+    }
+
     /// Whether the first `bits` bits of an address equal those of `prefix`.
     package static func matches(_ bytes: [UInt8], prefix: [UInt8], bits: Int) -> Bool {
         let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)

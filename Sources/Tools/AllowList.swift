@@ -49,6 +49,7 @@ extension AllowList {
         refuses: true,
         noun: "an allow rule",
         summary: "Allows only matching requests and refuses all others.",
+        forAgents: .any,
         scope: .at,
         keys: [
             GrammarKey("action", Refusal.value, example: "403", fallback: "403")

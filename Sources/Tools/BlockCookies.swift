@@ -29,6 +29,7 @@ extension BlockCookies {
         letter: "c",
         noun: "a block-cookies rule",
         summary: "Removes cookies: Cookie from requests, Set-Cookie from responses.",
+        forAgents: .any,
         scope: .only,
         example: "block-cookies: { only: \"*.example.com\" }",
         takesTrue: true

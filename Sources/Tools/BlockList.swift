@@ -76,6 +76,7 @@ extension BlockList {
         refuses: true,
         noun: "a block rule",
         summary: "Refuses matching requests: cuts the connection, or answers with an error.",
+        forAgents: .any,
         scope: .at,
         conditions: .bodies,
         keys: [

@@ -105,6 +105,7 @@ extension Breakpoints {
         alone: [.panel],
         noun: "a breakpoint",
         summary: "Holds matching messages until you execute, edit or abort them.",
+        forAgents: .any,
         scope: .at,
         selection: .all,
         conditions: [.bodies, .response],

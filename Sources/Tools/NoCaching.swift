@@ -47,6 +47,7 @@ extension NoCaching {
         alone: [.panel],
         noun: "a no-caching rule",
         summary: "Prevents caching: removes conditions and validators, and sets no-cache in both directions.",
+        forAgents: .any,
         scope: .only,
         example: "no-caching: { only: \"api.example.com\" }",
         takesTrue: true

@@ -126,7 +126,7 @@ struct Sluice: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "Read a session",
-                subcommands: [List.self, Show.self, Why.self, Stats.self, Diff.self, Open.self]
+                subcommands: [List.self, Show.self, Why.self, Stats.self, Diff.self, Open.self, MCP.self]
             ),
             CommandGroup(
                 name: "Use a session",

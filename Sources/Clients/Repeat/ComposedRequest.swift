@@ -22,15 +22,7 @@ package struct ComposedRequest: Sendable {
         head.fields.filter { !HeaderRules.isFraming($0) }.map { HoldEdit.Pair($0.name, $0.value) }
     }
 
-    package var isLocal: Bool { ComposedRequest.isLocal(destination.host) }
-
-    static func isLocal(_ host: String) -> Bool {
-        let host = host.lowercased()
-        if host == "localhost" || host.hasSuffix(".localhost") { return true }
-        // In canonical form (RFC 5952).
-        let address = try? SocketAddress(ipAddress: host, port: 0).ipAddress
-        return address.map { $0 == "::1" || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.") } ?? false
-    }
+    package var isLocal: Bool { HostAddress.isThisMachine(destination.host) }
 
     private init(_ message: HeldMessage) throws(ControlError) {
         guard case .request(var head, let body, let destination) = message else {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 package import Runner
 
 /// How often and how fast a request is sent again.
@@ -80,7 +81,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     }
 
     package func needsConfirmation(forHost host: String) -> Bool {
-        times > RepeatPlan.confirmedTimes && !ComposedRequest.isLocal(host)
+        times > RepeatPlan.confirmedTimes && !HostAddress.isThisMachine(host)
     }
 
     private static let help = "For example: 100 x 10, 50ms: 100 in all, 10 at a time, 50 ms between them."

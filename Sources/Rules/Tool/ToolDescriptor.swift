@@ -37,6 +37,8 @@ package struct ToolDescriptor: Sendable {
     package let noun: String
     /// One sentence.
     package let summary: String
+    /// `nil` if agents cannot use the tool.
+    package let forAgents: AgentUse?
     package let scope: ScopeKey
     package let selection: RuleSelection
     /// What `when` of the tool's rules may ask for, besides the head of the request.
@@ -77,6 +79,7 @@ package struct ToolDescriptor: Sendable {
         refuses: Bool = false,
         noun: String,
         summary: String,
+        forAgents: AgentUse? = nil,
         scope: ScopeKey,
         selection: RuleSelection = .first,
         conditions: ConditionReach = [],
@@ -96,7 +99,7 @@ package struct ToolDescriptor: Sendable {
     ) {
         (id, self.title, self.letter, letterAlone) = (StageID(key, order: order), title, letter, alone)
         (self.directions, self.takesTunnels, self.refuses) = (directions, takesTunnels, refuses)
-        (self.noun, self.summary, self.example) = (noun, summary, example)
+        (self.noun, self.summary, self.example, self.forAgents) = (noun, summary, example, forAgents)
         (self.scope, self.selection, self.keys, self.takesTrue) = (scope, selection, keys, takesTrue)
         self.conditions = conditions
         (self.actsWithoutMatch, self.usualScope, self.change) = (actsWithoutMatch, usualScope, change)

@@ -1,10 +1,10 @@
-import Content
+package import Content
 import ExchangeCore
 import Foundation
 package import HTTPModel
 import Jobs
 import NIOCore
-package import Recording
+import Recording
 package import Rules
 import Text
 import Tools
@@ -155,15 +155,19 @@ package enum RecordedWhy {
     /// An exchange for a dry run, with the messages as they were received.
     package static func messages(
         _ exchange: RecordedExchange,
-        _ reader: SessionReader
+        _ source: any ExchangeSource
     ) throws -> (DryRunRequest, DryRunResponse?) {
         let (record, head) = (exchange.record, head(exchange))
         func recordedBody(_ side: BodySide) throws -> ByteBuffer? {
-            let body = try reader.body(of: record.id, side: side, limit: bodyLimit)
+            let body = try source.body(of: record.id, side: side, offset: 0, limit: bodyLimit)
             return body.readableBytes > 0 ? body : nil
         }
         func fields(_ section: FieldSection) -> [(name: String, value: String)] {
-            section.filter { !HeaderRules.isFraming($0) }.map { (name: $0.name, value: $0.value) }
+            // Masked bodies have no content coding.
+            let kept = section.filter {
+                !HeaderRules.isFraming($0) && !(source.isMasking && $0.name.lowercased() == "content-encoding")
+            }
+            return kept.map { (name: $0.name, value: $0.value) }
         }
         let body = try recordedBody(.requestReceived)
         let request = DryRunRequest(method: head.method, url: record.url, fields: fields(head.fields), body: body)

@@ -87,6 +87,7 @@ extension MapLocal {
         directions: [.request],
         noun: "a map-local rule",
         summary: "Answers matching requests from files, which are read for each request, or from the profile.",
+        forAgents: agentUse,
         scope: .from,
         conditions: .bodies,
         keys: [

@@ -144,3 +144,13 @@ extension AnswerSequence {
         return "answer \(shown.joined(separator: ", "))"
     }
 }
+
+extension MapLocal {
+    static let agentUse = AgentUse { rule, _ in
+        if let to = rule["to"] { return (to, "rules of an agent read no files; use 'answer'") }
+        let answers = (rule["answers"]?.members ?? []) + (rule["answer"].map { [$0] } ?? [])
+        return answers.lazy.compactMap { $0["file"] }.first.map {
+            ($0, "rules of an agent read no files; use 'body' or 'json'")
+        }
+    }
+}

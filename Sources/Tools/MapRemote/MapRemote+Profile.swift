@@ -15,6 +15,7 @@ extension MapRemote {
         takesTunnels: true,
         noun: "a map-remote rule",
         summary: "Sends matching requests to another URL; redirects in the answer are unchanged.",
+        forAgents: agentUse,
         scope: .from,
         conditions: .bodies,
         keys: [
@@ -163,3 +164,17 @@ extension MapRemote {
 }
 
 extension Tool { package static let mapRemote = Tool(MapRemote.self) }
+
+extension MapRemote {
+    static let agentUse = AgentUse { rule, hosts in
+        if let from = rule["from"], from.scalar?.string.hasPrefix("/") == true {
+            return (from, "rules of an agent have no regular expressions for URLs; write a location")
+        }
+        guard let to = rule["to"] else { return nil }
+        let text = to.scalar?.string.prefix { $0 != "?" }
+        let host = text.map { RequestURL($0)?.host ?? "" } ?? to["host"]?.scalar?.string ?? ""
+        if HostAddress.isThisMachine(host) || hosts.contains(host.lowercased()) { return nil }
+        let hint = host.isEmpty ? "with a host in 'to'" : "not to '\(host.clipped(to: 60))'"
+        return (to, "an agent maps to this machine or to a host of --allow send=, \(hint)")
+    }
+}

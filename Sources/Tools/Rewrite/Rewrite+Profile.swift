@@ -12,6 +12,7 @@ extension Rewrite {
         noun: "a rewrite set",
         summary: "Edits requests and responses by rule sets: headers, cookies, query, host, path, URL, status, "
             + "body.",
+        forAgents: agentUse,
         scope: .at,
         selection: .all,
         conditions: [.bodies, .response],
@@ -72,3 +73,30 @@ extension Rewrite {
 }
 
 extension Tool { package static let rewrite = Tool(Rewrite.self) }
+
+extension Rewrite {
+    /// With `match` and `if` a secret could be tried; so could one in a body, which is edited by place instead.
+    static let agentUse = AgentUse { rule, _ in
+        (rule["rules"]?.members ?? []).lazy.compactMap(agentRefusal).first
+    }
+
+    private static func agentRefusal(_ edit: Node) -> AgentUse.Refusal? {
+        for verb in ["add", "modify", "remove", "set"] {
+            guard let node = edit[verb], let what = node.scalar?.string else { continue }
+            let place = try? Place(what)
+            let name = place?.part == .header ? place?.name : edit["name"]?.scalar?.string.lowercased()
+            if ["host", "url", "path"].contains(what) || name == "host" {
+                return (node, "an agent changes no host and no URL")
+            }
+            if what == "body" {
+                return (node, "an agent changes bodies by place, as in { set: res.json.plan, to: pro }")
+            }
+        }
+        for key in ["match", "if"] {
+            if let node = edit[key] {
+                return (node, "rules of an agent have no '\(key)', with which secrets could be tried; use 'set'")
+            }
+        }
+        return nil
+    }
+}

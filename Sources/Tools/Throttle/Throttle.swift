@@ -61,6 +61,7 @@ extension Throttle {
         takesTunnels: true,
         noun: "a throttle rule",
         summary: "Simulates a slow, unreliable or missing network; all matches of a rule share one link.",
+        forAgents: .any,
         scope: .only,
         keys: [
             GrammarKey("preset", .text, example: "3g", fallback: "a perfect network").means(

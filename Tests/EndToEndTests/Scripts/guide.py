@@ -323,7 +323,7 @@ CODES = {
 # What builds or tests Sluice itself.
 BUILDS = "apt-get update"
 # Those that need a Sluice that runs.
-STEERING = re.compile(r"sluice (tool|hold|record|attach|browser --running|decrypt|pass)\b")
+STEERING = re.compile(r"sluice (tool|hold|record|attach|mcp --attach|browser --running|decrypt|pass)\b")
 # Those that go on until they are told to end, and of these the ones that need a screen.
 LASTING = re.compile(r"(sudo -u sluice )?sluice( (run|replay)\b(?!.* -- )| open\b| attach\b|$)")
 SCREENS = re.compile(r"sluice( (open|attach)\b|$)")
