@@ -6,7 +6,6 @@ extension ExchangeMachine {
     /// Receives a stage's answer as if a server had sent it, so that the response chain runs.
     mutating func receiveAnswer(_ answer: LocalAnswer) {
         let answer = framed(answer)
-        ending = answer.end
         state = .answering(.bytes)
         if let end = answer.end, end.after == nil { return endAnswer(end) }
         marks.responseBegan = exchange.now
@@ -33,7 +32,6 @@ extension ExchangeMachine {
         }
         record.flags.insert(.answeredLocally)
         let answer = framed(answer)
-        ending = answer.end
         response.flow.replace(with: items(of: answer), next: next)
         if let file = answer.file { read(file, as: .sent) }
     }
@@ -53,7 +51,6 @@ extension ExchangeMachine {
         state = .answering(.bytes)
         record.flags.insert(.answeredLocally)
         let answer = framed(answer)
-        ending = answer.end
         let role: FileRole = messages.responseHead == nil ? .received : .sent
         recordAnswer(answer)
         response.flow.replace(with: items(of: answer), next: links.count)
@@ -86,7 +83,8 @@ extension ExchangeMachine {
     }
 
     /// Sets `Content-Length` of an answer from a file; an answer without a body does not read its file.
-    private func framed(_ answer: LocalAnswer) -> LocalAnswer {
+    private mutating func framed(_ answer: LocalAnswer) -> LocalAnswer {
+        ending = answer.end
         guard let file = answer.file else { return answer }
         var answer = answer
         if answer.head.status != 204, answer.head.status != 304 {

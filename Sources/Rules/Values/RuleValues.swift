@@ -115,7 +115,7 @@ extension ProfileReader {
             default: break
             }
         }
-        let seed = fields["seed"]?.string.flatMap { UInt64($0) }
+        let seed = fields["seed"]?.string.flatMap { Double($0) }.flatMap { UInt64(exactly: $0) }
         return RuleValues(valueUses.map(\.source), seed: seed, rule: rule.name, &numbers)
     }
 
