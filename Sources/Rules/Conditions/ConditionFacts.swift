@@ -5,7 +5,11 @@ package import NIOCore
 
 /// What is known of an exchange for the conditions of rules; each place is read once.
 package final class ConditionFacts {
-    private var record: ExchangeRecord
+    private var shared: SharedRecord
+    private var record: ExchangeRecord {
+        get { shared.record }
+        set { shared = SharedRecord(newValue) }
+    }
     private let clientAddress: String
     private let requestFields: FieldSection
     private var responseFields = FieldSection()
@@ -29,7 +33,7 @@ package final class ConditionFacts {
 
     package init(_ opening: ExchangeOpening) {
         (clientAddress, requestFields) = (opening.clientAddress, opening.head.fields)
-        record = ExchangeRecord(
+        var record = ExchangeRecord(
             id: opening.id,
             kind: opening.isTunnel ? .tunnel : .http,
             startedAt: 0,
@@ -38,8 +42,9 @@ package final class ConditionFacts {
             clientConnection: ConnectionID(0)
         )
         record.clientVersion = opening.head.version
-        record.extras.listeningMode = opening.listeningMode
-        record.extras.process = opening.process
+        if opening.listeningMode != nil { record.extras.listeningMode = opening.listeningMode }
+        if opening.process != nil { record.extras.process = opening.process }
+        shared = SharedRecord(record)
         if opening.process != nil { note(.process) }
     }
 
@@ -74,25 +79,21 @@ package final class ConditionFacts {
     }
 
     /// Kleene's three-valued logic; `nil` is unknown.
-    func decides(_ node: ConditionNode) -> Bool? {
-        switch node.kind {
+    func decides(_ condition: RuleCondition, at start: Int = 0) -> Bool? {
+        let step = condition.program.steps[start]
+        switch step.kind {
         case .everything: return true
-        case .not: return decides(node.operands[0]).map { !$0 }
-        case .term:
-            var result: Bool? = false
-            for test in node.tests {
-                let holds = holds(test)
-                if holds == true { return true }
-                if holds == nil { result = nil }
-            }
-            return result
-        case .and, .or:
-            let decisive = node.kind == .or
+        case .test: return holds(condition.program.tests[step.index])
+        case .not: return decides(condition, at: start + 1).map { !$0 }
+        case .term, .and, .or:
+            let decisive = step.kind != .and
             var result: Bool? = !decisive
-            for operand in node.operands {
-                let holds = decides(operand)
+            var next = start + 1
+            while next < step.end {
+                let holds = decides(condition, at: next)
                 if holds == decisive { return decisive }
                 if holds == nil { result = nil }
+                next = condition.program.steps[next].end
             }
             return result
         }
@@ -100,8 +101,8 @@ package final class ConditionFacts {
 
     private func holds(_ test: ConditionTest) -> Bool? {
         guard knows(test.phase) else { return nil }
-        if let place = test.place {
-            for value in values(at: place, test.placeNumber)
+        if test.placeNumber >= 0 {
+            for value in values(at: test.place, test.placeNumber)
             where value.bytes.withUnsafeBufferPointer({ test.matches($0) }) { return true }
             return false
         }
@@ -111,9 +112,12 @@ package final class ConditionFacts {
                 name.matches(field.nameBytes) && Array(field.valueBytes).withUnsafeBufferPointer { pattern.matches($0) }
             }
         case .address(_, let glob): return FilterTest.matchesAddress(clientAddress, glob)
-        default: return test.test.decides(record) ?? false
+        default: return test.test.decides(shared.record) ?? false
         }
     }
+
+    /// Whether there is no value at a place, which is read if that is not known.
+    func lacksValue(at place: @autoclosure () -> Place?, _ number: Int) -> Bool { values(at: place(), number).isEmpty }
 
     /// The first value at a place of the request; `name` is for the error.
     func value(at place: Place, _ number: Int, _ name: String) throws(ValueError) -> PlaceValue {
@@ -122,9 +126,9 @@ package final class ConditionFacts {
         throw ValueError("\(name) has no value: \(problems[number] ?? "it is not in the request")")
     }
 
-    private func values(at place: Place, _ number: Int) -> [PlaceValue] {
+    private func values(at place: @autoclosure () -> Place?, _ number: Int) -> [PlaceValue] {
         if number < values.count, let known = values[number] { return known }
-        let (found, problem) = read(place)
+        let (found, problem) = place().map { read($0) } ?? ([], nil)
         while values.count <= number { values.append(nil) }
         values[number] = found
         problems[number] = problem
@@ -138,15 +142,27 @@ package final class ConditionFacts {
         if place.isInBody, (isResponse ? responseBody : requestBody) == nil {
             return ([], isResponse ? "the body was not read" : reasonNotToRead)
         }
+        // Most requests lack a header that a rule asks for.
+        let fields = isResponse ? responseFields : requestFields
+        if place.part == .header, case .member(let name)? = place.steps.first, !fields.contains(FieldName(name)) {
+            return ([], nil)
+        }
         let message = isResponse ? response : request
         return ((try? message.values(place.part, place.steps)) ?? [], message.problem)
     }
 }
 
+/// An object, as tests then read the record without a copy of its fields.
+private final class SharedRecord {
+    let record: ExchangeRecord
+
+    init(_ record: ExchangeRecord) { self.record = record }
+}
+
 extension ConditionFacts {
     /// Why a body that is declared as JSON or XML has none of the values that a condition asks for.
     func problem(of condition: RuleCondition) -> String? {
-        for test in condition.root.allTests {
+        for test in condition.program.tests {
             guard case .place(let placeTest) = test.test else { continue }
             let place = placeTest.place
             let fields = place.root == .response ? responseFields : requestFields
@@ -160,21 +176,24 @@ extension ConditionFacts {
     /// Why a condition does not hold: its first term that does not, and the value that was there; `nil` if it holds, or
     /// if it is not decided.
     package func mismatch(_ condition: RuleCondition) -> String? {
-        guard decides(condition.root) == false else { return nil }
-        return "when: \(mismatch(condition.root, isNegated: false))"
+        guard decides(condition) == false else { return nil }
+        return "when: \(mismatch(condition, at: 0, isNegated: false))"
     }
 
-    private func mismatch(_ node: ConditionNode, isNegated: Bool) -> String {
-        if let term = node.term {
-            let value = node.tests.first.flatMap { shown($0) }.map { ": \($0)" } ?? ""
-            return "\(isNegated ? "not " : "")\(term) does not hold\(value)"
+    private func mismatch(_ condition: RuleCondition, at start: Int, isNegated: Bool) -> String {
+        let (program, operands) = (condition.program, condition.program.operands(of: start))
+        let step = program.steps[start]
+        if step.kind == .term {
+            let test = operands.first.map { program.tests[program.steps[$0].index] }
+            let value = test.flatMap { shown($0) }.map { ": \($0)" } ?? ""
+            return "\(isNegated ? "not " : "")\(program.terms[step.index]) does not hold\(value)"
         }
-        if node.kind == .not { return mismatch(node.operands[0], isNegated: !isNegated) }
+        if step.kind == .not { return mismatch(condition, at: start + 1, isNegated: !isNegated) }
         // Of an `and` one operand fails, of an `or` all do; negated it is the other way.
         let failing =
-            (node.kind == .and) == isNegated
-            ? node.operands.first : node.operands.first { decides($0) == isNegated }
-        return failing.map { mismatch($0, isNegated: isNegated) } ?? "nothing matches"
+            (step.kind == .and) == isNegated
+            ? operands.first : operands.first { decides(condition, at: $0) == isNegated }
+        return failing.map { mismatch(condition, at: $0, isNegated: isNegated) } ?? "nothing matches"
     }
 
     /// The value that a test looked at.

@@ -18,14 +18,14 @@ struct ProfileConditions: Sendable {
         }
     }
 
-    typealias Entry = (need: Need, rule: String, tool: String)
-
     /// By the numbers of needs; `nil` for rules and tools that are not in force.
-    fileprivate let entries: [Entry?]
+    fileprivate let needs: [Need?]
+    /// By the numbers of needs; apart from them, as only notes name rules.
+    fileprivate let names: [(rule: String, tool: String)]
 
     /// `nil` if no rule that is enabled has a condition or values. In a dry run values have counts of their own.
     init?(_ tools: [(tool: Tool, headings: [RuleHeading])], isDryRun: Bool) {
-        let found: [Entry] = tools.flatMap { tool, headings in
+        let found: [(need: Need, rule: String, tool: String)] = tools.flatMap { tool, headings in
             headings.filter(\.isEnabled).flatMap { heading in
                 let values = heading.values.map { isDryRun ? $0.copy : $0 }
                 let needs = [heading.condition.map { Need.condition($0) }, values.map { Need.values($0) }]
@@ -33,9 +33,10 @@ struct ProfileConditions: Sendable {
             }
         }
         guard let last = found.map(\.need.number).max() else { return nil }
-        var entries = [Entry?](repeating: nil, count: last + 1)
-        for entry in found { entries[entry.need.number] = entry }
-        self.entries = entries
+        var needs = [Need?](repeating: nil, count: last + 1)
+        var names = [(rule: String, tool: String)](repeating: ("", ""), count: last + 1)
+        for (need, rule, tool) in found { (needs[need.number], names[need.number]) = (need, (rule, tool)) }
+        (self.needs, self.names) = (needs, names)
     }
 
     func begin(_ opening: ExchangeOpening) -> any ExchangeConditions { OpenConditions(self, opening) }
@@ -63,7 +64,7 @@ final class OpenConditions: ExchangeConditions, StageHandler {
 
     init(_ conditions: ProfileConditions, _ opening: ExchangeOpening) {
         (self.conditions, self.opening) = (conditions, opening)
-        states = [ConditionState?](repeating: nil, count: conditions.entries.count)
+        states = [ConditionState?](repeating: nil, count: conditions.needs.count)
     }
 
     var isOpen: Bool { !open.isEmpty }
@@ -72,7 +73,7 @@ final class OpenConditions: ExchangeConditions, StageHandler {
     /// The values of a rule that matches; the first call counts the match.
     func values(of rule: RuleValues) -> ExchangeValues? {
         if let values = values[rule.number] { return values }
-        guard case .values(let inForce)? = conditions.entries[rule.number]?.need else { return nil }
+        guard case .values(let inForce)? = conditions.needs[rule.number] else { return nil }
         let made = ExchangeValues(inForce, opening)
         values[rule.number] = made
         return made
@@ -94,12 +95,12 @@ final class OpenConditions: ExchangeConditions, StageHandler {
     }
 
     private func decide(_ number: Int) -> ConditionState {
-        switch conditions.entries[number]?.need {
+        switch conditions.needs[number] {
         case nil: return .fails
         case .values?: return facts.knows(.requestBody) || !awaits(.requestBody, number) ? .holds : .awaitsRequest
         case .condition(let condition)?:
-            if let isTrue = facts.decides(condition.root) { return isTrue ? .holds : .fails }
-            let phases = condition.root.allTests.map(\.phase).filter { !facts.knows($0) }
+            if let isTrue = facts.decides(condition) { return isTrue ? .holds : .fails }
+            let phases = condition.program.tests.map(\.phase).filter { !facts.knows($0) }
             return phases.contains { $0 < .responseHead } ? .awaitsRequest : .awaitsResponse
         }
     }
@@ -121,11 +122,11 @@ final class OpenConditions: ExchangeConditions, StageHandler {
 
     /// Whether a need of this phase fits; `nil` as a place is a test of something else than a place.
     private func awaits(_ phase: ConditionPhase, _ index: Int, where fits: (Place?) -> Bool = { _ in true }) -> Bool {
-        switch conditions.entries[index]?.need {
+        switch conditions.needs[index] {
         case nil: false
         case .values(let values)?: phase == .requestBody && values.bodyPlaces.contains(where: fits)
         case .condition(let condition)?:
-            condition.root.allTests.contains { test in
+            condition.program.tests.contains { test in
                 guard test.phase == phase else { return false }
                 if case .place(let test) = test.test { return fits(test.place) }
                 return fits(nil)
@@ -212,7 +213,7 @@ final class OpenConditions: ExchangeConditions, StageHandler {
         decideOpen()
         guard body != nil else { return }
         for index in waiting.sorted() {
-            guard case .fails? = states[index], case .condition(let condition)? = conditions.entries[index]?.need
+            guard case .fails? = states[index], case .condition(let condition)? = conditions.needs[index]
             else { continue }
             facts.problem(of: condition).map { note(index, $0, &exchange) }
         }
@@ -242,7 +243,8 @@ final class OpenConditions: ExchangeConditions, StageHandler {
 
     private func note(_ index: Int, _ reason: String, _ exchange: inout StageExchange) {
         // The tool notes why a value is missing.
-        guard let (need, rule, tool) = conditions.entries[index], case .condition(let condition) = need else { return }
+        guard case .condition(let condition)? = conditions.needs[index] else { return }
+        let (rule, tool) = conditions.names[index]
         exchange.note("\(rule): when \(condition.text): \(reason), so its terms that need this are false", by: tool)
     }
 }

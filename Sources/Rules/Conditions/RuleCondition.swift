@@ -6,15 +6,19 @@ package final class RuleCondition: Sendable {
     package let filter: Filter
     /// Among the needs of all rules of the profile.
     let number: Int
-    let root: ConditionNode
+    let program: ConditionProgram
+    /// A test of a place in the request's fields or query: without a value there the condition fails.
+    let needed: ConditionTest?
     /// The last that it may have to wait for.
     let phase: ConditionPhase
 
     init(_ filter: Filter, _ numbers: inout NeedNumbers) {
         self.filter = filter
         number = numbers.nextNeed()
-        root = ConditionNode(filter.root, &numbers)
-        phase = root.allTests.map(\.phase).max() ?? .requestHead
+        var program = ConditionProgram()
+        needed = program.append(filter.root, &numbers)
+        self.program = program
+        phase = program.tests.map(\.phase).max() ?? .requestHead
     }
 
     package var text: String { filter.description }
@@ -41,36 +45,63 @@ struct NeedNumbers {
     }
 }
 
-/// A node of a condition's filter, ready to be decided for each exchange.
-final class ConditionNode: Sendable {
-    enum Kind: Sendable { case everything, term, not, and, or }
+/// A condition's filter as a list, in which a node's operands follow the node. Deciding it for an exchange copies no
+/// references to nodes.
+struct ConditionProgram: Sendable {
+    struct Step: Sendable {
+        enum Kind: Sendable { case everything, term, test, not, and, or }
 
-    let kind: Kind
-    let operands: [ConditionNode]
-    let tests: [ConditionTest]
-    let term: FilterTerm?
-
-    init(_ node: FilterNode, _ numbers: inout NeedNumbers) {
-        func nodes(_ operands: [FilterNode], _ numbers: inout NeedNumbers) -> [ConditionNode] {
-            var nodes: [ConditionNode] = []
-            for operand in operands { nodes.append(ConditionNode(operand, &numbers)) }
-            return nodes
-        }
-        var (operands, tests): ([ConditionNode], [ConditionTest]) = ([], [])
-        var term: FilterTerm?
-        switch node {
-        case .everything: kind = .everything
-        case .term(let only):
-            (kind, term) = (.term, only)
-            for test in only.tests { tests.append(ConditionTest(test, &numbers)) }
-        case .not(let operand): (kind, operands) = (.not, nodes([operand], &numbers))
-        case .and(let list): (kind, operands) = (.and, nodes(list, &numbers))
-        case .or(let list): (kind, operands) = (.or, nodes(list, &numbers))
-        }
-        (self.operands, self.tests, self.term) = (operands, tests, term)
+        let kind: Kind
+        /// The index of a term in `terms`, and of a test in `tests`.
+        let index: Int
+        /// The index of the first step after the node and its operands.
+        var end = 0
     }
 
-    var allTests: [ConditionTest] { tests + operands.flatMap(\.allTests) }
+    private(set) var steps: [Step] = []
+    private(set) var tests: [ConditionTest] = []
+    private(set) var terms: [FilterTerm] = []
+
+    /// Appends a node. Returns a test of the request's fields or query without whose place the node is false.
+    mutating func append(_ node: FilterNode, _ numbers: inout NeedNumbers) -> ConditionTest? {
+        let (kind, operands): (Step.Kind, [FilterNode]) =
+            switch node {
+            case .everything: (.everything, [])
+            case .term: (.term, [])
+            case .not(let operand): (.not, [operand])
+            case .and(let list): (.and, list)
+            case .or(let list): (.or, list)
+            }
+        let start = steps.count
+        steps.append(Step(kind: kind, index: terms.count))
+        var needed: [ConditionTest?] = []
+        for operand in operands { needed.append(append(operand, &numbers)) }
+        if case .term(let term) = node {
+            terms.append(term)
+            for test in term.tests { needed.append(append(ConditionTest(test, &numbers))) }
+        }
+        steps[start].end = steps.count
+        if kind == .not { return nil }
+        if kind == .and { return needed.compactMap { $0 }.first }
+        return Set(needed.map { $0?.placeNumber }).count == 1 ? needed[0] : nil
+    }
+
+    private mutating func append(_ test: ConditionTest) -> ConditionTest? {
+        steps.append(Step(kind: .test, index: tests.count, end: steps.count + 1))
+        tests.append(test)
+        return test.phase == .requestHead && test.place?.needs == .messages ? test : nil
+    }
+
+    /// The indexes of a node's operands.
+    func operands(of start: Int) -> [Int] {
+        var operands: [Int] = []
+        var next = start + 1
+        while next < steps[start].end {
+            operands.append(next)
+            next = steps[next].end
+        }
+        return operands
+    }
 }
 
 final class ConditionTest: Sendable {

@@ -3,73 +3,105 @@ import HTTPModel
 
 /// Finds the rules that match a request by its host, without checking all of them.
 struct RuleIndex: Sendable {
-    /// A rule with one of its locations; without a location if the rule is for every request. An object, as finding it
-    /// then copies none of its texts.
-    final class Match: Sendable {
+    /// A rule with one of its locations. It has no references, so that finding it counts none.
+    struct Match: Sendable {
+        /// The rule's index among the headings.
+        let rule: Int
+        /// The index of its target.
+        fileprivate let target: Int
+        /// Whether all requests for the host match, so that the target is not asked.
+        fileprivate let isForWholeHost: Bool
+        /// The number of the place that the condition needs; -1 if it needs none.
+        fileprivate let neededPlace: Int
+        /// The numbers of the rule's condition, and of its values if they may have to wait for the request.
+        let condition: Int?
+        let values: Int?
+
+        fileprivate init(_ rule: Int, _ target: Int, _ isForWholeHost: Bool, _ heading: RuleHeading) {
+            (self.rule, self.target, self.isForWholeHost) = (rule, target, isForWholeHost)
+            (condition, neededPlace) = (heading.condition?.number, heading.condition?.needed?.placeNumber ?? -1)
+            values = heading.values.flatMap { $0.bodyPlaces.isEmpty ? nil : $0.number }
+        }
+    }
+
+    private final class Target: Sendable {
+        /// `nil` if the rule is for every request.
         let location: Location?
         /// `nil` if each request that matches the location is in it.
         private let scope: RuleScope?
         /// Whether the table has the location under its host, so that the host is not compared again.
         private let isHostKnown: Bool
-        /// The rule's index among the headings.
-        let rule: Int
-        /// The location's index in the rule's list.
-        private let place: Int
+        let needed: ConditionTest?
 
-        fileprivate init(_ location: Location?, _ heading: RuleHeading, rule: Int, place: Int) {
-            (self.location, self.rule, self.place) = (location, rule, place)
+        init(_ location: Location?, _ heading: RuleHeading) {
+            (self.location, needed) = (location, heading.condition?.needed)
             scope = heading.scope.methods.isEmpty && heading.scope.exceptions.isEmpty ? nil : heading.scope
             isHostKnown = if case .exact? = location?.hostKey { true } else { false }
         }
 
-        fileprivate static func < (left: Match, right: Match) -> Bool {
-            (left.rule, left.place) < (right.rule, right.place)
+        var isForWholeHost: Bool {
+            guard scope == nil, let pattern = location?.pattern else { return scope == nil }
+            return isHostKnown && pattern == LocationPattern(host: pattern.host)
         }
 
-        fileprivate func matches(_ opening: ExchangeOpening) -> Bool {
+        func matches(_ opening: ExchangeOpening) -> Bool {
             (location?.matches(opening.url, isHostKnown: isHostKnown) ?? true)
                 && (scope?.admits(method: opening.head.method, url: opening.url) ?? true)
         }
     }
 
     private var byHost = HostTable<[Match]>(none: [])
+    /// In the order of the rules and of their locations.
+    private var targets: [Target] = []
 
     init(_ headings: [RuleHeading]) {
         for (rule, heading) in headings.enumerated() where heading.isEnabled {
-            guard let locations = heading.scope.locations else {
-                byHost.update(.any) { $0.append(Match(nil, heading, rule: rule, place: 0)) }
-                continue
-            }
-            for (place, location) in locations.enumerated() {
-                byHost.update(location.hostKey) { $0.append(Match(location, heading, rule: rule, place: place)) }
+            for location in heading.scope.locations?.map(Optional.some) ?? [nil] {
+                let target = Target(location, heading)
+                let match = Match(rule, targets.count, target.isForWholeHost, heading)
+                byHost.update(location?.hostKey ?? .any) { $0.append(match) }
+                targets.append(target)
             }
         }
     }
+
+    /// The location that matches; `nil` if the rule is for every request.
+    func location(of match: Match) -> Location? { targets[match.target].location }
 
     /// The first rule, in the user's order, that matches a request, with the first of its locations that matches.
     func first(_ opening: ExchangeOpening) -> Match? {
         var best: Match?
         byHost.forEach(opening.url.host) { entries in
-            for entry in entries where best.map({ entry < $0 }) ?? true {
-                if entry.matches(opening) { best = entry }
+            for entry in entries where best.map({ entry.target < $0.target }) ?? true {
+                if matches(entry, opening) { best = entry }
             }
         }
         return best
     }
 
-    /// All rules that match a request, in the user's order, each with the first of its locations that matches.
-    func all(_ opening: ExchangeOpening) -> [Match] {
+    /// All rules that match a request, in the user's order, each with the first of its locations that matches. Rules
+    /// whose conditions fail without a value that the request lacks are left out.
+    func all(_ opening: ExchangeOpening, _ conditions: OpenConditions? = nil) -> [Match] {
         var found: [Match] = []
         var isInOrder = true
         byHost.forEach(opening.url.host) { entries in
-            for entry in entries where entry.matches(opening) {
+            for entry in entries where matches(entry, opening) {
+                if let conditions, entry.neededPlace >= 0,
+                    conditions.facts.lacksValue(at: targets[entry.target].needed?.place, entry.neededPlace)
+                {
+                    continue
+                }
                 if let last = found.last, last.rule >= entry.rule { isInOrder = false }
                 found.append(entry)
             }
         }
         if isInOrder { return found }
-        found.sort { $0 < $1 }
+        found.sort { $0.target < $1.target }
         return found.indices.filter { $0 == 0 || found[$0].rule != found[$0 - 1].rule }.map { found[$0] }
+    }
+
+    private func matches(_ entry: Match, _ opening: ExchangeOpening) -> Bool {
+        entry.isForWholeHost || targets[entry.target].matches(opening)
     }
 }
 

@@ -87,20 +87,14 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     package let all: [Rule]
     private var index: RuleIndex
     private let takesTunnels: Bool
-    /// The numbers of each rule's condition and of its values that may have to wait for the request; empty if no rule
-    /// has any.
-    private let needs: [(condition: Int?, values: Int?)]
-    private var hasConditions: Bool { !needs.isEmpty }
+    /// Whether a rule has a condition, or values that may have to wait for the request.
+    private let hasConditions: Bool
 
     package init(_ rules: [Rule], takesTunnels: Bool) {
         all = rules
         index = RuleIndex(rules.map(\.heading))
         self.takesTunnels = takesTunnels
-        let needs = rules.map(\.heading).map { heading in
-            let values = heading.values.flatMap { $0.bodyPlaces.isEmpty ? nil : $0.number }
-            return (condition: heading.condition?.number, values: values)
-        }
-        self.needs = needs.contains { $0.condition != nil || $0.values != nil } ? needs : []
+        hasConditions = rules.map(\.heading).contains { $0.condition != nil || $0.values?.bodyPlaces.isEmpty == false }
     }
 
     package var withNormalisedPaths: RuleList {
@@ -132,12 +126,12 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     private func found(_ opening: ExchangeOpening, isFirst: Bool) -> [RuleMatch<Rule>] {
         var found: [RuleMatch<Rule>] = []
         var isWaiting = false
-        for entry in index.all(opening) {
-            let need = needs[entry.rule]
-            let state = need.condition.map { opening.conditions?.state(of: $0) ?? .fails } ?? .holds
+        let conditions = opening.conditions as? OpenConditions
+        for entry in index.all(opening, conditions) {
+            let state = entry.condition.map { conditions?.state(of: $0) ?? .fails } ?? .holds
             if case .fails = state { continue }
             // Asked at once, so that the body is waited for also if the client's program is not known yet.
-            let values = need.values.flatMap { opening.conditions?.state(of: $0) } ?? .holds
+            let values = entry.values.flatMap { conditions?.state(of: $0) } ?? .holds
             switch (state, values) {
             case (.awaitsRequest, _), (_, .awaitsRequest): isWaiting = true
             case (.awaitsResponse, _): found.append(match(entry, opening))
@@ -150,7 +144,9 @@ package struct RuleList<Rule: ToolRule>: Sendable {
     }
 
     private func match(_ found: RuleIndex.Match, _ opening: ExchangeOpening) -> RuleMatch<Rule> {
-        RuleMatch(position: found.rule, rule: all[found.rule], location: found.location, conditions: opening.conditions)
+        let location = index.location(of: found)
+        let rule = all[found.rule]
+        return RuleMatch(position: found.rule, rule: rule, location: location, conditions: opening.conditions)
     }
 }
 
