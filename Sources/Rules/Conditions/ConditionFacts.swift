@@ -131,21 +131,22 @@ package final class ConditionFacts {
         let (found, problem) = place().map { read($0) } ?? ([], nil)
         while values.count <= number { values.append(nil) }
         values[number] = found
-        problems[number] = problem
+        if let problem { problems[number] = problem }
         return found
     }
 
     private func read(_ place: Place) -> (values: [PlaceValue], problem: String?) {
-        if place.part == .status { return ([PlaceValue(String(record.status).utf8)], nil) }
-        if let text = place.text(of: record) { return ([PlaceValue(text.utf8)], nil) }
         let isResponse = place.root == .response
+        // Most requests lack a header that a rule asks for.
+        if place.part == .header, case .member(let name)? = place.steps.first,
+            !(isResponse ? responseFields : requestFields).contains(FieldName(name))
+        {
+            return ([], nil)
+        }
+        if place.part == .status { return ([PlaceValue(String(shared.record.status).utf8)], nil) }
+        if let text = place.text(of: shared.record) { return ([PlaceValue(text.utf8)], nil) }
         if place.isInBody, (isResponse ? responseBody : requestBody) == nil {
             return ([], isResponse ? "the body was not read" : reasonNotToRead)
-        }
-        // Most requests lack a header that a rule asks for.
-        let fields = isResponse ? responseFields : requestFields
-        if place.part == .header, case .member(let name)? = place.steps.first, !fields.contains(FieldName(name)) {
-            return ([], nil)
         }
         let message = isResponse ? response : request
         return ((try? message.values(place.part, place.steps)) ?? [], message.problem)

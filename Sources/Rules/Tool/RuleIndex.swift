@@ -84,12 +84,21 @@ struct RuleIndex: Sendable {
     func all(_ opening: ExchangeOpening, _ conditions: OpenConditions? = nil) -> [Match] {
         var found: [Match] = []
         var isInOrder = true
+        // By the numbers of places.
+        var (present, lacking): (UInt64, UInt64) = (0, 0)
         byHost.forEach(opening.url.host) { entries in
             for entry in entries where matches(entry, opening) {
-                if let conditions, entry.neededPlace >= 0,
-                    conditions.facts.lacksValue(at: targets[entry.target].needed?.place, entry.neededPlace)
-                {
-                    continue
+                if let conditions, entry.neededPlace >= 0 {
+                    // Numbers from 64 have no bit.
+                    let (place, bit) = (entry.neededPlace, UInt64(1) << UInt64(entry.neededPlace))
+                    if lacking & bit != 0 { continue }
+                    if present & bit == 0,
+                        conditions.facts.lacksValue(at: targets[entry.target].needed?.place, place)
+                    {
+                        lacking |= bit
+                        continue
+                    }
+                    present |= bit
                 }
                 if let last = found.last, last.rule >= entry.rule { isInOrder = false }
                 found.append(entry)
