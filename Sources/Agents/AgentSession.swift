@@ -192,10 +192,17 @@ package actor AgentSession {
         return count
     }
 
-    /// The first exchange after a number that has ended and fits a filter.
-    func next(_ filter: AgentFilter, after: Int64) throws -> ExchangeRecord? {
-        let (found, _, _) = try find(filter, after: after, limit: 20, isOldestFirst: true)
-        return found.first { $0.record.state != .inFlight }?.record
+    /// The first exchange after a number that has ended and fits a filter. Without one, the number after which a
+    /// further call has to look: exchanges in flight may fit later. `isAtEnd` says whether all were looked at.
+    func next(
+        _ filter: AgentFilter,
+        after: Int64
+    ) throws -> (found: ExchangeRecord?, after: Int64, isAtEnd: Bool) {
+        let newest = try reader.bounds()?.upperBound ?? after
+        let (found, next, _) = try find(filter, after: after, limit: 20, isOldestFirst: true)
+        if let ended = found.first(where: { $0.record.state != .inFlight }) { return (ended.record, after, true) }
+        let inFlight = try reader.numbersInFlight().filter { $0 > after }.min() ?? .max
+        return (nil, max(after, min(next ?? newest, inFlight - 1)), next == nil)
     }
 
     /// The mask rules that the session was recorded with.

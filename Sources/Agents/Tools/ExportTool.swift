@@ -16,7 +16,7 @@ extension AgentTools {
                 kind: .choice(["curl", "har"]),
                 meaning: "cURL commands, or HAR 1.2.",
                 isRequired: true
-            ), .init(name: "number", kind: .integer(1...Int64.max), meaning: "One exchange."),
+            ), .init(name: "number", kind: .integer(Self.numbers), meaning: "One exchange."),
             .init(
                 name: "filter",
                 kind: Self.filter.kind,

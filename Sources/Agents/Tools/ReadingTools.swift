@@ -25,8 +25,10 @@ extension AgentTools {
             meaning: "How many bytes at most; 16384 if left out."
         ),
     ]
+    /// Exchanges' numbers; each is exact in JSON (RFC 8259 §6).
+    static let numbers: ClosedRange<Int64> = 1...(1 << 53)
     static func number(_ name: String, _ meaning: String) -> AgentTool.Parameter {
-        AgentTool.Parameter(name: name, kind: .integer(1...Int64.max), meaning: meaning, isRequired: true)
+        AgentTool.Parameter(name: name, kind: .integer(Self.numbers), meaning: meaning, isRequired: true)
     }
 
     var reading: [AgentTool] { [status, list, show, wait, stats, diff, why] }
@@ -66,7 +68,7 @@ extension AgentTools {
             meaning: "The newest exchanges that fit a filter. Give 'next' of the answer as 'before' to go on.",
             parameters: [
                 Self.filter,
-                .init(name: "before", kind: .integer(1...Int64.max), meaning: "Only exchanges with a lower number."),
+                .init(name: "before", kind: .integer(Self.numbers), meaning: "Only exchanges with a lower number."),
                 .init(name: "limit", kind: .integer(1...100), meaning: "How many at most; 20 if left out."),
             ]
         ) { arguments in
@@ -160,7 +162,7 @@ extension AgentTools {
             parameters: [
                 .init(
                     name: "after",
-                    kind: .integer(0...Int64.max),
+                    kind: .integer(0...Self.numbers.upperBound),
                     meaning: "Only exchanges with a higher number.",
                     isRequired: true
                 ),
@@ -168,14 +170,16 @@ extension AgentTools {
                 .init(name: "seconds", kind: .integer(1...60), meaning: "How long at most; 30 if left out."),
             ]
         ) { arguments in
-            let (filter, after) = (try AgentFilter(arguments.text("filter") ?? ""), arguments.integer("after") ?? 0)
+            let filter = try AgentFilter(arguments.text("filter") ?? "")
+            var after = arguments.integer("after") ?? 0
             let end = ContinuousClock.now + .seconds(arguments.integer("seconds") ?? 30)
             while true {
-                if let found = try await session.next(filter, after: after) {
-                    return ["found": true, "exchange": Self.row(found)]
-                }
+                let (found, looked, isAtEnd) = try await session.next(filter, after: after)
+                if let found { return ["found": true, "exchange": Self.row(found)] }
                 guard ContinuousClock.now < end else { break }
-                try await Task.sleep(for: .milliseconds(200))
+                // Others get their turn between two looks.
+                try await Task.sleep(for: .milliseconds(isAtEnd || looked == after ? 200 : 5))
+                after = looked
             }
             return ["found": false, "newest": .integer(try await session.summary().newest)]
         }

@@ -48,6 +48,22 @@ struct RulesUpdateTests {
         #expect(model.rules.revision == "r3")
     }
 
+    @Test func `rules of another program that are in no file are told and can be undone`() {
+        var model = console(.attached(canSteer: true))
+        let own = ProfileSource(file: "rules.yaml", text: ModelFixture.rules)
+        model.answer { $0.takeOver([own], "r1") }
+        let text = "version: 1\nblock: [{ at: new.example, action: 503 }]\n"
+        let others = ProfileSource(file: "agent-rules.yaml", text: text, isUnsaved: true)
+        model.answer { $0.takeOver([own, others], "r2") }
+        #expect(model.told.hasPrefix("Another program changed the rules: block: "), "\(model.told)")
+        let effects = model.perform(.undo, nil)
+        guard case .applyRules(let texts, _, "r2")? = effects.last else {
+            Issue.record("nothing is undone: \(effects.words)")
+            return
+        }
+        #expect(texts.map(\.file) == ["rules.yaml", "agent-rules.yaml"] && texts.last?.text == "version: 1\n")
+    }
+
     private func words(_ effects: [Effect]) -> String? {
         effects.lazy.compactMap { if case .applyRules(_, let words, _) = $0 { words } else { nil } }.first
     }

@@ -101,5 +101,9 @@ async def oracle():
                            ("try_rule", {"profile": "version: 1\nblock: [ { at: \"http://*/*\" } ]\n"})):
             for secret, template in ((HEADER, "req.header.authorization:*{}*"), (PASSWORD, "res.json.password:{}*"), (QUERY, "url:{}")):
                 await compare(tool, secret[:4], template, "filter", **more)
-        near = [neutral((await agent.result("diff", {"first": 1, "second": number}))[0], "", "\0") for number in (2, 3, 4)]
+        # Whether two placeholders are taken for identifiers depends on their digits, which are of this run.
+        near = []
+        for number in (2, 3, 4):
+            text = (await agent.call("diff", first=1, second=number))["untrusted"].split("Ignored:")[0]
+            near.append(neutral(text, "", "\0"))
         check(len({re.sub(r"\b[234]\b", "N", one) for one in near}) == 1, f"diff tells guesses apart: {near}")

@@ -156,13 +156,19 @@ extension ConsoleModel {
 
     /// Shows the active rules, which may have been changed outside this console.
     mutating func takeOver(_ texts: [ProfileSource], _ revision: String?) {
-        let before = rules.texts
+        let (before, isFirst) = (rules.texts, rules.revision == nil)
         takeIn(texts, revision)
         guard !before.elementsEqual(texts, by: { $0.file == $1.file && $0.text == $1.text }) else { return }
         // The proxy may report a change made here before it answers the change.
         guard texts.map(\.text) != rules.wanted else { return }
-        // Undo must not overwrite changes from outside.
+        // Undo must not overwrite changes from outside. Those that are in no file, such as an agent's, can be undone.
         rules.past = []
+        if !isFirst, before.filter(\.isUnsaved) != texts.filter(\.isUnsaved) {
+            rules.past = [before]
+            let changes = RuleDifference(from: before, to: texts).parts.joined(separator: "; ")
+            let what = changes.isEmpty ? "" : ": \(changes)"
+            tell("Another program changed the rules\(what). \(way(to: .undo)) undoes it.") { $0.isNews = true }
+        }
         for index in overlays.indices {
             guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
             else { continue }
