@@ -400,7 +400,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         // A server's reset is passed on. Sluice's own abort shows by an unmet length; without a length, by a reset.
         let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
-        if message.responseFraming == .none, !isReset {
+        // Before an answer a server's reset is no reset for the client, but a rule's is.
+        if message.responseFraming == .none, !isReset || exchange?.failure?.code == .reset {
             connection.close()
         } else {
             connection.cut(resets: isReset || message.responseFraming == .untilClose)
