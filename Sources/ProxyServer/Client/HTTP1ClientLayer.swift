@@ -401,7 +401,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
         // Before an answer a server's reset is no reset for the client, but a rule's is.
-        if message.responseFraming == .none, !isReset || exchange?.failure?.code == .reset {
+        if message.responseFraming == .none, !isReset || exchange?.failure?.code != .aborted {
             connection.close()
         } else {
             connection.cut(resets: isReset || message.responseFraming == .untilClose)
