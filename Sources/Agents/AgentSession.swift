@@ -23,8 +23,6 @@ package actor AgentSession {
     private let rules: MaskRules
     private let mask: TextMask
     private let source: MaskedSource
-    /// The exchange whose secrets were collected last.
-    private var collected: ExchangeID?
 
     /// Throws like `SessionQuery.open`.
     package init(_ session: String) throws {

@@ -1,6 +1,5 @@
 package import Foundation
 import Jobs
-import Synchronization
 
 /// The Model Context Protocol on standard input and output: one JSON-RPC 2.0 message a line. It speaks the revision
 /// 2026-07-28, in which each request names its version, and those before it, which begin with `initialize`.

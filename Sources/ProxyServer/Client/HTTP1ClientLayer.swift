@@ -398,10 +398,11 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func abort(_ code: HTTP2ErrorCode) {
         // A server's reset is passed on. Sluice's own abort shows by an unmet length; without a length, by a reset.
-        let isReset = exchange?.failure.map { $0.isReset || $0.resetCode != nil } == true
+        let failure = exchange?.failure
+        let isReset = failure.map { $0.isReset || $0.resetCode != nil } == true
         state = .closing
-        // Before an answer a server's reset is no reset for the client, but a rule's is.
-        if message.responseFraming == .none, !isReset || exchange?.failure?.code != .aborted {
+        // Before an answer a server's reset only ends the connection; a rule's is passed on.
+        if message.responseFraming == .none, !isReset || failure?.code != .aborted {
             connection.close()
         } else {
             connection.cut(resets: isReset || message.responseFraming == .untilClose)
