@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import Jobs
 import NIOCore
 
 /// A filter of an agent. Terms that could find out a secret by guessing are decided on the masked exchange, so that they
@@ -13,13 +14,9 @@ package struct AgentFilter: Sendable {
     /// Whether a term reads heads or bodies.
     let readsMessages: Bool
 
-    /// Throws ``ToolError`` for a wrong filter, and for `label:` and `session:`.
+    /// Throws like `SessionQuery.filter`, and ``ToolError`` for `label:` and `session:`.
     package init(_ text: String) throws {
-        do throws(FilterError) {
-            whole = try Filter(text)
-        } catch {
-            throw ToolError("The filter is wrong at \(error.description)\n\(error.pointing)")
-        }
+        whole = try SessionQuery.filter(text)
         if whole.asksForRecording {
             throw ToolError("'label:' and 'session:' are for several recordings; this is one.")
         }

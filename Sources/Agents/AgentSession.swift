@@ -19,8 +19,9 @@ package actor AgentSession {
     static let (mostMasked, mostURLs) = (1_000, 20_000)
 
     package let path: String
-    private let reader: SessionReader
-    private let rules: MaskRules
+    let reader: SessionReader
+    /// Those that the session was recorded with.
+    let maskRules: MaskRules
     private let mask: TextMask
     private let source: MaskedSource
 
@@ -28,8 +29,8 @@ package actor AgentSession {
     package init(_ session: String) throws {
         path = try SessionQuery.path(session)
         reader = try SessionQuery.open(session)
-        rules = try SessionMask.rules(of: reader)
-        mask = TextMask(rules, label: LabelKey().label)
+        maskRules = try SessionMask.rules(of: reader)
+        mask = TextMask(maskRules, label: LabelKey().label)
         source = MaskedSource(reader, mask)
         for text in try reader.rules().flatMap(\.sources).map(\.text) { source.collect(rules: text) }
     }
@@ -133,7 +134,7 @@ package actor AgentSession {
     /// What each rule did to an exchange, or why not.
     func why(_ number: Int64) throws -> String {
         _ = try masked(number)
-        return masked(text: try RecordedWhy.text(session: path, id: number))
+        return masked(text: try RecordedWhy.text(reader, named: path, id: number))
     }
 
     func difference(_ first: Int64, _ second: Int64) throws -> (text: String, isSame: Bool) {
@@ -203,9 +204,6 @@ package actor AgentSession {
         return (nil, max(after, min(next ?? newest, inFlight - 1)), next == nil)
     }
 
-    /// The mask rules that the session was recorded with.
-    var maskRules: MaskRules { rules }
-
     // MARK: Unmasked, for sending
 
     /// A recorded request, to send it again.
@@ -216,10 +214,5 @@ package actor AgentSession {
         let body = try reader.body(of: exchange.record.id, side: .requestReceived, limit: longestBody + 1)
         guard body.readableBytes <= longestBody else { throw ToolError("The request's body is longer than 16 MiB.") }
         return (exchange, body)
-    }
-
-    /// The newest exchange that a client made.
-    func newest(_ isMade: @Sendable (ExchangeRecord) -> Bool) throws -> ExchangeRecord? {
-        try reader.records(limit: 100, order: .newestFirst).first(where: isMade)
     }
 }

@@ -153,4 +153,27 @@ struct AgentServerTests {
         #expect(limit.take(now: start + .seconds(59)).map { $0 <= .seconds(1) } == true)
         #expect(limit.take(now: start + .seconds(60)) == nil)
     }
+
+    @Test("A text is cut before a character that does not fit whole")
+    func cut() {
+        #expect(["aé", "éa", "日本"].map { $0.cut(to: 2) } == ["a…", "é…", "…"])
+        #expect("é".cut(to: 2) == "é")
+    }
+
+    @Test("Lines of a file: one that is too long is missing, also at the end")
+    func lines() async throws {
+        for (text, expected) in [
+            ("ab\ncd", ["ab", "cd"]), ("long line\nab\n", [nil, "ab"]), ("ab\nlong line", ["ab", nil]),
+        ] {
+            let pipe = Pipe()
+            try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            try pipe.fileHandleForWriting.close()
+            let descriptor = pipe.fileHandleForReading.fileDescriptor
+            var lines: [String?] = []
+            for await line in LineInput.lines(of: descriptor, longest: 5) {
+                lines.append(line.map { String(decoding: $0, as: UTF8.self) })
+            }
+            #expect(lines == expected, "\(text)")
+        }
+    }
 }

@@ -39,6 +39,9 @@ extension UserStories {
         @Test("An agent finds why a request fails, tries a rule, puts it, repeats the request and withdraws the rule")
         func story() async throws { try await expectNoProblems("story") }
 
+        @Test("An agent finds the failing call of the demo, and answers it by a rule")
+        func demo() async throws { try await expectNoProblems("demo") }
+
         @Test("An agent reads a session without changing it, and texts of the traffic are only in 'untrusted'")
         func reading() async throws { try await expectNoProblems("reading") }
 

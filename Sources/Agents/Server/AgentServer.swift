@@ -78,6 +78,7 @@ package actor AgentServer {
 
     /// Answers a message, or returns the call that it asks for.
     private func receive(_ line: Data?) -> Call? {
+        var request = JSON.null
         do throws(Refusal) {
             guard let line else { throw Refusal(-32600, "a message is at most \(Self.longestLine >> 20) MiB") }
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
@@ -98,16 +99,13 @@ package actor AgentServer {
             case .string, .integer: break
             default: throw Refusal(-32600, "the id of a request is a text or an integer")
             }
-            do throws(Refusal) {
-                if calls[id] != nil { throw Refusal(-32600, "a request with this id still runs") }
-                return try answer(id, method, parameters)
-            } catch {
-                answer(id, error)
-            }
+            request = id
+            if calls[id] != nil { throw Refusal(-32600, "a request with this id still runs") }
+            return try answer(id, method, parameters)
         } catch {
-            answer(.null, error)
+            answer(request, error)
+            return nil
         }
-        return nil
     }
 
     private func notice(_ method: String, _ parameters: JSON) {

@@ -32,8 +32,9 @@ package struct AgentTool: Sendable {
     let title: String
     let meaning: String
     let parameters: [Parameter]
-    /// Whether it changes traffic or rules.
-    var isChanging = false
+    enum Effect { case reads, writesNewFiles, changesTraffic }
+
+    var effect = Effect.reads
     let run: @Sendable (Arguments) async throws -> JSON
 
     /// As `tools/list` has it.
@@ -47,8 +48,8 @@ package struct AgentTool: Sendable {
                 "additionalProperties": false,
             ],
             "annotations": [
-                "readOnlyHint": .bool(!isChanging), "destructiveHint": .bool(isChanging),
-                "openWorldHint": .bool(isChanging),
+                "readOnlyHint": .bool(effect == .reads), "destructiveHint": .bool(effect == .changesTraffic),
+                "openWorldHint": .bool(effect == .changesTraffic),
             ],
         ]
     }
@@ -144,6 +145,9 @@ extension Duration {
 extension String {
     /// The beginning, of at most so many bytes, with a mark if something is left out.
     func cut(to limit: Int) -> String {
-        utf8.count <= limit ? self : String(decoding: utf8.prefix(limit), as: UTF8.self) + "…"
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
+        while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return self[..<end] + "…"
     }
 }

@@ -25,7 +25,7 @@ package enum LineInput {
                         }
                     }
                 }
-                if !line.isEmpty { continuation.yield(line) }
+                if isTooLong { continuation.yield(nil) } else if !line.isEmpty { continuation.yield(line) }
                 continuation.finish()
             }
         }

@@ -28,7 +28,8 @@ extension AgentTools {
             name: "export",
             title: "Export exchanges",
             meaning: "Masked exchanges as text, in parts by 'offset'.",
-            parameters: parameters + Self.page
+            parameters: parameters + Self.page,
+            effect: files == nil ? .reads : .writesNewFiles
         ) { arguments in
             let format = arguments.text("format") == "har" ? ExportFormat.har : .curl
             var numbers = arguments.integer("number").map { [$0] } ?? []

@@ -11,8 +11,8 @@ extension AgentTools {
         isRequired: true
     )
 
-    private func compiled(_ arguments: AgentTool.Arguments) async throws -> RuleProfile {
-        try AgentProfile.compile(arguments.text("profile") ?? "", sendingTo: allowed.hosts, await session.maskRules)
+    private func compiled(_ arguments: AgentTool.Arguments) throws -> RuleProfile {
+        try AgentProfile.compile(arguments.text("profile") ?? "", sendingTo: allowed.hosts, session.maskRules)
     }
 
     var profileCheck: AgentTool {
@@ -29,7 +29,7 @@ extension AgentTools {
                 ]
             }
             do {
-                return ["valid": true, "issues": .array(try await compiled(arguments).lints.map(issue))]
+                return ["valid": true, "issues": .array(try compiled(arguments).lints.map(issue))]
             } catch let error as ProfileError {
                 return ["valid": false, "issues": .array(error.issues.map(issue))]
             } catch let error as ToolError {
@@ -52,7 +52,7 @@ extension AgentTools {
                 ),
             ]
         ) { arguments in
-            let profile = try await compiled(arguments)
+            let profile = try compiled(arguments)
             let filter = try AgentFilter(arguments.text("filter") ?? "")
             let (found, _, _) = try await session.find(filter, limit: Int(arguments.integer("limit") ?? 20))
             var examples: [JSON] = []
@@ -92,12 +92,12 @@ extension AgentTools {
                 ),
                 profile,
             ],
-            isChanging: true
+            effect: .changesTraffic
         ) { arguments in
             let own = try await target.profile().profiles.first { $0.file == AgentProfile.file }
             switch arguments.text("action") {
             case "put":
-                _ = try await compiled(arguments)
+                _ = try compiled(arguments)
                 let text = arguments.text("profile") ?? ""
                 let applied = try await target.applyProfile(
                     [ProfileSource(file: AgentProfile.file, text: text)],

@@ -50,7 +50,7 @@ extension AgentTools {
             meaning:
                 "Sends a recorded request again, through the running proxy and its rules, to the host that it had. Returns the number of the new exchange.",
             parameters: [Self.number("number", "The exchange to repeat.")] + Self.edits,
-            isChanging: true
+            effect: .changesTraffic
         ) { arguments in
             let edit = try Self.edit(arguments)
             let (exchange, body) = try await session.recorded(
@@ -66,24 +66,9 @@ extension AgentTools {
             try await sends.take()
             let original = try ComposedRequest(exchange, body: body)
             let request = edit.isEmpty ? original : try original.edited(edit)
-            let status = try await target.status()
-            guard let proxy = status.forwardAddress else {
-                throw ToolError("The running Sluice is not a forward proxy.")
-            }
-            let sender = try RequestSender(
-                proxy: proxy,
-                certificate: status.authority.certificate,
-                authorization: status.proxyAuthorization,
-                mark: status.mark,
-                limit: .seconds(60)
-            )
+            let sender = try RequestSender(try await target.status(), limit: .seconds(60))
             let outcome = await sender.send(request)
-            let connections = sender.connections
-            var made: ExchangeRecord?
-            for _ in 0..<30 where outcome.address != nil && made == nil {
-                made = try await session.newest { $0.clientAddress == outcome.address && connections.contains($0) }
-                if made == nil { try await Task.sleep(for: .milliseconds(100)) }
-            }
+            let made = await session.reader.exchange(of: outcome, by: sender)
             if let made { await note("sent by an agent", on: ["\(made.id.number)"], target) }
             return .members([
                 "number": made.map { .integer($0.id.number) }, "status": outcome.status.map { .integer(Int64($0)) },
@@ -115,7 +100,7 @@ extension AgentTools {
                 .init(name: "id", kind: .text(40), meaning: "The message, such as 12.1; from 'list'."),
                 .init(name: "status", kind: .integer(100...999), meaning: "Another status of a response."),
             ] + Self.edits,
-            isChanging: true
+            effect: .changesTraffic
         ) { arguments in
             let action = arguments.text("action") ?? ""
             if action == "list" {

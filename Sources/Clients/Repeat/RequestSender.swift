@@ -1,9 +1,10 @@
 import ExchangeCore
 package import Foundation
-import HTTPModel
+package import HTTPModel
 import Jobs
 package import NIOCore
-import Runner
+package import Recording
+package import Runner
 import Synchronization
 package import Wire
 
@@ -49,6 +50,24 @@ package final class RequestSender: Sendable {
         trust = certificate.map { TLSTrust(certificates: [Array($0)]) } ?? TLSTrust(extraFiles: [authority])
         try trust.loadExtraFiles()
         self.limit = limit
+    }
+
+    /// For a running Sluice. Throws `StartError` if it is not a forward proxy.
+    package convenience init(_ running: ControlStatus, limit: Duration) throws {
+        guard let proxy = running.forwardAddress else {
+            let modes = running.listeners.map(\.mode).joined(separator: ", ")
+            throw StartError(
+                "The running Sluice is not a forward proxy: it listens as \(modes).",
+                hint: "Start it with --mode regular as well."
+            )
+        }
+        try self.init(
+            proxy: proxy,
+            certificate: running.authority.certificate,
+            authorization: running.proxyAuthorization,
+            mark: running.mark,
+            limit: limit
+        )
     }
 
     package func send(_ request: ComposedRequest) async -> SendOutcome {
@@ -239,4 +258,20 @@ package final class RequestSender: Sendable {
 private final class SendingCounts: Sendable {
     let begun = Atomic(0)
     let ended = Atomic(0)
+}
+
+extension SessionReader {
+    /// The exchange of a request that was sent; waits up to three seconds until it is recorded.
+    package func exchange(of outcome: SendOutcome, by sender: RequestSender) async -> ExchangeRecord? {
+        guard let address = outcome.address else { return nil }
+        let connections = sender.connections
+        for _ in 0..<30 {
+            let newest = try? records(limit: 100, order: .newestFirst)
+            if let made = newest?.first(where: { $0.clientAddress == address && connections.contains($0) }) {
+                return made
+            }
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return nil }
+        }
+        return nil
+    }
 }

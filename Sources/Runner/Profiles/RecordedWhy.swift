@@ -4,7 +4,7 @@ import Foundation
 package import HTTPModel
 import Jobs
 import NIOCore
-import Recording
+package import Recording
 package import Rules
 import Text
 import Tools
@@ -22,7 +22,17 @@ package enum RecordedWhy {
         profiles: [String] = [],
         isWhole: Bool = false
     ) throws -> String {
-        let reader = try SessionQuery.open(session)
+        try text(SessionQuery.open(session), named: session, id: id, profiles: profiles, isWhole: isWhole)
+    }
+
+    /// As ``text(session:id:profiles:isWhole:)``, of a session that is open.
+    package static func text(
+        _ reader: SessionReader,
+        named session: String,
+        id: Int64,
+        profiles: [String] = [],
+        isWhole: Bool = false
+    ) throws -> String {
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
             throw StartError("The session has no exchange \(id).", hint: "To list them: sluice list \(session)")
         }

@@ -1,6 +1,6 @@
 """`sluice mcp`, as agents use it. The client is the protocol's official Python SDK, in the version that is installed.
 
-usage: agent.py SLUICE DIRECTORY story|reading|oracle|wire
+usage: agent.py SLUICE DIRECTORY story|demo|reading|oracle|wire
 
 SDK 2 speaks revision 2026-07-28, SDK 1 speaks 2025-11-25; 'wire' needs no SDK. Prints a line for each thing that is wrong,
 and nothing if all is right.
@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 
-from agent_client import HOSTILE, MARKER, READING, Agent, Origin, Proxy, check, contents, entry, session, started, until
+from agent_client import HOSTILE, MARKER, READING, Agent, Origin, Proxy, check, contents, entry, session, start, started, until
 from agent_oracle import oracle
 from agent_wire import wire
 from sluice_story import directory, end, environment, further, sluice
@@ -204,6 +204,32 @@ async def held_message(agent, proxy, origin):
     await agent.call("rules", action="withdraw")
 
 
+async def demo():
+    """The failing call of `sluice demo` gets an answer of the agent's."""
+    process = start("demo", "--linear", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until("the demo can be controlled", lambda: subprocess.run(
+        [sluice, "status", "--control", str(process.pid)], env=environment, capture_output=True, timeout=60,
+    ).returncode == 0)
+    options = ["--attach", "--control", str(process.pid), "--allow", "rules,send=localhost"]
+    async with Agent("demo", *options) as agent:
+        found = (await agent.call("wait", after=0, filter="status:500", seconds=60)).get("exchange") or {}
+        failed, url = found.get("number"), found.get("untrusted", {}).get("url", "")
+        check(found.get("status") == 500 and url.endswith("/api/broken"), f"the failing call is {found}")
+        check("out of order" in (await agent.call("show", number=failed, place="res.json.error"))["untrusted"], "no reason")
+        check("map-local" in (await agent.call("why", number=failed))["untrusted"], "why has no rules of the demo")
+        profile = f'version: 1\nmap-local: [ {{ from: "{url}", answer: {{ json: {{ mended: true }} }} }} ]\n'
+        tried = await agent.call("try_rule", profile=profile, filter="status:500")
+        check([one["number"] for one in tried["examples"]] == [failed], f"try_rule: {tried}")
+        await agent.call("rules", action="put", profile=profile)
+        again = await agent.call("repeat", number=failed)
+        check(again.get("status") == 200 and again["number"] > failed, f"repeat with the rule: {again}")
+        value = await agent.call("show", number=again["number"], place="res.json.mended")
+        check(value["untrusted"] == "true", f"the new answer is {value}")
+        await agent.call("rules", action="withdraw")
+        check((await agent.call("repeat", number=failed)).get("status") == 500, "after withdraw, repeat")
+    process.kill()
+
+
 async def many_sends(agent, origin, failed):
     refused, before = None, len(origin.requests)
     for _ in range(65):
@@ -265,6 +291,8 @@ async def reading():
             await agent.fails("try_rule", profile=f"version: 1\n{rules}\n")
     os.mkdir(directory + "/exports")
     async with Agent("files", path, "--files", directory + "/exports") as agent:
+        hints = agent.tools["export"].get("annotations") or {}
+        check(hints.get("readOnlyHint") is False and hints.get("destructiveHint") is False, f"export has the hints {hints}")
         await written_exports(agent)
     check(hashlib.sha256(contents(path)).digest() == before, "reading changed the session's file")
     check(not [name for name in os.listdir(directory) if name.startswith("traffic.sluice-")], "files beside the session are left")
@@ -360,7 +388,7 @@ def main():
     signal.signal(signal.SIGALRM, too_long)
     signal.alarm(LIMIT)
     try:
-        scenario = {"story": story, "reading": reading, "oracle": oracle, "wire": wire}[further[0]]
+        scenario = {"story": story, "demo": demo, "reading": reading, "oracle": oracle, "wire": wire}[further[0]]
         if scenario is wire:
             wire()
         else:

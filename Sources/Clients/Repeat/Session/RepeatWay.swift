@@ -40,20 +40,7 @@ package final class RepeatWay: Sendable {
     package static func open(_ settings: RunSettings, control: String?, limit: Duration) async throws -> RepeatWay {
         guard let control else { return try await start(settings, limit) }
         let status = try await ControlClient(control).status()
-        guard let proxy = status.forwardAddress else {
-            let modes = status.listeners.map(\.mode).joined(separator: ", ")
-            throw StartError(
-                "The running Sluice is not a forward proxy: it listens as \(modes).",
-                hint: "Start it with --mode regular as well, or omit --control."
-            )
-        }
-        let sender = try RequestSender(
-            proxy: proxy,
-            certificate: status.authority.certificate,
-            authorization: status.proxyAuthorization,
-            mark: status.mark,
-            limit: limit
-        )
+        let sender = try RequestSender(status, limit: limit)
         // While recording is off, the session does not get the new exchanges.
         let session = status.recording.isOn ? status.session : nil
         let reader = try session.map { try SessionReader(path: $0) }

@@ -73,7 +73,9 @@ extension EffectRunner {
             if let failure = outcome.failure {
                 return report(ConsoleError("\(request.method) \(request.url): \(failure)"))
             }
-            if let made = await recorded(from: outcome.address) { inbox.answer { $0.take(sent: made, of: id) } }
+            if let made = await reader?.exchange(of: outcome, by: sender)?.id {
+                inbox.answer { $0.take(sent: made, of: id) }
+            }
             let status = outcome.status.map { ", \($0)" } ?? ""
             say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
         }
@@ -115,20 +117,6 @@ extension EffectRunner {
                 say(words, problems.isEmpty ? .info : .error)
             }
         }
-    }
-
-    /// The newest exchange whose client had this address; waits up to two seconds until it is recorded.
-    private func recorded(from address: String?) async -> ExchangeID? {
-        guard let address, let sender = services?.sender else { return nil }
-        let connections = sender.connections
-        for _ in 0..<20 {
-            let newest = try? reader?.records(limit: 100, order: .newestFirst)
-            if let made = newest?.first(where: { $0.clientAddress == address && connections.contains($0) }) {
-                return made.id
-            }
-            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return nil }
-        }
-        return nil
     }
 
     func repeatMany(_ id: ExchangeID, _ plan: RepeatPlan) {

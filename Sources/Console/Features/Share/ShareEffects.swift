@@ -75,8 +75,8 @@ extension EffectRunner {
 
     func explain(_ id: ExchangeID) {
         guard let session = services?.session else { return }
-        onReader { [self] _ in
-            let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: true)
+        onReader { [self] reader in
+            let text = try RecordedWhy.text(reader, named: session, id: id.number, profiles: [], isWhole: true)
             report("Why: exchange \(id)", DetailDocument(text), topic: "why")
         }
     }
