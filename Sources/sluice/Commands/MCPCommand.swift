@@ -67,6 +67,9 @@ struct MCP: AsyncParsableCommand {
             throw StartError("\(files) is not a folder.", hint: "Make it first: mkdir \(files)")
         }
         let tools = AgentTools(try AgentSession(path), target: target, allowed: try allowance(), files: files)
+        if isatty(STDIN_FILENO) == 1 {
+            StandardStreams.error("sluice: agents start this command; 'sluice mcp --help' says how. Ctrl-D ends it.\n")
+        }
         let output = FileHandle.standardOutput
         let server = AgentServer(tools.all, instructions: AgentTools.instructions) { line in
             // If the client is gone, its end of input follows.
