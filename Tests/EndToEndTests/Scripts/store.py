@@ -1071,50 +1071,6 @@ def placeholder(store, session, kind="token"):
 
 
 @scenario
-def rotation():
-    """With --rotate every file of a recording is sent; exchanges that --keep removed before that are counted as missing."""
-    origin = Origin()
-    with server_and_store() as store:
-        os.makedirs(path("all"))
-        proxy = Proxy(path("all/t-%N.sluice"), *store.options("--rotate", "1mb"))
-        load = Load(origin, proxy.port, "rotated", 2500)
-        load.finish()
-        proxy.stop()
-        files = sorted(name for name in os.listdir(path("all")) if name.endswith(".sluice"))
-        check(len(files) >= 2, f"the files are {files}")
-        together = sum(len(recorded(path(f"all/{name}"))) for name in files)
-        check(together == 2500, f"the files have {together} exchanges")
-        wait_for(lambda: store.number("SELECT count(*) FROM exchanges") >= 2500, ARRIVAL, 0.2)
-        for name in files:
-            await_arrival(store, path(f"all/{name}"), seconds=5)
-        check(store.number("SELECT count(*) FROM sessions") == len(files), "there is not one session for each file")
-        check(store.number("SELECT coalesce(sum(count), 0) FROM missing") == 0, "exchanges are missing that were sent")
-        check_counts(proxy, 2500, 0)
-
-        # The database is away until most files are removed.
-        store.server.stop()
-        os.makedirs(path("kept"))
-        proxy = Proxy(path("kept/t-%N.sluice"), *store.options("--rotate", "1mb", "--keep", "2"))
-        Load(origin, proxy.port, "kept", 4000).finish()
-        store.server.start()
-
-        def accounted():
-            return store.rows(
-                "SELECT (SELECT count(*) FROM exchanges WHERE path LIKE '/load/kept/%'), (SELECT coalesce(sum(count), 0) FROM missing)"
-            )[0]
-
-        wait_for(lambda: sum(map(int, accounted())) >= 4000, 30, 0.2)
-        proxy.stop()
-        stored, missing = map(int, accounted())
-        left = [name for name in os.listdir(path("kept")) if name.endswith(".sluice")]
-        verbose(f"{stored} stored, {missing} missing, {len(left)} files left")
-        check(stored + missing == 4000, f"of 4000 exchanges {stored} are stored and {missing} counted as missing")
-        for name in left:
-            await_arrival(store, path(f"kept/{name}"), seconds=5)
-        check_passwords(store)
-
-
-@scenario
 def masking():
     """No secret leaves the machine; the same one has the same placeholder wherever the key is the same."""
     origin = Origin()
