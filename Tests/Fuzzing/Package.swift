@@ -23,7 +23,8 @@ func module(_ name: String, _ dependencies: [Target.Dependency], sources: [Strin
         dependencies: dependencies,
         path: "Modules/\(name)",
         sources: sources,
-        swiftSettings: strict
+        // A probe may reach what is internal.
+        swiftSettings: strict + [.unsafeFlags(["-enable-testing"])]
     )
 }
 

@@ -50,7 +50,7 @@ enum StoreProbe {
             _ = try reader.exchange(ExchangeID(1))
             for side in BodySide.allCases {
                 _ = try reader.body(of: ExchangeID(1), side: side, limit: 200_000)
-                _ = try reader.arrivals(of: ExchangeID(1), side: side)
+                _ = try reader.arrivals(of: ExchangeID(1), side: side, from: 0, limit: 1_000)
             }
         } catch let error as SessionError {
             try demand(changes > 0, "a good row: \(error)")
