@@ -54,8 +54,10 @@ package struct ExchangeMachine: ~Copyable {
     var headSize = 0
     /// Whether further interim responses are dropped.
     var dropsInterims = false
-    /// Set if a rule ends its answer early; `after` counts down.
+    /// Set if a rule ends its answer early.
     var ending: AnswerEnd?
+    /// The bytes of the body that are left before that.
+    var bytesToEnding: Int64 = 0
     /// When an answer that was ended early is cut.
     var silentUntil: NIODeadline?
 
