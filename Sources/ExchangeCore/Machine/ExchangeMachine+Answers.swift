@@ -84,7 +84,7 @@ extension ExchangeMachine {
 
     /// Sets `Content-Length` of an answer from a file; an answer without a body does not read its file.
     private mutating func framed(_ answer: LocalAnswer) -> LocalAnswer {
-        (ending, bytesToEnding) = (answer.end, answer.end?.after ?? 0)
+        ending = answer.end
         guard let file = answer.file else { return answer }
         var answer = answer
         if answer.head.status != 204, answer.head.status != 304 {

@@ -154,7 +154,8 @@ extension ExchangeMachine {
     }
 
     private func isReached(_ end: AnswerEnd) -> Bool {
-        end.after == nil || bytesToEnding <= 0 && responseState != .none
+        guard let after = end.after else { return true }
+        return after <= 0 && responseState != .none
     }
 
     private mutating func emitResponse(_ item: MessageFlow<ResponseHead>.Item) {
@@ -179,9 +180,9 @@ extension ExchangeMachine {
             response.flow.accept(.end(nil))
         case .part(var part):
             guard responseState != .sending(.nothing) else { return }
-            if ending?.after != nil {
-                part = part.readSlice(length: min(part.readableBytes, Int(clamping: bytesToEnding))) ?? part
-                bytesToEnding -= Int64(part.readableBytes)
+            if let after = ending?.after {
+                part = part.readSlice(length: min(part.readableBytes, Int(clamping: after))) ?? part
+                ending?.after = after - Int64(part.readableBytes)
             }
             if response.flow.bodyMayChange { sink.record(.body(record.id, .responseSent, part)) }
             if case .sending(.bytes(let count)) = responseState {
@@ -191,7 +192,7 @@ extension ExchangeMachine {
         case .end(let trailers):
             // There is no body, or it is shorter than `end-at`.
             if ending != nil {
-                bytesToEnding = 0
+                ending?.after = 0
                 return
             }
             if record.flags.contains(.endedWithoutCloseNotify), !state.isAnswering {

@@ -54,10 +54,8 @@ package struct ExchangeMachine: ~Copyable {
     var headSize = 0
     /// Whether further interim responses are dropped.
     var dropsInterims = false
-    /// Set if a rule ends its answer early.
+    /// Set if a rule ends its answer early; `after` counts down.
     var ending: AnswerEnd?
-    /// The bytes of the body that are left before that.
-    var bytesToEnding: Int64 = 0
     /// When an answer that was ended early is cut.
     var silentUntil: NIODeadline?
 

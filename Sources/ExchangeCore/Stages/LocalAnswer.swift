@@ -2,13 +2,13 @@ package import HTTPModel
 package import NIOCore
 import Text
 
-/// How a rule ends an answer on purpose before it is complete. A class, because nearly all exchanges have none.
-package final class AnswerEnd: Sendable {
+/// How a rule ends an answer on purpose before it is complete.
+package struct AnswerEnd: Sendable, Hashable {
     /// How many bytes of the body the client gets; `nil` if it does not even get the head.
-    package let after: Int64?
+    package var after: Int64?
     /// How long the client then gets nothing, before its connection is cut.
-    package let silence: TimeAmount
-    package let failure: ExchangeFailure
+    package var silence: TimeAmount
+    package var failure: ExchangeFailure
 
     package init(after: Int64?, silence: TimeAmount = .zero, _ failure: ExchangeFailure) {
         self.after = after
