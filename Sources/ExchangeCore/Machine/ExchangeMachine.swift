@@ -109,7 +109,6 @@ package struct ExchangeMachine: ~Copyable {
         response = Half(budget: bodyBudget)
         let (id, url) = (record.id, record.url)
         exchange = StageExchange(id: id, url: url, destination: destination, client: client, claim: claim, now: now)
-        exchange.process = record.extras.process
         exchange.awaitsProcess = awaitsProcess
         self.heads = heads ?? HeadAccount { client }
     }

@@ -10,7 +10,7 @@ package struct StageExchange: Sendable {
     package var destination: Destination
     /// The client whose limits the exchange uses.
     var client: ClientKey
-    /// The client's program, once it is known.
+    /// The client's program, if it became known after the exchange began; else the opening has it.
     package internal(set) var process: ClientProcess?
     /// Whether the client's program is being looked up.
     package internal(set) var awaitsProcess = false
