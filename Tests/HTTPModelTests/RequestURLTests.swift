@@ -60,6 +60,7 @@ struct RequestURLTests {
         #expect(RequestURL("http://../") == nil)
         // RFC 3986 §6.2.3: a colon without a port.
         #expect(RequestURL("https://x.test:/a")?.description == "https://x.test/a")
+        #expect(RequestURL("http://a@b@x.test/a")?.description == "http://x.test/a")
         #expect(RequestURL("http://x.test:?a")?.description == "http://x.test/?a")
     }
 }

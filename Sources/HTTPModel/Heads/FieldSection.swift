@@ -27,6 +27,8 @@ package struct FieldSection: Sendable {
     package private(set) var needsRewriting = false
     /// Whether names are not tokens or values have control characters, which HTTP/2 cannot carry.
     package private(set) var hasOddities = false
+    /// A bit for each name that was ever added, by its hash: most names that are looked for are not there.
+    private var present: UInt64 = 0
     package internal(set) var revision: UInt32 = 0
     package var isChanged: Bool { revision != 0 }
 
@@ -46,7 +48,7 @@ package struct FieldSection: Sendable {
     package mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
         let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
         let line = line.map(Run.init)
-        entries.append(Entry(line: line ?? Run(0..<0), name: Run(name), value: Run(value), hash: hash))
+        add(Entry(line: line ?? Run(0..<0), name: Run(name), value: Run(value), hash: hash))
         if line == nil { needsRewriting = true }
     }
 
@@ -97,6 +99,11 @@ extension String {
 
     package init(fieldBytes bytes: UnsafeRawBufferPointer) {
         let units = bytes.assumingMemoryBound(to: UInt8.self)
+        // The check for UTF-8 is generic, and costs 700 instructions before it reads a byte.
+        if units.allSatisfy({ $0 < 0x80 }) {
+            self = String(decoding: units, as: UTF8.self)
+            return
+        }
         if let text = String(validating: units, as: UTF8.self) {
             self = text
             return
@@ -143,7 +150,15 @@ extension FieldSection: RandomAccessCollection {
         }
     }
 
+    private mutating func add(_ entry: Entry) {
+        entries.append(entry)
+        present |= FieldSection.bit(entry.hash)
+    }
+
+    private static func bit(_ hash: UInt32) -> UInt64 { 1 << UInt64(hash & 63) }
+
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
+        guard present & FieldSection.bit(name.hash) != 0 else { return nil }
         var index = start
         while index < entries.count {
             let entry = entries[index]
@@ -229,7 +244,7 @@ extension FieldSection {
     package mutating func append(_ name: String, bytes value: some Collection<UInt8>) {
         let (nameRun, valueRun) = (store(name.utf8), store(value))
         let hash = FieldName.hash(name.utf8)
-        entries.append(Entry(line: Run(0..<0), name: nameRun, value: valueRun, hash: hash))
+        add(Entry(line: Run(0..<0), name: nameRun, value: valueRun, hash: hash))
         revision &+= 1
     }
 
@@ -266,6 +281,7 @@ extension FieldSection {
     package mutating func setName(_ name: String, at position: Int) {
         entries[position].name = store(name.utf8)
         entries[position].hash = FieldName.hash(name.utf8)
+        present |= FieldSection.bit(entries[position].hash)
         entries[position].line.count = 0
         revision &+= 1
     }

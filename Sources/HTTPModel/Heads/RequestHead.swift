@@ -52,11 +52,16 @@ package struct RequestHead: MessageHead {
     @discardableResult
     package mutating func makeOriginForm() -> ByteBufferView {
         let bytes = targetBytes
-        guard bytes.first != UInt8(ascii: "/"), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            bytes[colon...].starts(with: "://".utf8)
-        else { return bytes.prefix(0) }
-        let start = colon + 3
-        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        let authority: Range<Int>? = bytes.withUnsafeBytes { bytes in
+            guard bytes.first != UInt8(ascii: "/"), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+                bytes[colon...].starts(with: "://".utf8)
+            else { return nil }
+            let rest = bytes[(colon + 3)...]
+            let isEnd = { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+            return rest.startIndex..<(rest.firstIndex(where: isEnd) ?? rest.endIndex)
+        }
+        guard let authority else { return bytes.prefix(0) }
+        let end = bytes.startIndex + authority.upperBound
         if end == bytes.endIndex {
             // RFC 9112 §3.2.4: OPTIONS for a whole server.
             target = method == "OPTIONS" ? "*" : "/"
@@ -65,7 +70,7 @@ package struct RequestHead: MessageHead {
         } else {
             setTarget([UInt8(ascii: "/")] + bytes[end...])
         }
-        return bytes[start..<end]
+        return bytes[(bytes.startIndex + authority.lowerBound)..<end]
     }
 
     package mutating func setTarget(_ bytes: some Collection<UInt8>) {

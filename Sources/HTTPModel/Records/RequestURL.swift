@@ -34,54 +34,62 @@ package struct RequestURL: Sendable, Hashable {
     package var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 
     package mutating func setPathAndQuery(_ text: String) {
-        if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            path = String(text[..<mark])
-            query = String(text[text.utf8.index(after: mark)...])
-        } else {
-            path = text
-            query = nil
-        }
+        var text = text
+        text.withUTF8 { setPathAndQuery($0[...]) }
+    }
+
+    private mutating func setPathAndQuery(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?"))
+        path = String(decoding: bytes[..<(mark ?? bytes.endIndex)], as: UTF8.self)
+        query = mark.map { String(decoding: bytes[($0 + 1)...], as: UTF8.self) }
     }
 
     /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; the port after a colon may be missing (RFC 3986 §6.2.3). The
     /// host becomes lower case, without brackets and trailing dot (RFC 1034 §3.1); an address gets its one spelling.
     /// Empty labels and characters that hosts cannot have are refused (RFC 3986 §3.2.2).
     package static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
-        var host = Substring(text)
+        var text = String(text)
+        return text.withUTF8 { splitAuthority($0[...]) }
+    }
+
+    /// By bytes, because each step on a string's characters or indices costs up to a hundred instructions.
+    private static func splitAuthority(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> (host: String, port: Int?)? {
+        var host = bytes
         var port: Int?
-        if host.utf8.first == UInt8(ascii: "[") {
-            guard let close = host.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            let rest = host[host.utf8.index(after: close)...]
+        if host.first == UInt8(ascii: "[") {
+            guard let close = host.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            let rest = host[(close + 1)...]
             if !rest.isEmpty {
-                port = parsePort(rest.utf8.dropFirst())
-                guard rest.utf8.first == UInt8(ascii: ":"), port != nil || rest.utf8.count == 1 else { return nil }
+                port = parsePort(rest.dropFirst())
+                guard rest.first == UInt8(ascii: ":"), port != nil || rest.count == 1 else { return nil }
             }
-            host = host[host.utf8.index(after: host.startIndex)..<close]
+            host = host[(host.startIndex + 1)..<close]
             // Without a colon it would not be an address.
-            guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.last != UInt8(ascii: "."),
-                host.utf8.allSatisfy(isIPv6Byte)
-            else { return nil }
-            return (HostAddress.canonicalIPv6(host) ?? host.lowercased(), port)
-        } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
-            let digits = host.utf8[host.utf8.index(after: colon)...]
+            guard host.contains(UInt8(ascii: ":")), host.last != UInt8(ascii: "."), host.allSatisfy(isIPv6Byte) else {
+                return nil
+            }
+            let address = String(decoding: host, as: UTF8.self)
+            return (HostAddress.canonicalIPv6(address[...]) ?? address.lowercased(), port)
+        } else if let colon = host.lastIndex(of: UInt8(ascii: ":")) {
+            let digits = host[(colon + 1)...]
             port = parsePort(digits)
             guard port != nil || digits.isEmpty else { return nil }
             host = host[..<colon]
-            guard isName(host.utf8) else { return nil }
-        } else {
-            guard isName(host.utf8) else { return nil }
         }
-        // By bytes: a dot may be the end of a character, and a colon the beginning of one.
-        if host.utf8.last == UInt8(ascii: ".") { host = Substring(host.utf8.dropLast()) }
-        if let address = HostAddress.canonicalIPv4(host) { return (address, port) }
+        guard isName(host) else { return nil }
+        if host.last == UInt8(ascii: ".") { host = host.dropLast() }
+        let name = String(decoding: host, as: UTF8.self)
+        if let address = HostAddress.canonicalIPv4(name[...]) { return (address, port) }
         // Outside ASCII, too: the lower case of U+212A is a k.
-        return (host.utf8.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? host.lowercased() : String(host), port)
+        return (host.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? name.lowercased() : name, port)
     }
 
     /// The name with its trailing dot, which keeps resolvers from adding search domains; `nil` without the dot.
     package static func rootedName(of authority: some Collection<UInt8>) -> String? {
-        // Steps on a generic collection cost a hundred instructions each.
-        let bytes = Array(authority)
+        Array(authority).withUnsafeBytes { rootedName(of: $0) }
+    }
+
+    package static func rootedName(of bytes: UnsafeRawBufferPointer) -> String? {
         let place = bytes[(bytes.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
         let name = place[..<(place.lastIndex(of: UInt8(ascii: ":")) ?? place.endIndex)]
         guard name.last == UInt8(ascii: ".") else { return nil }
@@ -89,9 +97,10 @@ package struct RequestURL: Sendable, Hashable {
         return HostAddress.canonicalIPv4(text.dropLast()) == nil ? text : nil
     }
 
-    private static func parsePort(_ text: Substring.UTF8View) -> Int? {
-        let isNumber = !text.isEmpty && text.count <= 5 && text.allSatisfy { $0 &- 0x30 < 10 }
-        return isNumber ? Int(Substring(text)).flatMap { (1...65_535).contains($0) ? $0 : nil } : nil
+    private static func parsePort(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        guard digits.count <= 5, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+        let port = digits.reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+        return (1...65_535).contains(port) ? port : nil
     }
 
     private static func isIPv6Byte(_ byte: UInt8) -> Bool {
@@ -99,7 +108,7 @@ package struct RequestURL: Sendable, Hashable {
     }
 
     /// Labels with dots between them, and perhaps a dot at the end.
-    private static func isName(_ bytes: Substring.UTF8View) -> Bool {
+    private static func isName(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var isLabelEmpty = true
         for byte in bytes {
             guard isHostByte(byte) else { return false }
@@ -124,25 +133,27 @@ extension RequestURL: CustomStringConvertible {
 
     /// Reads an absolute `http`, `https`, `ws` or `wss` URL, without its fragment.
     package init?(_ text: some StringProtocol) {
-        let text = Substring(text)
-        let utf8 = text.utf8
-        guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")), utf8[colon...].starts(with: "://".utf8) else {
+        var text = String(text)
+        guard let url = text.withUTF8({ RequestURL(utf8: $0) }) else { return nil }
+        self = url
+    }
+
+    private init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
             return nil
         }
-        let scheme = text[..<colon].lowercased()
+        var scheme = String(decoding: bytes[..<colon], as: UTF8.self)
+        if RequestURL.defaultPort(of: scheme) == nil { scheme = scheme.lowercased() }
         guard let defaultPort = RequestURL.defaultPort(of: scheme) else { return nil }
-        let afterSlashes = utf8.index(colon, offsetBy: 3)
-        let end = utf8[afterSlashes...].firstIndex(of: UInt8(ascii: "#")) ?? utf8.endIndex
-        let rest = text[afterSlashes..<end]
-        let authorityEnd = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        var authority = rest[..<authorityEnd]
+        var rest = bytes[(colon + 3)...]
+        rest = rest[..<(rest.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        var authority = rest[..<end]
         // RFC 9110 §4.2.4.
-        if let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
-            authority = authority[authority.utf8.index(after: at)...]
-        }
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
         guard let (host, port) = RequestURL.splitAuthority(authority) else { return nil }
         self.init(scheme: scheme, host: host, port: port ?? defaultPort, path: "/")
-        let tail = rest[authorityEnd...]
-        setPathAndQuery(tail.utf8.first == UInt8(ascii: "/") ? String(tail) : "/" + tail)
+        setPathAndQuery(rest[end...])
+        if path.utf8.first != UInt8(ascii: "/") { path = "/" + path }
     }
 }

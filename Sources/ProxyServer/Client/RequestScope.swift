@@ -1,5 +1,6 @@
 import ExchangeCore
 import HTTPModel
+import NIOCore
 
 /// The destination of requests on a connection; request targets are read relative to it.
 enum RequestScope {
@@ -232,9 +233,14 @@ struct RequestRouter {
         let authority = head.makeOriginForm()
         // A fragment is sent to the server, which may read it as a part of the path: rules must see it.
         if head.targetBytes.contains(UInt8(ascii: "#")) { url.setPathAndQuery(head.target) }
-        let rootedName = RequestURL.rootedName(of: authority)
+        let rootedName = authority.withUnsafeBytes { RequestURL.rootedName(of: $0) }
         // RFC 9112 §3.2.2: the target's authority counts, not Host.
-        if head.fields.withValue(of: .host, { $0.elementsEqual(authority) }) != true {
+        let isHost = authority.withUnsafeBytes { authority in
+            head.fields.withValue(of: .host) { host in
+                host.count == authority.count && host.indices.allSatisfy { host[$0] == authority[$0] }
+            }
+        }
+        if isHost != true {
             var named = url
             named.host = rootedName ?? url.host
             head.fields.set("Host", named.authority)
