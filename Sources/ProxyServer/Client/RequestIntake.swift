@@ -112,18 +112,16 @@ struct RequestIntake {
         // HTTP/2 by Upgrade is answered in HTTP/1.1, because a server may ignore an upgrade (RFC 9110 §7.8).
         let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false
         let kept: HopByHop.Kept = keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive
-        let removed = HopByHop.strip(from: &arrival.head.fields, keeping: kept)
+        let removed = HopByHop.strip(from: &arrival.head.fields, keeping: kept, usual: .proxyConnection)
         if keepsUpgrade, case .http = arrival.purpose, arrival.head.fields.contains(.connection, token: "upgrade") {
             arrival.purpose = .upgrade
         }
-        arrival.notes += RequestIntake.notes(onRemoved: removed, usual: "proxy-connection")
+        arrival.notes += RequestIntake.notes(onRemoved: removed)
     }
 
-    /// Notes about removed fields for the trace; `Connection` and `usual` are too common for one.
-    static func notes(onRemoved names: [String], usual: String) -> [String] {
-        let unusual = names.filter { $0.lowercased() != "connection" && $0.lowercased() != usual }
-        if unusual.isEmpty { return [] }
-        return ["removed fields for one connection only: \(unusual.joined(separator: ", "))"]
+    /// Notes about removed fields for the trace.
+    static func notes(onRemoved names: [String]) -> [String] {
+        names.isEmpty ? [] : ["removed fields for one connection only: \(names.joined(separator: ", "))"]
     }
 
     func begin(_ tunnel: RequestScope.Tunnel, _ arrival: Arrival, through layer: TunnelClientLayer) {

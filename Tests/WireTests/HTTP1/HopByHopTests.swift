@@ -7,10 +7,11 @@ import Wire
 @Suite struct HopByHopTests {
     private func stripped(
         _ fields: [(String, String)],
-        keeping kept: HopByHop.Kept = []
+        keeping kept: HopByHop.Kept = [],
+        usual: FieldName? = nil
     ) -> (left: [String], removed: [String]) {
         var section = RequestHead(method: "GET", target: "/", fields: fields).fields
-        let removed = HopByHop.strip(from: &section, keeping: kept)
+        let removed = HopByHop.strip(from: &section, keeping: kept, usual: usual)
         return (section.map { "\($0.name): \($0.value)" }, removed)
     }
 
@@ -24,7 +25,7 @@ import Wire
         #expect(result.left == ["Host: a", "Keep: 2", "Proxy-Authenticate: Basic", "Transfer-Encoding: chunked"])
         #expect(
             Set(result.removed) == [
-                "connection", "X-HOP", "X-Hop", "Keep-Alive", "Proxy-Connection", "TE", "Upgrade",
+                "X-HOP", "X-Hop", "Keep-Alive", "Proxy-Connection", "TE", "Upgrade",
                 "Proxy-Authorization",
             ]
         )
@@ -40,7 +41,15 @@ import Wire
         let names = fields.map(\.0).joined(separator: ",")
         let result = stripped(fields + [("Connection", names)])
         #expect(result.left == fields.map { "\($0): \($1)" })
-        #expect(result.removed == ["Connection"])
+        #expect(result.removed == [])
+    }
+
+    @Test("the field that is usual on a side goes without a word")
+    func usualField() {
+        let fields = [("Proxy-Connection", "keep-alive"), ("Keep-Alive", "timeout=5"), ("X", "1")]
+        let result = stripped(fields, usual: .proxyConnection)
+        #expect(result.left == ["X: 1"])
+        #expect(result.removed == ["Keep-Alive"])
     }
 
     @Test("an Upgrade that is kept stays with its option")

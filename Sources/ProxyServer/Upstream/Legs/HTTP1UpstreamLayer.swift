@@ -345,8 +345,10 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
                 progress.keepsAlive = Persistence.keepsAlive(head, framing: framing)
                 state = isUpgrade ? .switching(progress) : .exchanging(progress)
             }
-            let removed = HopByHop.strip(from: &head.fields, keeping: isUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
-            let notes = RequestIntake.notes(onRemoved: removed, usual: "keep-alive")
+            let kept: HopByHop.Kept = isUpgrade ? [.keepAlive, .upgrade] : .keepAlive
+            let notes = RequestIntake.notes(
+                onRemoved: HopByHop.strip(from: &head.fields, keeping: kept, usual: .keepAlive)
+            )
             exchange?.responseHead(head, framing: framing, notes: parser.tolerances.explanations + notes)
         case .part(let part): exchange?.responsePart(part)
         case .end(let trailers):

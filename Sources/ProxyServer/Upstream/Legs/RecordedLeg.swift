@@ -122,10 +122,10 @@ final class RecordedLeg: UpstreamLeg {
         defer { exchange.readCompleted() }
         for note in answer.notes { exchange.note(note) }
         var response = answer.head
-        let removed = HopByHop.strip(from: &response.fields, keeping: .keepAlive)
+        let removed = HopByHop.strip(from: &response.fields, keeping: .keepAlive, usual: .keepAlive)
         let framing = RecordedLeg.framing(answer, method: head.method)
         state = .sending(Sending(answer: answer, began: loop.eventLoop.now))
-        let notes = RequestIntake.notes(onRemoved: removed, usual: "keep-alive")
+        let notes = RequestIntake.notes(onRemoved: removed)
         exchange.responseHead(response, framing: framing, notes: notes)
         guard framing != .none else { return end(nil) }
         if answer.beginning.readableBytes > 0 { deliver(.success(answer.beginning)) }
