@@ -21,6 +21,8 @@ final class HTTP2Driver {
     private var isScheduled = false
     /// The exchanges with an event in the current read cycle.
     private var reading: [ObjectIdentifier: Exchange] = [:]
+    /// Empty between cycles; keeps its memory for the next one.
+    private var ending: [ObjectIdentifier: Exchange] = [:]
     /// Set once the connection is gone: nothing is sent or reported any more.
     private(set) var isStopped = false
 
@@ -49,13 +51,20 @@ final class HTTP2Driver {
         guard !isProcessing, !isStopped else { return }
         isProcessing = true
         repeat {
-            while canTakeEvents, let event = session.nextEvent() { carrier?.handle(event) }
-            let read = reading
-            reading.removeAll(keepingCapacity: true)
-            for exchange in read.values { exchange.readCompleted() }
+            if let carrier {
+                while !isStopped, carrier.takesEvents, let event = session.nextEvent() { carrier.handle(event) }
+            }
+            endReading()
             pump()
         } while canTakeEvents && session.hasEvents
         isProcessing = false
+    }
+
+    private func endReading() {
+        guard !reading.isEmpty else { return }
+        swap(&reading, &ending)
+        for exchange in ending.values { exchange.readCompleted() }
+        ending.removeAll(keepingCapacity: true)
     }
 
     private var canTakeEvents: Bool { !isStopped && carrier?.takesEvents == true }

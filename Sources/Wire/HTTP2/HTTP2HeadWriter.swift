@@ -4,7 +4,7 @@ import NIOCore
 
 /// Writes a head or trailers as the text to record and as the list for nghttp2. Names become lower case, values lose
 /// white space around them, and fields that HTTP/2 forbids are left out (RFC 9113 §8.2.2): those of one connection,
-/// `TE` except for `trailers`, and fields that are not ``isCarried(_:)``.
+/// `TE` except for `trailers`, and fields that are not ``isCarried(_:_:)``.
 struct HTTP2HeadWriter: ~Copyable {
     private struct Pair {
         var name: Range<Int>
@@ -53,10 +53,11 @@ struct HTTP2HeadWriter: ~Copyable {
         let name = write(":status".utf8)
         bytes.moveReaderIndex(to: bytes.writerIndex)
         bytes.writeStaticString("HTTP/2 ")
+        let status = bytes.writerIndex
         // A status below 100 is invalid, but is written with three digits, too.
-        let digits = String(head.status)
-        let status = write("\(String(repeating: "0", count: max(3 - digits.utf8.count, 0)))\(digits)".utf8)
-        pairs.append(Pair(name: name, value: status))
+        if head.status < 100 { bytes.writeStaticString(head.status < 10 ? "00" : "0") }
+        bytes.writeString(String(head.status))
+        pairs.append(Pair(name: name, value: status..<bytes.writerIndex))
         bytes.writeStaticString("\r\n")
         writeFields(head.fields)
         bytes.writeStaticString("\r\n")
@@ -133,19 +134,15 @@ struct HTTP2HeadWriter: ~Copyable {
     }
 
     private mutating func writeFields(_ fields: FieldSection) {
-        for position in 0..<fields.count {
-            let field = fields[position]
-            if fields.hasOddities, !HTTP2HeadWriter.isCarried(field) { continue }
-            field.nameBytes.withUnsafeBytes { name in
-                field.valueBytes.withUnsafeBytes { writeField(name: name, value: $0.withoutOptionalWhitespace) }
-            }
+        fields.forEachLine { name, value in
+            if fields.hasOddities, !HTTP2HeadWriter.isCarried(name, value) { return }
+            writeField(name: name, value: value.withoutOptionalWhitespace)
         }
     }
 
     /// Whether HTTP/2 allows a field: its name is a token, and its value has no control character but tabs.
-    static func isCarried(_ field: Field) -> Bool {
-        !field.nameBytes.isEmpty && field.nameBytes.allSatisfy(\.isTokenCharacter)
-            && !field.valueBytes.contains { $0.isControl && $0 != .tab }
+    static func isCarried(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        !name.isEmpty && name.allSatisfy(\.isTokenCharacter) && !value.contains { $0.isControl && $0 != .tab }
     }
 
     private mutating func writeField(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {

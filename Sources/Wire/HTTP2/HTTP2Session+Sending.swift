@@ -57,7 +57,10 @@ extension HTTP2Session {
 
     /// Fields that HTTP/2 does not allow.
     package static func namesLeftOut(of fields: FieldSection) -> [String] {
-        fields.hasOddities ? fields.filter { !HTTP2HeadWriter.isCarried($0) }.map(\.name) : []
+        guard fields.hasOddities else { return [] }
+        var names: [String] = []
+        fields.forEachLine { if !HTTP2HeadWriter.isCarried($0, $1) { names.append(String(fieldBytes: $0)) } }
+        return names
     }
 
     /// The text form of a head to be sent later.

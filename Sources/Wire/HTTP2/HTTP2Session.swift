@@ -107,18 +107,17 @@ package final class HTTP2Session {
     /// `nil` until more is received, or more output is made.
     package func nextEvent() -> HTTP2Event? {
         while true {
-            if takenEvents.isEmpty {
-                if events.isEmpty {
-                    pendingHeads = 0
-                    // Frees the memory of a burst.
-                    if takenEvents.capacity > 256 { takenEvents = [] }
-                    return nil
-                }
-                swap(&events, &takenEvents)
-                takenEvents.reverse()
+            while let event = takenEvents.popLast() {
+                if abandoned.isEmpty || concernsOwner(event) { return event }
             }
-            let event = takenEvents.removeLast()
-            if abandoned.isEmpty || concernsOwner(event) { return event }
+            guard !events.isEmpty else {
+                pendingHeads = 0
+                // Frees the memory of a burst.
+                if takenEvents.capacity > 256 { takenEvents = [] }
+                return nil
+            }
+            swap(&events, &takenEvents)
+            takenEvents.reverse()
         }
     }
 
