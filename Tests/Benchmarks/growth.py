@@ -6,9 +6,11 @@ usage: growth.py [--sluice FILE] [--maker FILE] [--only TEXT] [--largest N] [--d
     connections  10 to 5,000 connections over HTTP/1.1: CPU for a request, memory
     bodies       downloads of 1 KiB to 10 GiB over HTTP/1.1: CPU, speed, the most memory
     sessions     10,000 exchanges to N (10,000,000): reading them with list, stats, show and a search
+    store        one and four shippers into one PostgreSQL; a filter over N rows (10,000,000), with the query's plan
 
-Needs nginx, h2load (Debian's nghttp2-client) and, for sessions, the session-maker of this package. The largest
-session has 8 GB, the largest download 10 GiB; both are on the disk of FOLDER.
+Needs nginx, h2load (Debian's nghttp2-client), PostgreSQL 15 for the store and, for sessions and the store, the
+session-maker of this package. The largest session has 8 GB, the largest download 10 GiB; both are on the disk of
+FOLDER.
 """
 
 import argparse
@@ -78,8 +80,9 @@ def table(*rows):
 class Proxy:
     """A Sluice that records, as a reverse proxy of the origin and as a forward proxy."""
 
-    def __init__(self, bench, *arguments):
-        self.session = bench.folder / "session.sluice"
+    def __init__(self, bench, *arguments, session=None):
+        self.kept = session is not None
+        self.session = session or bench.folder / "session.sluice"
         self.reverse, self.forward = free_port(), free_port()
         mode = "reverse:http://127.0.0.1:%d@%d" % (bench.port, self.reverse)
         command = [bench.sluice, "run", "--quiet", "--session", self.session, "--mode", mode]
@@ -93,8 +96,9 @@ class Proxy:
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGINT)
         self.process.wait(120)
-        for file in self.session.parent.glob("session.sluice*"):
-            file.unlink()
+        if not self.kept:
+            for file in self.session.parent.glob("session.sluice*"):
+                file.unlink()
 
 
 class Bench:
@@ -190,6 +194,65 @@ class Bench:
             rows.append(row)
         table(*rows)
 
+    def store(self):
+        sys.path.insert(0, str(PACKAGE / "Tests/EndToEndTests/Scripts"))
+        from postgres import PostgreSQL
+
+        with PostgreSQL(settings={"shared_buffers": "256MB", "max_wal_size": "4GB"}) as server:
+            url = "postgresql://postgres:%s@127.0.0.1:%d/postgres" % (server.password, server.port)
+            subprocess.run([self.sluice, "store", "init", url], stdout=subprocess.DEVNULL, check=True)
+            sessions = [self.folder / ("shard%d.sluice" % number) for number in range(5)]
+            for session in sessions:
+                with Proxy(self, session=session) as proxy:
+                    self.requests(proxy, 20_000)
+            rows = [("shippers", "exchanges", "CPU for an exchange, µs", "exchanges a second")]
+            for group in (sessions[:1], sessions[1:]):
+                start = time.time()
+                imports = [
+                    subprocess.Popen([self.sluice, "store", "import", url, one], stdout=subprocess.DEVNULL) for one in group
+                ]
+                ends = [os.wait4(one.pid, 0) for one in imports]
+                seconds = time.time() - start
+                if any(status for _, status, _ in ends):
+                    sys.exit("an import failed")
+                spent = sum(usage.ru_utime + usage.ru_stime for _, _, usage in ends)
+                count = 20_000 * len(group)
+                rows.append((len(group), "{:,}".format(count), "%.0f" % (spent / count * 1e6), "{:,.0f}".format(count / seconds)))
+            table(*rows)
+            self.fill(server)
+            command = [self.sluice, "list", url, "host:host7.example.com status:5xx since:2d"]
+            rows = [("rows", "rows found", "first page, ms")]
+            for _ in range(3):
+                start = time.time()
+                found = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.count("host7")
+                rows.append(("{:,}".format(self.largest), found, "%.0f" % ((time.time() - start) * 1e3)))
+            table(*rows)
+            options = "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0"
+            subprocess.run(command, stdout=subprocess.DEVNULL, env={**os.environ, "PGOPTIONS": options}, check=True)
+            plans = [text for text in server.read_log().split("Query Text")[1:] if "host7" in text]
+            print("\n".join(re.findall(r".*(?:Scan|Cond|Filter|Append|Subplans).*", plans[-1])))
+
+    def fill(self, server):
+        """Makes the largest number of rows over seven days, of forty shards, all like one that was shipped, without heads and bodies."""
+        rows = server.rows("SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'traffic' "
+                           "AND table_name = 'exchanges' ORDER BY ordinal_position")
+        at = "(extract(epoch FROM now()) * 1e6)::bigint - n * 604800000000 / %d" % self.largest
+        values = {
+            "day": "(to_timestamp((%s) / 1e6) AT TIME ZONE 'UTC')::date" % at,
+            "session": "lpad((n / 250000)::text, 32, '0')::uuid",
+            "id": "n % 250000",
+            "started_at": at,
+            "host": "'host' || n % 1000 || '.example.com'",
+            "status": "CASE WHEN n / 1000 % 50 = 0 THEN 503 ELSE 200 END",
+        }
+        columns = [values.get(name, "NULL" if kind == "bytea" else 't."%s"' % name) for name, kind in rows]
+        server.sql(
+            "SET search_path = traffic; SELECT make_day(current_date - n) FROM generate_series(0, 7) n;\n"
+            "INSERT INTO exchanges SELECT %s FROM (SELECT * FROM exchanges LIMIT 1) t, generate_series(1::bigint, %d) n;\n"
+            "VACUUM ANALYZE exchanges" % (", ".join(columns), self.largest),
+            seconds=1_800,
+        )
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -203,7 +266,7 @@ def main():
     try:
         bench = Bench(options, folder)
         try:
-            for name in ("rules", "connections", "bodies", "sessions"):
+            for name in ("rules", "connections", "bodies", "sessions", "store"):
                 if options.only in name:
                     getattr(bench, name)()
         finally:
