@@ -233,14 +233,14 @@ class Bench:
             print("\n".join(re.findall(r".*(?:Scan|Cond|Filter|Append|Subplans).*", plans[-1])))
 
     def fill(self, server):
-        """Makes the largest number of rows over seven days, of forty shards, all like one that was shipped, without heads and bodies."""
+        """Makes the rows: of forty shards over seven days, each like one that was shipped, without heads and bodies."""
         rows = server.rows("SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'traffic' "
                            "AND table_name = 'exchanges' ORDER BY ordinal_position")
         at = "(extract(epoch FROM now()) * 1e6)::bigint - n * 604800000000 / %d" % self.largest
         values = {
             "day": "(to_timestamp((%s) / 1e6) AT TIME ZONE 'UTC')::date" % at,
-            "session": "lpad((n / 250000)::text, 32, '0')::uuid",
-            "id": "n % 250000",
+            "session": "lpad((n * 40 / %d)::text, 32, '0')::uuid" % self.largest,
+            "id": "n",
             "started_at": at,
             "host": "'host' || n % 1000 || '.example.com'",
             "status": "CASE WHEN n / 1000 % 50 = 0 THEN 503 ELSE 200 END",
