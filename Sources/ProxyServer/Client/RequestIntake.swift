@@ -119,9 +119,10 @@ struct RequestIntake {
         arrival.notes += RequestIntake.notes(onRemoved: removed)
     }
 
-    /// Notes about removed fields for the trace.
+    /// Notes about removed fields for the trace; `Connection` is too common for one.
     static func notes(onRemoved names: [String]) -> [String] {
-        names.isEmpty ? [] : ["removed fields for one connection only: \(names.joined(separator: ", "))"]
+        let unusual = names.filter { $0.lowercased() != "connection" }
+        return unusual.isEmpty ? [] : ["removed fields for one connection only: \(unusual.joined(separator: ", "))"]
     }
 
     func begin(_ tunnel: RequestScope.Tunnel, _ arrival: Arrival, through layer: TunnelClientLayer) {

@@ -14,8 +14,8 @@ package enum HopByHop {
     }
 
     /// Removes `Connection` and the fields it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
-    /// `Proxy-Authorization`, except those to keep; returns the names of changed fields as spelled, without `Connection`
-    /// and `usual`, which nobody need be told of. `TE` keeps `trailers`. `Transfer-Encoding` and `Trailer` stay for `SentFraming`, `Proxy-Authenticate` for clients of a
+    /// `Proxy-Authorization`, except those to keep; returns the names of changed fields as spelled. `usual` is
+    /// removed, too, but its name is not returned. `TE` keeps `trailers`. `Transfer-Encoding` and `Trailer` stay for `SentFraming`, `Proxy-Authenticate` for clients of a
     /// further proxy. End-to-end fields always stay: a `Connection` that names `Host`, `Cookie` or `Content-Length` is
     /// an attack. Costs no allocation if nothing is removed.
     @discardableResult
@@ -74,9 +74,11 @@ package enum HopByHop {
                 }
             }
             if remaining.isEmpty {
+                removed.append(fields[index].name)
                 fields.remove(at: index)
             } else {
                 if remaining.count < members.count {
+                    removed.append(fields[index].name)
                     fields.setValue(remaining.joined(separator: ", "), at: index)
                 }
                 position = index + 1
