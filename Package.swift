@@ -190,7 +190,7 @@ let package = Package(
             path: "Tests/RecorderCrashChild",
             swiftSettings: strict
         ),
-        tests("TextTests", ["Text", "Terminal", "Support"]),
+        tests("TextTests", ["Text", "HTTPModel", "Terminal", "Support"]),
         tests("GuideTests", ["Guide", "HTTPModel", "Support"]),
         tests("HTTPModelTests", ["HTTPModel", "Support", nioCore]),
         tests("FilesTests", ["Files", "Support", nioCore]),
@@ -245,19 +245,15 @@ let package = Package(
         tests(
             "JobsTests",
             [
-                "Jobs", "Recording", "Description", "Formats", "Masking", "Rules", "Files", "Content", "Text",
-                "HTTPModel", "Support",
-                nioCore,
-                nioPosix,
+                "Jobs", "Runner", "Recording", "Description", "Formats", "Masking", "Rules", "Files", "Content", "Text",
+                "HTTPModel", "Support", nioCore, nioPosix,
             ]
         ),
         tests(
             "RunnerTests",
             [
-                "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats", "Files",
-                "ExchangeCore",
-                "Content",
-                "Wire", "Text", "HTTPModel", "Support", nioCore, nioPosix, logging,
+                "Runner", "Jobs", "ProxyServer", "Tools", "Rules", "Recording", "Description", "Formats", "Masking",
+                "Files", "ExchangeCore", "Content", "Wire", "Text", "HTTPModel", "Support", nioCore, nioPosix, logging,
             ]
         ),
         tests(
@@ -278,7 +274,7 @@ let package = Package(
         ),
         tests(
             "EndToEndTests",
-            ["sluice", "Recording", "HTTPModel", "Terminal", "Support", nioCore, nioPosix],
+            ["sluice", "Recording", "Text", "HTTPModel", "Terminal", "Support", nioCore, nioPosix],
             exclude: ["Scripts"]
         ),
     ]
