@@ -50,6 +50,7 @@ struct HeadMask {
                     let found = mask.marks(inLine: text) { isStartLine ? statusLine(text) : self.line(text) }
                     marks += found.map { $0.moved(by: place) }
                 } else if isRequest {
+                    guard next < bytes.count else { break }
                     marks += self.marks(bytes, next..<bytes.count, BodySyntax.of(nil, bytes[next...]).0)
                     break
                 }

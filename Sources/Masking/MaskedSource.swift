@@ -8,6 +8,7 @@ package final class MaskedSource: ExchangeSource {
     /// Bounded, because masking takes much longer than decoding.
     package static let growth = DecodedGrowth.bounded
     private static let longestKept = 1 << 20
+    private static let mostKnown = 4_096
 
     package let original: any ExchangeSource
     package let mask: TextMask
@@ -18,6 +19,9 @@ package final class MaskedSource: ExchangeSource {
     private var recorded: RecordedExchange?
     private var parts: [String] = []
     private let growth: DecodedGrowth
+    /// Bodies without content coding and secrets, as long as so many secrets are sought.
+    private var plainBodies: [ExchangeID: [BodySide]] = [:]
+    private var plainCount = 0
     /// Whether placeholders are marked, so that they become variables of a shell command.
     package var marksSecrets = false
 
@@ -51,8 +55,18 @@ package final class MaskedSource: ExchangeSource {
         _ = masked(exchange)
         guard exchange.record.kind != .webSocket else { return }
         for side in MaskedSource.sides(of: exchange) {
-            _ = try OpenBody(exchange, side, of: self).readAll()
+            let body = OpenBody(exchange, side, of: self)
+            // While secrets are collected, nothing is replaced.
+            guard try body.readAll() == 0, !body.isCoded, !mask.isCollecting else { continue }
+            if plainCount != mask.book.soughtCount || plainBodies.count > MaskedSource.mostKnown { plainBodies = [:] }
+            plainCount = mask.book.soughtCount
+            plainBodies[exchange.record.id, default: []].append(side)
         }
+    }
+
+    /// Whether ``collect(_:)`` has found no secret in a body, and none is known since.
+    package func hasNoSecret(_ id: ExchangeID, side: BodySide) -> Bool {
+        plainCount == mask.book.soughtCount && plainBodies[id]?.contains(side) == true
     }
 
     private static func sides(of exchange: RecordedExchange) -> [BodySide] {
@@ -232,6 +246,7 @@ package final class MaskedSource: ExchangeSource {
         private let masking: BodyMask
         private let textMask: TextMask
         private var codings: [ContentCoding]
+        var isCoded: Bool { !codings.isEmpty || uncoded != nil }
         private(set) var readCount: Int64 = 0
         private(set) var decodedCount = 0
         private var isAtEnd = false

@@ -103,10 +103,14 @@ struct SecretPatterns {
     private mutating func scan() {
         guard bytes.count > 8 else { return }
         SecretPatterns.pairs.withUnsafeBufferPointer { pairs in
-            var place = 0
-            while place + 1 < bytes.count {
-                let mayBegin = pairs[Int(bytes[place]) << 8 | Int(bytes[place + 1])]
-                place = max(place + 1, mayBegin ? secret(at: place) ?? 0 : 0)
+            var (place, pair) = (1, Int(bytes[0]))
+            while place < bytes.count {
+                pair = (pair << 8 | Int(bytes[place])) & 0xFFFF
+                if pairs[pair], let end = secret(at: place - 1), place < end {
+                    place = end
+                    pair = end < bytes.count ? Int(bytes[end]) : 0
+                }
+                place += 1
             }
         }
     }

@@ -26,8 +26,9 @@ package final class TextMask {
     private(set) var isCollecting = true
     private var isAtOnce = false
     private var fieldNames: [String: FieldNameFacts] = [:]
-    /// Hashes of header lines without secrets.
+    /// Hashes of header lines without secrets, as long as so many secrets are sought.
     private var settledLines: Set<Int> = []
+    private var settledCount = 0
     /// Suspects before the last check, because a later secret may be in their text.
     var candidates: [(suspect: Suspect, text: [UInt8])] = [] { didSet { settledSuspects = nil } }
     private var settledSuspects: [Suspect]?
@@ -108,6 +109,7 @@ package final class TextMask {
     package func boundWhatIsSought() {
         guard isAtOnce, book.soughtCount > TextMask.mostSoughtAtOnce + given.count else { return }
         book.seekNothing()
+        settledLines = []
         seekGiven()
     }
 
@@ -115,10 +117,9 @@ package final class TextMask {
 
     func addUnread() { if isCollecting { unreadCount += 1 } }
 
-    /// Header lines often repeat: those without secrets are searched once.
+    /// Header lines often repeat: those without secrets are searched once, and again when another secret is known.
     func marks(inLine line: UnsafeRawBufferPointer, _ find: () -> [Mark]) -> [Mark] {
-        // Later secrets may be in the same line.
-        guard isCollecting || book.isClosed else { return find() }
+        if !isCollecting, settledCount != book.soughtCount { (settledLines, settledCount) = ([], book.soughtCount) }
         var hasher = Hasher()
         hasher.combine(origin == .request)
         hasher.combine(bytes: line)

@@ -57,6 +57,28 @@ struct MaskedSourceTests {
         #expect(masked.extras.masked == ["method", "failure", "gRPC message", "comment"])
     }
 
+    @Test("A body without secrets need not be read again, until another secret is known or if it is coded")
+    func bodiesWithoutSecrets() throws {
+        try memory.add("", Array("ask \(chance)".utf8))
+        try memory.add("Content-Encoding: gzip\r\n", try encoded("plain", .gzip))
+        try memory.add("X-Api-Key: \(chance)\r\n", Array("ask \(chance)".utf8))
+        let source = MaskedSource(memory, TextMask(MaskRules(), label: { _ in 1 }))
+        func known() -> [Bool] {
+            (1...3).map { source.hasNoSecret(ExchangeID($0), side: .responseReceived) }
+        }
+        #expect(known() == [false, false, false])
+        try source.collect(memory.exchanges[0])
+        try source.collect(memory.exchanges[1])
+        #expect(known() == [true, false, false])
+        try source.collect(memory.exchanges[2])
+        #expect(known() == [false, false, false])
+        for exchange in memory.exchanges { try source.collect(exchange) }
+        #expect(known() == [false, false, false])
+        let collecting = MaskedSource(memory, TextMask())
+        try collecting.collect(memory.exchanges[0])
+        #expect(!collecting.hasNoSecret(ExchangeID(1), side: .responseReceived))
+    }
+
     /// The masked bodies, each read in pieces of this size.
     private func bodies(of pieceSize: Int = 4_096) throws -> (bodies: [[UInt8]], source: MaskedSource) {
         let source = MaskedSource(memory, TextMask())

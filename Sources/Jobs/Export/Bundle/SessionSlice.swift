@@ -73,6 +73,7 @@ final class ExchangeReplay {
 
     private func add(_ side: BodySide, _ exchange: inout RecordedExchange, _ masked: MaskedSource) throws {
         let id = exchange.record.id
+        if masked.hasNoSecret(id, side: side) { return try copy.copy(side, of: id, to: id) }
         let body = try TransferredBody(exchange, side, from: masked)
         if body.isAsRecorded { return try copy.copy(side, of: id, to: id) }
         // A copy, because a buffer slice would keep the whole read buffer in memory.
