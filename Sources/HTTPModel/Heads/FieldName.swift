@@ -29,12 +29,11 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     }
 
     func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var lowercased = lowercased
-        return lowercased.withUTF8 { own in
+        lowercased.utf8.withContiguousStorageIfAvailable { own in
             guard own.count == bytes.count else { return false }
             for index in 0..<own.count where own[index] != FieldName.lower(bytes[index]) { return false }
             return true
-        }
+        } ?? lowercased.utf8.elementsEqual(bytes.lazy.map(FieldName.lower))
     }
 }
 

@@ -46,7 +46,7 @@ package struct FieldSection: Sendable {
     /// Adds a received line by offsets: `value` without surrounding white space, `line` with its CRLF, or `nil` if it
     /// must be composed again (a bare LF, an obs-fold).
     package mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
-        let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
+        let hash = buffer.withUnsafeReadableBytes { FieldName.hash(UnsafeRawBufferPointer(rebasing: $0[name])) }
         let line = line.map(Run.init)
         add(Entry(line: line ?? Run(0..<0), name: Run(name), value: Run(value), hash: hash))
         if line == nil { needsRewriting = true }

@@ -56,3 +56,39 @@ package enum HTTP2Event: Sendable {
     /// maybe incomplete.
     case malformedRequest(HTTP2StreamID, status: Int, explanation: String, head: ByteBuffer)
 }
+
+/// Events in their order. They are moved out, not copied.
+struct HTTP2EventQueue {
+    private var events: [HTTP2Event] = []
+    /// The index of the next event; before it are those that were taken out.
+    private var next = 0
+
+    /// In events. A longer queue frees the memory of a burst when it is empty, and of what was taken out before.
+    private static let usualLength = 256
+
+    var isEmpty: Bool { next == events.count }
+
+    mutating func append(_ event: HTTP2Event) {
+        if next > HTTP2EventQueue.usualLength, next > events.count / 2 {
+            events.removeFirst(next)
+            next = 0
+        }
+        events.append(event)
+    }
+
+    mutating func popFirst() -> HTTP2Event? {
+        guard next < events.count else {
+            guard next > 0 else { return nil }
+            events.removeAll(keepingCapacity: events.capacity <= HTTP2EventQueue.usualLength)
+            next = 0
+            return nil
+        }
+        // An event without contents takes its place.
+        var event = HTTP2Event.settings
+        swap(&event, &events[next])
+        next += 1
+        return event
+    }
+
+    func contains(where isMeant: (HTTP2Event) -> Bool) -> Bool { events[next...].contains(where: isMeant) }
+}

@@ -137,7 +137,7 @@ extension HTTP2Session {
         guard phase == .open, let stream = stream(id.number) else {
             // Earlier events may still wait.
             func isItsClose(_ event: HTTP2Event) -> Bool { if case .closed(id) = event { true } else { false } }
-            if takenEvents.contains(where: isItsClose) || events.contains(where: isItsClose) {
+            if events.contains(where: isItsClose) {
                 abandoned.insert(id.number)
             }
             return

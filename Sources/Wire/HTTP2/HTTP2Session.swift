@@ -27,9 +27,7 @@ package final class HTTP2Session {
     let handle: OpaquePointer?
     var phase = Phase.open
 
-    var events: [HTTP2Event] = []
-    /// The next events in reverse order: an event that is moved out from the end is not copied.
-    var takenEvents: [HTTP2Event] = []
+    var events = HTTP2EventQueue()
     var streams: [Int32: HTTP2Stream] = [:]
     /// Most look-ups are for the last stream again.
     var recentStream: HTTP2Stream?
@@ -61,6 +59,8 @@ package final class HTTP2Session {
 
     /// The most output without DATA that is made ahead of ``nextOutput(limit:)``.
     private static let settledLimit = 64 << 10
+    /// The bytes of a head and a short body.
+    private static let usualOutput = 2 << 10
 
     /// Preface and SETTINGS are in the output at once.
     package init(_ role: Role, settings: HTTP2Settings = HTTP2Settings()) {
@@ -102,23 +102,15 @@ package final class HTTP2Session {
 
     package var incompleteSince: NIODeadline? { floodGuard.incompleteSince }
 
-    package var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
+    package var hasEvents: Bool { !events.isEmpty }
 
     /// `nil` until more is received, or more output is made.
     package func nextEvent() -> HTTP2Event? {
-        while true {
-            while let event = takenEvents.popLast() {
-                if abandoned.isEmpty || concernsOwner(event) { return event }
-            }
-            guard !events.isEmpty else {
-                pendingHeads = 0
-                // Frees the memory of a burst.
-                if takenEvents.capacity > 256 { takenEvents = [] }
-                return nil
-            }
-            swap(&events, &takenEvents)
-            takenEvents.reverse()
+        while let event = events.popFirst() {
+            if abandoned.isEmpty || concernsOwner(event) { return event }
         }
+        pendingHeads = 0
+        return nil
     }
 
     /// The next bytes to write, about `limit` of them at most; `nil` if there are none now.
@@ -156,6 +148,7 @@ package final class HTTP2Session {
                 if count < 0 { noteEnd(HTTP2Error(fatalResult: count)) } else if phase == .failing { phase = .over }
                 break
             }
+            if output.capacity == 0 { output.reserveCapacity(HTTP2Session.usualOutput) }
             output.writeBytes(UnsafeRawBufferPointer(start: frame, count: count))
         }
         outputLimit = nil
