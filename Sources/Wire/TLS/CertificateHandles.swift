@@ -94,7 +94,7 @@ func certificates(in list: OpaquePointer?) -> [OpaquePointer] {
     (0..<max(0, sluice_sk_X509_num(list))).compactMap { sluice_sk_X509_value(list, $0) }
 }
 
-private func decoded(_ der: [UInt8], _ decode: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?) -> OpaquePointer? {
+func decoded<Value>(_ der: [UInt8], _ decode: (inout UnsafePointer<UInt8>?, Int) -> Value?) -> Value? {
     der.withUnsafeBufferPointer { bytes in
         var position = bytes.baseAddress
         return decode(&position, bytes.count)
@@ -213,6 +213,37 @@ enum CertificateName {
     static func issuer(of certificate: OpaquePointer) -> String { short(X509_get_issuer_name(certificate)) }
 
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
+
+    /// The certificate at the beginning of these bytes, and its subject. The rest of it is not read (RFC 5280 §4.1), because
+    /// OpenSSL 3 takes up to a millisecond for its key.
+    static func subject(ofDER bytes: [UInt8]) -> (der: [UInt8], subject: String)? {
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return nil }
+            var place: UnsafePointer<UInt8>? = start
+            var (length, tag, kind): (Int, CInt, CInt) = (0, 0, 0)
+            var left: Int { bytes.count - (place.map { start.distance(to: $0) } ?? bytes.count) }
+            func enter(_ wanted: CInt) -> Bool {
+                // Neither an error nor BER's indefinite length.
+                ASN1_get_object(&place, &length, &tag, &kind, left) & 0x81 == 0 && tag == wanted
+            }
+            func skip(_ wanted: CInt) -> Bool {
+                guard enter(wanted) else { return false }
+                place? += length
+                return true
+            }
+            guard enter(V_ASN1_SEQUENCE), let end = place.map({ start.distance(to: $0) + length }),
+                enter(V_ASN1_SEQUENCE)
+            else { return nil }
+            // The version may be left out; then the serial number, the algorithm, the issuer and the validity.
+            let version = place
+            if !skip(0) { place = version }
+            guard skip(V_ASN1_INTEGER), skip(V_ASN1_SEQUENCE), skip(V_ASN1_SEQUENCE), skip(V_ASN1_SEQUENCE),
+                let name = d2i_X509_NAME(nil, &place, left)
+            else { return nil }
+            defer { X509_NAME_free(name) }
+            return (Array(bytes[..<end]), short(name))
+        }
+    }
 
     static func common(of certificate: OpaquePointer) -> String? { common(X509_get_subject_name(certificate)) }
 

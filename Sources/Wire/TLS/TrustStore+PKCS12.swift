@@ -28,9 +28,10 @@ extension TrustStore {
             OPENSSL_sk_pop_free(bags) { PKCS12_SAFEBAG_free(OpaquePointer($0)) }
             OPENSSL_sk_pop_free(safes) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) }
         }
-        guard let usage = OBJ_txt2obj(Self.anyUsage, 1) else { return nil }
+        guard !entries.isEmpty, let usage = OBJ_txt2obj(Self.anyUsage, 1) else { return nil }
         defer { ASN1_OBJECT_free(usage) }
-        for entry in entries where !add(entry, usage, to: &bags) { return nil }
+        bags = OPENSSL_sk_new_null()
+        for entry in entries where !add(entry, usage, to: bags) { return nil }
         // -1 means no encryption.
         guard PKCS12_add_safe(&safes, bags, -1, 0, nil) == 1,
             let archive = PKCS12_add_safes(safes, NID_pkcs7_data)
@@ -40,11 +41,20 @@ extension TrustStore {
         return nil
     }
 
-    private func add(_ entry: Entry, _ usage: OpaquePointer, to bags: inout OpaquePointer?) -> Bool {
-        guard let bag = PKCS12_add_cert(&bags, entry.certificate.pointer) else { return false }
+    /// Puts a certificate into a bag as it is, because OpenSSL 3 takes up to a millisecond to read its key.
+    private func add(_ entry: Entry, _ usage: OpaquePointer, to bags: OpaquePointer?) -> Bool {
+        guard let value = decoded(entry.der, { d2i_ASN1_TYPE(nil, &$0, $1) }) else { return false }
+        defer { ASN1_TYPE_free(value) }
+        guard let bag = PKCS12_item_pack_safebag(value, ASN1_ANY_it(), NID_x509Certificate, NID_certBag) else {
+            return false
+        }
+        guard OPENSSL_sk_push(bags, UnsafeRawPointer(bag)) > 0 else {
+            PKCS12_SAFEBAG_free(bag)
+            return false
+        }
         // -1 means an ASN.1 object, not its bytes.
-        let value = UnsafePointer<UInt8>(usage)
+        let anyUsage = UnsafePointer<UInt8>(usage)
         return PKCS12_add_friendlyname_utf8(bag, entry.name, -1) == 1
-            && PKCS12_add1_attr_by_txt(bag, Self.trustedKeyUsage, V_ASN1_OBJECT, value, -1) == 1
+            && PKCS12_add1_attr_by_txt(bag, Self.trustedKeyUsage, V_ASN1_OBJECT, anyUsage, -1) == 1
     }
 }

@@ -2,14 +2,16 @@ internal import COpenSSL
 
 /// A list of authorities without keys, which can be exported in the formats that clients read.
 package struct TrustStore {
-    /// An authority with its displayed name; kept parsed, because OpenSSL 3 needs up to a millisecond to parse one.
+    /// An authority with its displayed name.
     struct Entry {
         var name: String
-        var certificate: X509Handle
+        var der: [UInt8]
     }
 
     private(set) var entries: [Entry] = []
     private var known: Set<[UInt8]> = []
+    /// Several variables often name the same file.
+    private var files: Set<String> = []
 
     package init() {}
 
@@ -20,32 +22,32 @@ package struct TrustStore {
 
     /// Does nothing if it is in the store already.
     package mutating func add(_ authority: CertificateAuthority, name: String) {
-        guard let certificate = X509Handle(der: authority.certificateDER) else { return }
-        add(Entry(name: name, certificate: certificate))
+        add(Entry(name: name, der: authority.certificateDER))
     }
 
     /// Adds the authorities of a PEM file; other blocks are skipped.
     package mutating func add(file: String) throws(CertificateError) {
+        guard !files.contains(file) else { return }
         add(pem: try CertificateFiles.content(of: file))
+        files.insert(file)
     }
 
     mutating func add(pem: [UInt8]) {
         for der in TrustStore.certificates(pem: pem) where !known.contains(der) {
-            guard let certificate = X509Handle(der: der) else { continue }
-            let digest = hexadecimal(sha256(of: certificate.pointer))
+            guard let (der, subject) = CertificateName.subject(ofDER: der) else { continue }
             // Java distinguishes entries by name, and many roots share one.
-            let name = "\(CertificateName.subject(of: certificate.pointer)) [\(digest.prefix(8))]"
-            add(Entry(name: name.filter { !$0.isASCIIControl }, certificate: certificate))
+            let name = "\(subject) [\(hexadecimal(sha256(of: der)).prefix(8))]"
+            add(Entry(name: name.filter { !$0.isASCIIControl }, der: der))
         }
     }
 
     private mutating func add(_ entry: Entry) {
-        if known.insert(entry.certificate.der).inserted { entries.append(entry) }
+        if known.insert(entry.der).inserted { entries.append(entry) }
     }
 
     package var pem: [UInt8] {
         writtenToMemory { bio in
-            for entry in entries { PEM_write_bio_X509(bio, entry.certificate.pointer) }
+            for entry in entries { PEM_write_bio(bio, PEM_STRING_X509, "", entry.der, entry.der.count) }
         }
     }
 

@@ -21,14 +21,20 @@ import Testing
     func reading() throws {
         let first = try CertificateAuthority.generate(label: "first")
         let second = try CertificateAuthority.generate(label: "second")
-        let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        let whole = first.certificateDER
+        // No certificate, a short one, and one of indefinite length (BER).
+        let blocks: [[UInt8]] = [[0, 0, 0], Array(whole.dropLast()), [0x30, 0x80] + whole.dropFirst(4) + [0, 0]]
+        let broken = blocks.map {
+            "-----BEGIN CERTIFICATE-----\n\(Data($0).base64EncodedString(options: .lineLength64Characters))\n"
+                + "-----END CERTIFICATE-----\n"
+        }.joined()
         let malformed = "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n"
         let text =
             "# a comment\n" + String(decoding: first.pem(withKey: true), as: UTF8.self) + broken + malformed
             + second.certificatePEM + first.certificatePEM + "-----BEGIN CERTIFICATE-----\nMIIB"
         var store = TrustStore()
         store.add(pem: Array(text.utf8))
-        #expect(store.entries.map(\.certificate.der) == [first.certificateDER, second.certificateDER])
+        #expect(store.entries.map(\.der) == [first.certificateDER, second.certificateDER])
         #expect(String(decoding: store.pem, as: UTF8.self) == first.certificatePEM + second.certificatePEM)
     }
 
@@ -54,7 +60,7 @@ import Testing
         #expect(trusted.contains("BEGIN TRUSTED CERTIFICATE"))
         var store = TrustStore()
         store.add(pem: Array(trusted.utf8))
-        #expect(store.entries.map(\.certificate.der) == [authority.certificateDER])
+        #expect(store.entries.map(\.der) == [authority.certificateDER])
     }
 
     @Test("A file that is not there is an error with its path")
@@ -80,7 +86,7 @@ import Testing
         let places = "\(directory.path)/one:/nowhere:\(directory.path)/two"
 
         func found(_ environment: [String: String]) -> [[UInt8]] {
-            TrustStore.system(environment: environment).entries.map(\.certificate.der)
+            TrustStore.system(environment: environment).entries.map(\.der)
         }
         let ders = roots.map(\.certificateDER)
         #expect(found(["SSL_CERT_FILE": file]) == [ders[0]])
