@@ -12,6 +12,8 @@ enum Main {
         if Completion.writeScript(CommandLine.arguments) { return }
         // A closed pipe, as after `| head`, is an error like others, so that temporary files are removed.
         signal(SIGPIPE, SIG_IGN)
+        // The parser would make the options of all commands first, which takes longer than all the rest.
+        if CommandLine.arguments.dropFirst() == ["--version"] { return StandardStreams.out(SluiceVersion.text + "\n") }
         if let unknown = UnknownCommand(CommandLine.arguments) {
             StandardStreams.error(unknown.text)
             Sluice.exit(withError: ExitCode(2))
