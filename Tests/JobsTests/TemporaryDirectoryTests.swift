@@ -12,7 +12,7 @@ struct TemporaryDirectoryTests {
     @Test("Files in it are the user's alone")
     func mode() throws {
         let scratch = try Scratch()
-        let directory = try TemporaryDirectory("run", in: scratch.path)
+        let directory = try TemporaryDirectory(.run, in: scratch.path)
         let file = try directory.write(Data("x".utf8), to: "ca.pem")
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
@@ -22,13 +22,15 @@ struct TemporaryDirectoryTests {
         let scratch = try Scratch()
         defer { scratch.remove() }
         func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: scratch.path)) }
-        let used = try TemporaryDirectory("archive", in: scratch.path)
+        let used = try TemporaryDirectory(.archive, in: scratch.path)
         try Data("secret".utf8).write(to: URL(filePath: used.path + "/archive.sluice"))
         let usedName = URL(filePath: used.path).lastPathComponent
         #expect(try FileManager.default.attributesOfItem(atPath: used.path)[.posixPermissions] as? Int == 0o700)
-        try scratch.makeDirectory("sluice-run.aB3xyz/php")
-        try scratch.write("sluice-run.aB3xyz/php/sluice.ini", "x")
-        try scratch.write("sluice-run.aB3xyz/.sluice-temporary", Self.mark)
+        for kind in TemporaryDirectory.Kind.allCases {
+            try scratch.makeDirectory("sluice-\(kind.rawValue).aB3xyz/php")
+            try scratch.write("sluice-\(kind.rawValue).aB3xyz/php/sluice.ini", "x")
+            try scratch.write("sluice-\(kind.rawValue).aB3xyz/.sluice-temporary", Self.mark)
+        }
         // What a user named so, and what only looks like one of ours.
         try scratch.makeDirectory("sluice-raw.export")
         try scratch.makeDirectory("sluice-raw.exports")
@@ -39,7 +41,7 @@ struct TemporaryDirectoryTests {
         try scratch.write("other/file", "kept")
         symlink("other", scratch.path + "/sluice-archive.link")
         try scratch.write("sluice-demo.file", "x")
-        let next = try TemporaryDirectory("run", in: scratch.path)
+        let next = try TemporaryDirectory(.run, in: scratch.path)
         let nextName = URL(filePath: next.path).lastPathComponent
         let kept: Set = [
             "other", "sluice-archive.link", "sluice-demo.file", "sluice-raw.export", "sluice-raw.exports",
@@ -65,7 +67,7 @@ struct TemporaryDirectoryTests {
             return process
         }
         let (left, used) = (
-            scratch.path + "/sluice-browser.left12", try TemporaryDirectory("browser", in: scratch.path)
+            scratch.path + "/sluice-browser.left12", try TemporaryDirectory(.browser, in: scratch.path)
         )
         try scratch.makeDirectory("sluice-browser.left12/profile")
         try scratch.write("sluice-browser.left12/.sluice-temporary", Self.mark)

@@ -44,7 +44,7 @@ extension AgentTools {
                 let count = try await session.export(numbers, format, to: path)
                 return ["file": .string(path), "exchanges": .integer(Int64(count))]
             }
-            let folder = try TemporaryDirectory("agent")
+            let folder = try TemporaryDirectory(.agent)
             defer { folder.remove() }
             let path = "\(folder.path)/export"
             _ = try await session.export(numbers, format, to: path)

@@ -48,7 +48,7 @@ struct BrowserProfile: Sendable {
     let variables: [String: String]
 
     init(_ browser: InstalledBrowser, _ proxy: BrowserProxy, urls: [String], further: [String]) throws {
-        let directory = try TemporaryDirectory("browser")
+        let directory = try TemporaryDirectory(.browser)
         self.directory = directory
         do {
             switch browser.family {

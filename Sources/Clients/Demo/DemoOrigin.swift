@@ -23,7 +23,7 @@ package final class DemoOrigin: Sendable {
 
     package static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
-        let directory = try TemporaryDirectory("demo")
+        let directory = try TemporaryDirectory(.demo)
         _ = try directory.write(Data(DemoProfile.hours.utf8), to: "hours.json")
         _ = try directory.write(Data(authority.certificatePEM.utf8), to: DemoProfile.authorityFile)
         let key = try LeafKey()

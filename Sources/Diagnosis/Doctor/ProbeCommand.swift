@@ -23,7 +23,7 @@ final class ProbeCommand: Sendable {
     /// Throws ``StartError`` if there is no folder for the programs' output.
     init(environment: [String: String], patience: Duration) throws(StartError) {
         (self.environment, self.patience) = (environment, patience)
-        directory = try TemporaryDirectory("doctor")
+        directory = try TemporaryDirectory(.doctor)
     }
 
     func remove() { directory.remove() }

@@ -30,7 +30,7 @@ package struct ImportedArchive: Sendable {
 
     private init(named path: String, _ write: (String) throws -> (count: Int, inFlight: Int)) throws {
         self.path = path
-        directory = try TemporaryDirectory("archive")
+        directory = try TemporaryDirectory(.archive)
         session = directory.path + "/archive.sluice"
         do {
             (count, inFlight) = try write(session)

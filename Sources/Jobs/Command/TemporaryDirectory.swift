@@ -7,20 +7,24 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
     private let descriptor: CInt
 
-    private static let kinds = [
-        "archive", "har", "run", "demo", "view", "browser", "bundle", "raw", "repeat", "doctor",
-    ]
+    /// What it is for, a part of its name.
+    package enum Kind: String, CaseIterable, Sendable {
+        case agent, archive, browser, bundle, demo, doctor, raw, `repeat`, run, store, view
+        /// Of earlier versions.
+        case har
+    }
+
     /// A file by which ``sweep()`` recognises our directories.
     private static let mark = ".sluice-temporary"
     private static let markText = "a temporary directory of sluice, process "
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
-    package convenience init(_ kind: String) throws(StartError) { try self.init(kind, in: TemporaryDirectory.parent) }
+    package convenience init(_ kind: Kind) throws(StartError) { try self.init(kind, in: TemporaryDirectory.parent) }
 
-    init(_ kind: String, in parent: String) throws(StartError) {
+    init(_ kind: Kind, in parent: String) throws(StartError) {
         TemporaryDirectory.sweep(parent)
         for _ in 0..<8 {
-            var template = Array("\(parent)/sluice-\(kind).XXXXXX".utf8CString)
+            var template = Array("\(parent)/sluice-\(kind.rawValue).XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { break }
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -86,10 +90,11 @@ package final class TemporaryDirectory: Sendable {
 
     /// Whether `mkdtemp` made the name, with six random characters at the end.
     private static func isOurs(_ name: String) -> Bool {
-        kinds.contains { kind in
-            let start = "sluice-\(kind)."
-            return name.hasPrefix(start) && name.utf8.count == start.utf8.count + 6
-        }
+        name.hasPrefix("sluice-")
+            && Kind.allCases.contains { kind in
+                let start = "sluice-\(kind.rawValue)."
+                return name.hasPrefix(start) && name.utf8.count == start.utf8.count + 6
+            }
     }
 
     private static func hasMark(_ path: String) -> Bool {

@@ -16,7 +16,7 @@ package final class MaskedCopy {
     ) throws {
         let pipeline = ExportPipeline(reader, onProgress: onProgress) { try $0([exchange.record.id.number]) }
         let masked = try SessionMask.source(pipeline, SessionMask.rules(of: reader))
-        let directory = try TemporaryDirectory("view")
+        let directory = try TemporaryDirectory(.view)
         do {
             let path = "\(directory.path)/masked.sluice"
             let slice = try SessionSlice(path, of: reader, masked)

@@ -34,7 +34,7 @@ final class RawExport: ExchangeExport {
         self.mostFiles = mostFiles
         // As many digits as the largest number has, so that the names sort in the order of the numbers.
         width = max(4, String(try reader.bounds()?.upperBound ?? 0).count)
-        temporary = try destination.directory == nil ? TemporaryDirectory("raw") : nil
+        temporary = try destination.directory == nil ? TemporaryDirectory(.raw) : nil
         directory = try destination.directory ?? OutputDirectory("\(temporary?.path ?? "")/messages")
         let file = try directory.file("index.csv")
         index = CSVExport(source: source) { try file.write($0) }

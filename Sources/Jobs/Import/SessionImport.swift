@@ -68,7 +68,7 @@ package struct SessionImport: SessionImports {
             let format = try ArchiveFile.format(of: file)
             if format == .zip, let (zip, entry) = try ArchiveFile.bundle(file) {
                 outcome.format = "a bundle"
-                let directory = try TemporaryDirectory("archive")
+                let directory = try TemporaryDirectory(.archive)
                 defer { directory.remove() }
                 let session = "\(directory.path)/\(ArchiveFile.bundledSession)"
                 try zip.extract(entry, to: session)

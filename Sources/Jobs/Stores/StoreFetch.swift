@@ -53,7 +53,7 @@ package struct StoreFetch: Sendable {
 
     /// Fetches into a temporary session, whose file is removed at once; the reader keeps it open.
     func reader(_ words: [String], work: LongWork?) throws -> (SessionReader, Outcome) {
-        let directory = try TemporaryDirectory("store")
+        let directory = try TemporaryDirectory(.store)
         defer { directory.remove() }
         let path = directory.path + "/store.sluice"
         let outcome = try fetch(words, to: path, requiresMatch: false, work: work)

@@ -38,7 +38,7 @@ package struct TrustFiles: Sendable {
                 notes.append("the authorities that \(variable.name) names cannot be used: \(error.reason) (\(file))")
             }
         }
-        let directory = try TemporaryDirectory("run")
+        let directory = try TemporaryDirectory(.run)
         self.directory = directory
         do {
             self.authority = try directory.write(Data(authority.certificatePEM.utf8), to: "ca.pem")

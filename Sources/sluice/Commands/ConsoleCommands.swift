@@ -108,7 +108,7 @@ struct Open: AsyncParsableCommand {
 
 extension Open {
     private func open(_ fetch: StoreFetch) async throws {
-        let directory = try TemporaryDirectory("store")
+        let directory = try TemporaryDirectory(.store)
         defer { directory.remove() }
         let path = directory.path + "/store.sluice"
         _ = try LongWork.run("fetching", .things("exchange"), consequence: "Nothing was opened.") { work in

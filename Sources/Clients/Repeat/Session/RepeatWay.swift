@@ -55,7 +55,7 @@ package final class RepeatWay: Sendable {
         // The rules may hold messages, and the user decides over the control socket.
         settings.hasControl = !settings.profiles.isEmpty
         settings.grace = .zero
-        let directory = try settings.session == nil ? TemporaryDirectory("repeat") : nil
+        let directory = try settings.session == nil ? TemporaryDirectory(.repeat) : nil
         let session = settings.session ?? "\(directory?.path ?? "")/repeat.sluice"
         settings.session = session
         do {

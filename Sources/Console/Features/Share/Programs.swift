@@ -76,7 +76,7 @@ final class ViewedBodies: Sendable {
 
     func path(_ id: ExchangeID, _ side: BodySide, _ ending: String) throws -> String {
         let folder = try directory.withLock { directory in
-            let open = try directory ?? TemporaryDirectory("view")
+            let open = try directory ?? TemporaryDirectory(.view)
             directory = open
             return open.path
         }

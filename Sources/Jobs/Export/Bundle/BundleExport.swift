@@ -36,7 +36,7 @@ final class BundleExport: ExchangeExport {
         self.reader = reader
         self.destination = destination
         masked = source as? MaskedSource
-        directory = try TemporaryDirectory("bundle")
+        directory = try TemporaryDirectory(.bundle)
         // The slice masks by its own source, so that the summary counts each masked place only once.
         let other = masked.map { MaskedSource($0.original, $0.mask) }
         slice = try SessionSlice("\(directory.path)/\(ArchiveFile.bundledSession)", of: reader, other)
