@@ -15,7 +15,8 @@ import Testing
                 queue.append(.closed(HTTP2StreamID(added)))
                 added += 1
             }
-            for _ in 0..<(round == 4 ? added - taken : lead) {
+            // Of a long queue nearly all are taken, so that the next one that is added frees their memory.
+            for _ in 0..<(added - taken - (round == 4 ? 0 : min(lead, 10))) {
                 #expect(queue.contains { id($0) == taken })
                 #expect(id(queue.popFirst()) == taken)
                 #expect(!queue.contains { id($0) == taken })
