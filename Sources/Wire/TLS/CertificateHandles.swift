@@ -214,8 +214,8 @@ enum CertificateName {
 
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
 
-    /// The certificate at the beginning of these bytes, and its subject. The rest of it is not read (RFC 5280 §4.1), because
-    /// OpenSSL 3 takes up to a millisecond for its key.
+    /// The certificate at the beginning of these bytes, and its subject; `nil` if its parts are not those of RFC 5280 §4.1.
+    /// They are passed over, because OpenSSL 3 takes up to a millisecond for the key.
     static func subject(ofDER bytes: [UInt8]) -> (der: [UInt8], subject: String)? {
         bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return nil }
@@ -232,7 +232,7 @@ enum CertificateName {
                 return true
             }
             guard enter(V_ASN1_SEQUENCE), let end = place.map({ start.distance(to: $0) + length }),
-                enter(V_ASN1_SEQUENCE)
+                enter(V_ASN1_SEQUENCE), let content = place.map({ start.distance(to: $0) + length })
             else { return nil }
             // The version may be left out; then the serial number, the algorithm, the issuer and the validity.
             let version = place
@@ -241,6 +241,10 @@ enum CertificateName {
                 let name = d2i_X509_NAME(nil, &place, left)
             else { return nil }
             defer { X509_NAME_free(name) }
+            // The key and extensions; then the algorithm and the signature.
+            guard skip(V_ASN1_SEQUENCE), bytes.count - left <= content else { return nil }
+            place = start + content
+            guard skip(V_ASN1_SEQUENCE), skip(V_ASN1_BIT_STRING), bytes.count - left == end else { return nil }
             return (Array(bytes[..<end]), short(name))
         }
     }

@@ -22,8 +22,13 @@ import Testing
         let first = try CertificateAuthority.generate(label: "first")
         let second = try CertificateAuthority.generate(label: "second")
         let whole = first.certificateDER
-        // No certificate, a short one, and one of indefinite length (BER).
-        let blocks: [[UInt8]] = [[0, 0, 0], Array(whole.dropLast()), [0x30, 0x80] + whole.dropFirst(4) + [0, 0]]
+        try #require(whole[4] == 0x30 && whole[5] == 0x82)
+        // No certificate, a short one, one of indefinite length (BER), one without a sequence before its signature.
+        var damaged = whole
+        damaged[8 + Int(whole[6]) * 256 + Int(whole[7])] = 0
+        let blocks: [[UInt8]] = [
+            [0, 0, 0], Array(whole.dropLast()), [0x30, 0x80] + whole.dropFirst(4) + [0, 0], damaged,
+        ]
         let broken = blocks.map {
             "-----BEGIN CERTIFICATE-----\n\(Data($0).base64EncodedString(options: .lineLength64Characters))\n"
                 + "-----END CERTIFICATE-----\n"
